@@ -217,8 +217,7 @@ verify_demo() {
     experiment portability verify --repetitions 2
     prints "- 1 of 2 applications could not be run here: absent\."
     prints "- 1 of 1 applications lie within .*"
-    grep -q '^target,duty-4000,stream,' "$results/applications/target/results.csv" ||
-        fail "not the setting of the demo: $(cat "$results/applications/target/results.csv")"
+    says "$results/applications/target/results.csv" target,duty-4000,stream,
     grep -q '"applications/predict.html"' "$results/index.html" || fail "the page has no link to the applications"
 }
 
@@ -377,8 +376,7 @@ two_profiles_are_compared_on_one_page() { # case
     prints "\| target:without \| 25 \| 1\.6499 \| 4\.7926 \| [0-9.]+ \| [0-9.]+ \| 92\.3 \|"
     prints "\| target:quota-3900 \| 25 \| .* \| 92\.3 \|"
     [ -s "$scratch/two/predict-target-quota-3900/intervals.csv" ] || fail "the prediction is missing"
-    grep -q '"predict-target-without/predict.html">Prediction for target:without' "$scratch/two/index.html" ||
-        fail "index: the prediction is missing"
+    says "$scratch/two/index.html" '"predict-target-without/predict.html">Prediction for target:without'
     grep -q 'machine &lt;b&gt;' "$scratch/two/index.html" || fail "index: the name of the machine is not escaped"
     ! grep -q 'quota around' "$scratch/two/index.html" || fail "index: a quota is listed without a limit"
     is_well_formed "$scratch/two/index.html" || fail "the page is not well-formed"

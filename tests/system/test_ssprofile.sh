@@ -228,8 +228,7 @@ a_quota_runs_benchmarks_in_a_separate_group() { # case
         skip "cgroup-quota: $(cat "$folder/err")"
     fi
     [ "$status" -eq 0 ] || fail "status $status: $(cat "$folder/err")"
-    grep -q '^one,quota-4000,group,false,cpu,1,[0-9]*$' "$folder/quota/results.csv" ||
-        fail "$(cat "$folder/quota/results.csv")"
+    has quota/results.csv 'one,quota-4000,group,false,cpu,1,[0-9]*'
     # Groups of other tests may be removed meanwhile.
     left=$(find /sys/fs/cgroup -type d -name "ssprofile-$(tail -n 1 "$folder/quota/results.csv" |
         cut -d, -f7)" 2>/dev/null || true)
@@ -308,8 +307,7 @@ the_description_is_not_pinned() { # case
     chmod +x "$folder/bin/showstopper-platform"
     measure "$folder/described"
     rm "$folder/bin/showstopper-platform"
-    [ "$(cat "$folder/described/platform.json")" = "$allowed" ] ||
-        fail "affinity $(cat "$folder/described/platform.json"), expected $allowed"
+    is "$folder/described/platform.json" "$allowed"
 }
 
 # Without the C locale, `time` of bash and others would print a decimal comma.
@@ -628,8 +626,7 @@ END
     expect 0 "${verify[@]}" --base "$folder/applications.csv" "$comparison" "$folder/verified/applications"
     says_in_all '1 of 3 applications could not be run here: absent.'
     says_in_all '1 of 2 applications lie within [1.0000, 1.0000] (33.3% expected); outside: odd 4.'
-    grep -q '^target,duty-4000,odd,false,app,1,40$' "$folder/verified/applications/target/results.csv" ||
-        fail "the throttle is not that of the target"
+    has verified/applications/target/results.csv 'target,duty-4000,odd,false,app,1,40'
     is_page "$folder/verified/applications/predict.html" 1
     # Both sides run here under the same throttle, so all ratios are 1.
     expect 0 "${verify[@]}" --base-here --benchmarks 'steady,odd' "$comparison" "$folder/verified/both"
