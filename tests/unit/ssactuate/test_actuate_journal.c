@@ -64,11 +64,6 @@ static int remove_group(const char *path, const char *home) {
 
 static const struct ssactuate_restorer restorer = {.report = report, .remove_group = remove_group};
 
-static void check(int status, const struct ss_error *error) {
-    if (status < 0)
-        fail_msg("%s", error->message);
-}
-
 static int open_state(void **state) {
     struct ss_error error = {0};
     (void)state;
@@ -78,8 +73,8 @@ static int open_state(void **state) {
     tree_write("sys/b", "200\n");
     *reported = '\0';
     groups_removed = 0;
-    check(ssactuate_state_open(&folder, tree_path(""), &error), &error);
-    check(ssactuate_journal_create(&journal, &folder, &error), &error);
+    assert_succeeds(ssactuate_state_open(&folder, tree_path(""), &error), error);
+    assert_succeeds(ssactuate_journal_create(&journal, &folder, &error), error);
     return 0;
 }
 
@@ -95,20 +90,20 @@ static size_t add(const char *path, const char *knob) {
     struct ssactuate_setting setting = {.kept = SSACTUATE_ROUNDED};
     snprintf(setting.path, sizeof setting.path, "%s", path);
     snprintf(setting.knob, sizeof setting.knob, "%s", knob);
-    check(ssactuate_journal_lock(&journal, knob, &error), &error);
+    assert_succeeds(ssactuate_journal_lock(&journal, knob, &error), error);
     int number = ssactuate_journal_add(&journal, &setting, &error);
-    check(number, &error);
+    assert_succeeds(number, error);
     return (size_t)number;
 }
 
 static void create(void) {
     struct ss_error error = {0};
-    check(ssactuate_journal_create(&journal, &folder, &error), &error);
+    assert_succeeds(ssactuate_journal_create(&journal, &folder, &error), error);
 }
 
 static void arm(void) {
     struct ss_error error = {0};
-    check(ssactuate_journal_arm(&journal, &error), &error);
+    assert_succeeds(ssactuate_journal_arm(&journal, &error), error);
 }
 
 static int try_to_set(size_t number, const char *value, struct ss_error *error) {
@@ -119,7 +114,7 @@ static int try_to_set(size_t number, const char *value, struct ss_error *error) 
 
 static void set(size_t number, const char *value) {
     struct ss_error error = {0};
-    check(try_to_set(number, value, &error), &error);
+    assert_succeeds(try_to_set(number, value, &error), error);
 }
 
 static void assert_file(const char *path, const char *expected) {
@@ -133,7 +128,7 @@ static struct ssactuate_dead restore_dead(void) {
     struct ss_error error = {0};
     struct ssactuate_dead dead;
     ssactuate_journal_close(&journal);
-    check(ssactuate_restore_dead(&folder, &restorer, NULL, &dead, &error), &error);
+    assert_succeeds(ssactuate_restore_dead(&folder, &restorer, NULL, &dead, &error), error);
     return dead;
 }
 
@@ -158,11 +153,11 @@ TEST_WITH(some_files_are_restored_during_a_run, open_state, close_state) {
     const bool kept[] = {false, true};
     struct ss_error error = {0};
     begin_run_of_two_files();
-    check(ssactuate_journal_restore_others(&journal, kept, &error), &error);
+    assert_succeeds(ssactuate_journal_restore_others(&journal, kept, &error), error);
     assert_file("sys/a", "100");
     assert_file("sys/b", "250");
     tree_write("sys/a", "150\n");
-    check(ssactuate_journal_restore_others(&journal, kept, &error), &error);
+    assert_succeeds(ssactuate_journal_restore_others(&journal, kept, &error), error);
     assert_string_equal(reported, "");
     assert_that(restore_dead().restored, ==, 1);
     assert_file("sys/a", "150");
@@ -231,7 +226,7 @@ TEST_WITH(unarmed_journal_changes_nothing, open_state, close_state) {
 
 TEST_WITH(restoring_removes_groups, open_state, close_state) {
     struct ss_error error = {0};
-    check(ssactuate_journal_add_group(&journal, "/group", "/home of it", &error), &error);
+    assert_succeeds(ssactuate_journal_add_group(&journal, "/group", "/home of it", &error), error);
     arm();
     assert_that(restore_dead().restored, ==, 1);
     assert_that(groups_removed, ==, 1);
@@ -239,7 +234,7 @@ TEST_WITH(restoring_removes_groups, open_state, close_state) {
 
 TEST_WITH(group_that_cannot_be_removed_is_reported, open_state, close_state) {
     struct ss_error error = {0};
-    check(ssactuate_journal_add_group(&journal, "/group", "/home of it", &error), &error);
+    assert_succeeds(ssactuate_journal_add_group(&journal, "/group", "/home of it", &error), error);
     arm();
     removal = -EBUSY;
     assert_int_equal(ssactuate_journal_restore(&journal, &restorer, &error), -1);
@@ -252,9 +247,9 @@ TEST_WITH(group_that_cannot_be_removed_is_reported, open_state, close_state) {
 TEST_WITH(keeper_does_not_restore_from_a_removed_journal, open_state, close_state) {
     struct ss_error error = {0};
     begin_run();
-    check(ssactuate_journal_remove(&journal, &error), &error);
-    check(ssactuate_journal_reload(&journal, &error), &error);
-    check(ssactuate_journal_restore(&journal, &restorer, &error), &error);
+    assert_succeeds(ssactuate_journal_remove(&journal, &error), error);
+    assert_succeeds(ssactuate_journal_reload(&journal, &error), error);
+    assert_succeeds(ssactuate_journal_restore(&journal, &restorer, &error), error);
     assert_file("sys/a", "150");
 }
 
@@ -270,9 +265,9 @@ TEST_WITH(lock_file_removed_before_locking_is_created_again, open_state, close_s
     struct ss_error error = {0};
     struct ssactuate_journal other;
     before_lock = remove_lock;
-    check(ssactuate_journal_lock(&journal, "one", &error), &error);
+    assert_succeeds(ssactuate_journal_lock(&journal, "one", &error), error);
     assert_int_equal(access(tree_path("run/showstopper/one.lock"), F_OK), 0);
-    check(ssactuate_journal_create(&other, &folder, &error), &error);
+    assert_succeeds(ssactuate_journal_create(&other, &folder, &error), error);
     assert_int_equal(ssactuate_journal_lock(&other, "one", &error), -1);
     ssactuate_journal_close(&other);
 }
@@ -296,7 +291,7 @@ TEST_WITH(journal_removed_before_locking_is_not_restored, open_state, close_stat
     for (size_t i = 0; i < journal.lock_count; i++)
         flock(journal.locks[i].file, LOCK_UN);
     before_lock = remove_journal;
-    check(ssactuate_restore_dead(&folder, &restorer, NULL, &dead, &error), &error);
+    assert_succeeds(ssactuate_restore_dead(&folder, &restorer, NULL, &dead, &error), error);
     assert_that(dead.restored, ==, 0);
     assert_file("sys/a", "150");
 }
@@ -315,7 +310,7 @@ TEST_WITH(knob_locked_by_a_later_run_is_not_restored, open_state, close_state) {
     assert_file("sys/a", "150");
     close(lock);
     error = (struct ss_error){0};
-    check(ssactuate_restore_dead(&folder, &restorer, NULL, &dead, &error), &error);
+    assert_succeeds(ssactuate_restore_dead(&folder, &restorer, NULL, &dead, &error), error);
     assert_file("sys/a", "100");
 }
 
@@ -343,9 +338,9 @@ TEST_WITH(journal_is_synced_before_and_after_a_change, open_state, close_state) 
     set(a, "150");
     assert_that(syncs, ==, 2);
     assert_string_equal(value_at_sync, "100");
-    check(ssactuate_journal_restore(&journal, &restorer, &error), &error);
+    assert_succeeds(ssactuate_journal_restore(&journal, &restorer, &error), error);
     syncs = 0;
-    check(ssactuate_journal_remove(&journal, &error), &error);
+    assert_succeeds(ssactuate_journal_remove(&journal, &error), error);
     assert_that(syncs, ==, 1); /* the folder */
 }
 
