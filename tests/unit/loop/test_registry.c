@@ -255,7 +255,7 @@ TEST(module_path_is_searched) {
     /* Built-in modules take precedence, and each name is listed once. */
     tree_write("mine/control/rbpid.so", "no library");
     struct ss_error error = {0};
-    const char *end = "null, other, rbpid";
+    const char *end = "null, other, rbpid, served";
     assert_int_equal(ss_registry_load(SS_KIND_CONTROL, "zzzzzz", &module, &error), -1);
     assert_string_equal(error.message + strlen(error.message) - strlen(end), end);
     load(SS_KIND_CONTROL, "rbpid");
