@@ -2,10 +2,8 @@
 #include "tree/cpu_time.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "base/grow.h"
 #include "platform/platform.h"
 
 /*
@@ -34,12 +32,6 @@
 /* Clocks of running processes may lag by this much, a tick of the system. */
 #define GRAIN (10 * SS_MILLISECOND)
 
-/*
- * The system reports the user and the system time that a parent has waited for in steps of 10 ms
- * each.
- */
-#define STEP (20 * SS_MILLISECOND)
-
 void ss_cpu_time_open(struct ss_cpu_time *meter, struct ss_board *board, uint32_t row) {
     *meter = (struct ss_cpu_time){.board = board, .row = row, .latest = -1, .self = -1};
 }
@@ -52,24 +44,9 @@ static void close_clocks(struct ss_cpu_time *meter) {
 }
 
 void ss_cpu_time_close(struct ss_cpu_time *meter) {
-    free(meter->now.items);
-    free(meter->last.items);
+    ss_process_sum_close(&meter->sum);
     close_clocks(meter);
     *meter = (struct ss_cpu_time){0};
-}
-
-static struct ss_cpu_time_process *find_process(const struct ss_cpu_time_list *list, pid_t pid) {
-    for (uint32_t i = 0; pid > 0 && i < list->count; i++) {
-        if (list->items[i].pid == pid)
-            return &list->items[i];
-    }
-    return NULL;
-}
-
-static void list_process(struct ss_cpu_time_list *list, pid_t pid, pid_t parent) {
-    list->incomplete |= !SS_GROW(list->items, list->count + 1, list->room);
-    if (!list->incomplete)
-        list->items[list->count++] = (struct ss_cpu_time_process){.pid = pid, .parent = parent};
 }
 
 struct listing {
@@ -79,14 +56,13 @@ struct listing {
 
 static void list_child(void *context, pid_t pid) {
     struct listing *listing = context;
-    if (!find_process(&listing->meter->now, pid))
-        list_process(&listing->meter->now, pid, listing->parent);
+    ss_process_sum_add(&listing->meter->sum, pid, listing->parent);
 }
 
 /* Lists parents before their children. */
 static void list_descendants(struct ss_cpu_time *meter, uint32_t from) {
-    for (uint32_t i = from; i < meter->now.count; i++) {
-        struct listing listing = {meter, meter->now.items[i].pid};
+    for (uint32_t i = from; i < meter->sum.now.count; i++) {
+        struct listing listing = {meter, meter->sum.now.items[i].pid};
         ss_platform_process_children(listing.parent, list_child, &listing);
     }
 }
@@ -97,12 +73,12 @@ static void list_orphans(struct ss_cpu_time *meter) {
     uint32_t used = atomic_load(&meter->board->branches_used);
     for (uint32_t slot = 0; slot < used; slot++) {
         pid_t pid = atomic_load(&branches[slot].pid);
-        uint32_t count = meter->now.count;
+        uint32_t count = meter->sum.now.count;
         if (atomic_load(&branches[slot].owner) != meter->row + 1 ||
-            find_process(&meter->now, pid) ||
+            ss_process_sum_has(&meter->sum, pid) ||
             !ss_platform_process_lives(pid, atomic_load(&branches[slot].started)))
             continue;
-        list_process(&meter->now, pid, 0);
+        ss_process_sum_add(&meter->sum, pid, 0);
         list_descendants(meter, count);
     }
 }
@@ -115,97 +91,12 @@ static void list_processes(struct ss_cpu_time *meter) {
     struct ss_row *row = &meter->board->rows[meter->row];
     bool attached = meter->board->attached;
     pid_t first = atomic_load(attached ? &row->leader : &row->executor);
-    meter->now.count = 0;
-    meter->now.incomplete = false;
+    ss_process_sum_clear(&meter->sum);
     if (first > 1 && !ss_row_is_settled(row))
-        list_process(&meter->now, first, 0);
+        ss_process_sum_add(&meter->sum, first, 0);
     list_descendants(meter, 0);
     if (attached)
         list_orphans(meter);
-}
-
-/*
- * Reads the clocks. Reads the times that were waited for first: the time of a child that ends in
- * between is then missing once instead of counted twice.
- */
-static void read_clocks(struct ss_cpu_time *meter) {
-    struct ss_row *row = &meter->board->rows[meter->row];
-    for (uint32_t i = 0; i < meter->now.count; i++) {
-        struct ss_cpu_time_process *process = &meter->now.items[i];
-        struct ss_process_times times;
-        if (ss_platform_process_times(process->pid, &times))
-            process->waited = times.waited;
-        else
-            process->pid = 0; /* the process has just exited */
-    }
-    for (uint32_t i = 0; i < meter->now.count; i++) {
-        struct ss_cpu_time_process *process = &meter->now.items[i];
-        bool own = !meter->board->attached && process->pid == atomic_load(&row->executor);
-        struct ss_process_times times;
-        process->used = own ? 0 : ss_platform_process_cpu_time(process->pid);
-        if (!own && process->used == 0 && !ss_platform_process_times(process->pid, &times))
-            process->pid = 0;
-    }
-}
-
-/* Returns the entry of the new reading for the same process, or NULL if the process is gone. */
-static struct ss_cpu_time_process *successor(
-    const struct ss_cpu_time *meter, const struct ss_cpu_time_process *old) {
-    struct ss_cpu_time_process *process = find_process(&meter->now, old->pid);
-    return process && process->used >= old->used && process->waited >= old->waited ? process : NULL;
-}
-
-/*
- * Copies the history of known processes to the new reading. The past of a new orphan does not
- * count.
- */
-static void carry_over(struct ss_cpu_time *meter, bool first) {
-    for (uint32_t i = 0; i < meter->now.count; i++) {
-        struct ss_cpu_time_process *process = &meter->now.items[i];
-        const struct ss_cpu_time_process *old = find_process(&meter->last, process->pid);
-        if (old && successor(meter, old) == process) {
-            process->waited_0 = old->waited_0;
-            process->before = old->before;
-            process->ended = old->ended + old->ending;
-            process->lost = old->lost;
-            continue;
-        }
-        process->waited_0 = process->waited;
-        process->before = first || !process->parent ? process->used + process->waited : 0;
-    }
-}
-
-/* Adds the time of a process that is gone to its closest ancestor that still exists. */
-static void pass_on(struct ss_cpu_time *meter, const struct ss_cpu_time_process *gone) {
-    const struct ss_cpu_time_process *above = find_process(&meter->last, gone->parent);
-    struct ss_cpu_time_process *there = NULL;
-    uint64_t used = gone->used + gone->waited;
-    while (above && !(there = successor(meter, above)))
-        above = find_process(&meter->last, above->parent);
-    meter->lost += gone->lost;
-    if (there)
-        there->ending += used;
-    else if (used > gone->before)
-        meter->lost += used - gone->before;
-}
-
-static uint64_t add_up(struct ss_cpu_time *meter) {
-    uint64_t total = meter->lost;
-    for (uint32_t i = 0; i < meter->now.count; i++) {
-        struct ss_cpu_time_process *process = &meter->now.items[i];
-        uint64_t known = process->waited - process->waited_0 + STEP;
-        if (process->ended > known && process->ended - known > process->lost)
-            process->lost = process->ended - known;
-        if (process->pid)
-            total += process->used + process->waited + process->lost - process->before;
-    }
-    return total;
-}
-
-static void swap_lists(struct ss_cpu_time *meter) {
-    struct ss_cpu_time_list list = meter->last;
-    meter->last = meter->now;
-    meter->now = list;
 }
 
 /*
@@ -214,54 +105,44 @@ static void swap_lists(struct ss_cpu_time *meter) {
  */
 static void list_anew(struct ss_cpu_time *meter) {
     pid_t latest = ss_platform_process_latest();
-    swap_lists(meter);
-    if (latest < 0 || latest != meter->latest) {
+    ss_process_sum_begin(&meter->sum);
+    if (latest < 0 || latest != meter->latest)
         list_processes(meter);
-    } else {
-        meter->now.count = 0;
-        meter->now.incomplete = false;
-        for (uint32_t i = 0; i < meter->last.count; i++) {
-            if (meter->last.items[i].pid)
-                list_process(&meter->now, meter->last.items[i].pid, meter->last.items[i].parent);
-        }
-    }
+    else
+        ss_process_sum_repeat(&meter->sum);
     meter->latest = latest < 0 ? 0 : latest;
 }
 
 /* Returns the total of a new listing, and sets when the next one is due. */
 static uint64_t sum_up(struct ss_cpu_time *meter, ss_time now) {
     ss_time begin = ss_platform_now();
+    struct ss_row *row = &meter->board->rows[meter->row];
     bool first = meter->latest < 0;
+    uint64_t total;
     list_anew(meter);
-    if (meter->now.incomplete) { /* processes that are not listed would count as ended */
-        swap_lists(meter);
+    pid_t own = meter->board->attached ? 0 : atomic_load(&row->executor);
+    if (!ss_process_sum_finish(&meter->sum, first, own, &total)) {
         meter->latest = first ? -1 : 0;
         meter->due = now + LISTING_INTERVAL;
         return meter->listed;
     }
-    read_clocks(meter);
-    carry_over(meter, first);
-    for (uint32_t i = 0; i < meter->last.count; i++) {
-        if (meter->last.items[i].pid && !successor(meter, &meter->last.items[i]))
-            pass_on(meter, &meter->last.items[i]);
-    }
     ss_time cost = ss_time_since(ss_platform_now(), begin);
     meter->due =
         now + (meter->clocks.count ? LISTING_INTERVAL + COST_PART_SPARED * cost : COST_PART * cost);
-    return add_up(meter);
+    return total;
 }
 
 /* Opens clocks for all listed processes. Returns how many threads were added, or -1. */
 static int add_all(struct ss_cpu_time *meter) {
     int all = 0;
     list_processes(meter);
-    for (uint32_t i = 0; i < meter->now.count; i++) {
-        int added = ss_clocks_add(&meter->clocks, meter->now.items[i].pid);
+    for (uint32_t i = 0; i < meter->sum.now.count; i++) {
+        int added = ss_clocks_add(&meter->clocks, meter->sum.now.items[i].pid);
         if (added < 0)
             return -1;
         all += added;
     }
-    return meter->now.incomplete ? -1 : all;
+    return meter->sum.now.incomplete ? -1 : all;
 }
 
 /*
@@ -279,7 +160,7 @@ static void open_clocks(struct ss_cpu_time *meter) {
     }
     if (added >= 0 && !meter->board->attached)
         meter->self = ss_platform_task_clock_open(atomic_load(&row->executor), false);
-    meter->now.count = 0; /* these processes have not been read */
+    ss_process_sum_clear(&meter->sum); /* these processes have not been read */
     meter->refused = added < 0 || (!meter->board->attached && meter->self < 0);
     if (meter->refused)
         close_clocks(meter);

@@ -7,6 +7,7 @@
 
 #include "loop/board.h"
 #include "tree/clocks.h"
+#include "tree/process_sum.h"
 
 /*
  * The CPU time of one instance: the clocks of its living processes, the times that their parents
@@ -19,31 +20,10 @@
  * on a virtual machine they advance while the host runs something else.
  */
 
-struct ss_cpu_time_process {
-    pid_t pid;
-    pid_t parent; /* its parent in the list; 0: not listed */
-    uint64_t used;
-    uint64_t waited;   /* CPU time of children that it has waited for */
-    uint64_t waited_0; /* `waited` at first sight */
-    uint64_t before;   /* excluded from the count: time used before the process was known */
-    uint64_t ended;    /* time used by children that disappeared before the previous listing */
-    uint64_t ending; /* time used by children that disappeared since, which `waited` may not include
-                        yet */
-    uint64_t lost;   /* the part of `ended` that the process has not waited for */
-};
-
-struct ss_cpu_time_list {
-    struct ss_cpu_time_process *items;
-    uint32_t count;
-    uint32_t room;
-    bool incomplete; /* memory was exhausted */
-};
-
 struct ss_cpu_time {
     struct ss_board *board;
     uint32_t row;
-    struct ss_cpu_time_list now;
-    struct ss_cpu_time_list last;
+    struct ss_process_sum sum;
     bool refused; /* the kernel does not let us open clocks */
     struct ss_clocks clocks;
     int self; /* the clock of the executor alone, to subtract from the others; -1: not open */
@@ -53,9 +33,7 @@ struct ss_cpu_time {
     uint64_t by_listings; /* the same CPU time by listings */
     uint64_t listed;      /* total by listings; never falls */
     uint64_t compared;    /* `listed` when the clocks were last compared with it */
-    pid_t latest;         /* the last pid that was assigned when `now` was listed */
-    uint64_t lost;        /* time used by processes that are gone together with all of their listed
-                             ancestors */
+    pid_t latest;         /* the last pid that was assigned when processes were last listed */
     uint64_t total;       /* best estimate: nanoseconds since some point in the past */
     uint64_t published;   /* `total`, but never falls */
     ss_time read_at;      /* time of the last reading */

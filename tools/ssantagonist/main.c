@@ -110,7 +110,8 @@ static int find_victims(
     case WATCH_URL:
         return suspects_add_listeners(victims, watch->victim, error);
     case WATCH_LOG:
-        return suspects_add_users(victims, watch->victim, error);
+        suspects_add_users(victims, watch->victim);
+        break;
     case WATCH_COMMAND:
         break; /* not started yet, and it may query a service */
     }

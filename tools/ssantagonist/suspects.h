@@ -61,8 +61,7 @@ SS_MUST_USE SS_NONNULL() int suspects_add_listeners(
     struct suspects *victims, const char *url, struct ss_error *error);
 
 /* Adds the processes that have a file open. Finds only processes that this user may examine. */
-SS_MUST_USE SS_NONNULL() int suspects_add_users(
-    struct suspects *victims, const char *file, struct ss_error *error);
+SS_NONNULL() void suspects_add_users(struct suspects *victims, const char *file);
 
 SS_NONNULL() void suspects_free(struct suspects *suspects);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Finds processes by their open files and sockets, as listed in /proc. */
+/* Finds the processes of a victim by their open files and sockets. */
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -8,61 +8,45 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/grow.h"
 #include "base/owned.h"
+#include "service_processes.h"
 #include "suspects.h"
 
+/* A process that has ended is not a victim. */
+static bool add_process(struct suspects *victims, pid_t pid) {
+    char number[16];
+    struct ss_error ended = {0};
+    snprintf(number, sizeof number, "%d", (int)pid);
+    return suspects_add(victims, number, &ended) == 0;
+}
+
 struct search {
-    ino_t *inodes; /* inodes of files or sockets */
-    size_t count, room;
-    dev_t device; /* device of the files */
-    bool sockets;
+    ino_t inode; /* of the file */
+    dev_t device;
     struct suspects *found;
 };
 
-static bool is_wanted(const struct search *search, const struct stat *status) {
-    if (search->sockets ? !S_ISSOCK(status->st_mode) : status->st_dev != search->device)
-        return false;
-    for (size_t i = 0; i < search->count; i++) {
-        if (search->inodes[i] == status->st_ino)
-            return true;
-    }
-    return false;
-}
-
 static void check_process(void *context, pid_t pid) {
     struct search *search = context;
-    char path[64], number[16];
+    char path[64];
     snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
     SS_OWNED(closedir) DIR *folder = opendir(path);
     const struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
         struct stat status;
-        if (fstatat(dirfd(folder), entry->d_name, &status, 0) < 0 || !is_wanted(search, &status))
-            continue;
-        snprintf(number, sizeof number, "%d", (int)pid);
-        struct ss_error ended = {0}; /* a process that has ended is not a victim */
-        if (suspects_add(search->found, number, &ended) == 0)
+        if (fstatat(dirfd(folder), entry->d_name, &status, 0) == 0 &&
+            status.st_dev == search->device && status.st_ino == search->inode &&
+            add_process(search->found, pid))
             return;
     }
 }
 
-static void find(struct search *search) {
-    ss_platform_process_each(check_process, search);
-    free(search->inodes);
-}
-
-int suspects_add_users(struct suspects *victims, const char *file, struct ss_error *error) {
-    struct search search = {.found = victims};
+void suspects_add_users(struct suspects *victims, const char *file) {
     struct stat status;
     if (stat(file, &status) < 0)
-        return 0;
-    if (!SS_GROW(search.inodes, 1, search.room))
-        return ss_error_memory(error);
-    search.inodes[search.count++] = status.st_ino;
-    search.device = status.st_dev;
-    find(&search);
-    return 0;
+        return;
+    struct search search = {status.st_ino, status.st_dev, victims};
+    ss_platform_process_each(check_process, &search);
 }
 
 /* Returns the port of a URL, or -1. */
@@ -79,35 +63,16 @@ static long port_of(const char *url) {
     return strncmp(url, "https", 5) == 0 ? 443 : 80;
 }
 
-/* Adds the inodes of sockets that listen on this port: state 0A in /proc/net/tcp. */
-static int add_listening(
-    struct search *search, const char *table, long port, struct ss_error *error) {
-    SS_OWNED(fclose) FILE *file = fopen(table, "re");
-    char line[512];
-    while (file && fgets(line, sizeof line, file)) {
-        unsigned local, state;
-        unsigned long inode;
-        if (sscanf(line, " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %*u %*u %lu",
-                &local, &state, &inode) != 3 ||
-            state != 0x0a || (long)local != port)
-            continue;
-        if (!SS_GROW(search->inodes, search->count + 1, search->room))
-            return ss_error_memory(error);
-        search->inodes[search->count++] = inode;
-    }
-    return 0;
-}
-
 int suspects_add_listeners(struct suspects *victims, const char *url, struct ss_error *error) {
-    struct search search = {.sockets = true, .found = victims};
+    struct service_pids pids = {0};
+    struct service_address address;
     long port = port_of(url);
     if (port <= 0)
         return 0;
-    if (add_listening(&search, "/proc/net/tcp", port, error) < 0 ||
-        add_listening(&search, "/proc/net/tcp6", port, error) < 0) {
-        free(search.inodes);
-        return -1;
-    }
-    find(&search);
-    return 0;
+    service_address_of_port(&address, (uint16_t)port);
+    int result = service_add_listening(&pids, &address, 1, NULL, error);
+    for (size_t i = 0; result == 0 && i < pids.count; i++)
+        add_process(victims, pids.items[i]);
+    free(pids.items);
+    return result;
 }

@@ -34,7 +34,7 @@ struct finder {
     uint64_t lone_number;         /* number of a request of the file to this target */
 };
 
-static void send(void *context, struct request_one *one) {
+static void send_one(void *context, struct request_one *one) {
     const struct finder *finder = context;
     ssrequest_http_send(finder->run->http, one);
 }
@@ -43,7 +43,7 @@ static void send_lone(void *context, struct request_one *one) {
     const struct finder *finder = context;
     one->target = finder->lone_target;
     one->number = finder->lone_number;
-    send(context, one);
+    send_one(context, one);
 }
 
 static void extend(struct ssrequest_course *course, const struct ssrequest_course *trial) {
@@ -91,7 +91,7 @@ static int run_trial(struct finder *finder, double rate, struct ss_error *error)
     };
     finder->watch = (struct request_trial_watch){
         .criterion = &options->criterion, .tally = &finder->run->tally, .period = beside.period};
-    const struct request_transport transport = {send, finder};
+    const struct request_transport transport = {send_one, finder};
     struct request_profile profile = {0};
     struct request_schedule schedule;
     int result =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "live_status.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,12 +37,15 @@ static void add_row(struct drawing *drawing, const char *format, ...) {
 static void add_rates(struct drawing *drawing, const struct ssrequest_status_values *values) {
     const struct request_second *second = values->second;
     double length = ss_time_seconds(second->end - second->begin);
-    char total[48] = "", asked[64];
+    char total[48] = "", asked[128];
     if (values->total != SS_TIME_NEVER)
         snprintf(
             total, sizeof total, " of %s", request_show_time(ss_time_seconds(values->total)).text);
     if (values->closed)
         snprintf(asked, sizeof asked, "closed loop of %s", request_show_count(values->closed).text);
+    else if (!isnan(second->load))
+        snprintf(asked, sizeof asked, "load %.1f of %.1f %%", 100 * second->load,
+            100 * second->target);
     else
         snprintf(asked, sizeof asked, "asked %s/s", request_show_number(second->rate).text);
     add_row(drawing, "%s%s: %s, sent %s/s, succeeded %s/s, failed %s/s",

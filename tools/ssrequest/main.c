@@ -18,6 +18,7 @@
 #include "request_loop.h"
 #include "request_options.h"
 #include "request_output.h"
+#include "service_loop.h"
 #include "wait.h"
 
 /* Pins this process, and thereby the threads that libraries start later. */
@@ -66,6 +67,8 @@ static int find_targets(struct ssrequest_run *run, struct ss_error *error) {
                 found.list[i].lost);
     }
     int result = options->wait_for > 0 ? ssrequest_wait_for(&found, options->wait_for, error) : 0;
+    if (result == 0 && service_is_held(&options->service))
+        result = ssrequest_service_find(run, &found, error);
     ssrequest_http_retarget(run->http, &found);
     return result == 0 ? check_start(options, error) : result;
 }
@@ -98,6 +101,7 @@ static void close_all(struct ssrequest_run *run) {
     ssrequest_http_close(run->http);
     ssrequest_loop_close(run->loop);
     request_profile_free(&run->profile);
+    service_free(&run->service);
 }
 
 /* Waits for --start-at. A signal ends the process; no file is left of a run that never began. */
@@ -185,6 +189,8 @@ static int execute(const struct ssrequest_options *options, int *status, struct 
         if (!options->given.closed)
             request_schedule_begin(&run.schedule, &run.profile,
                 (enum request_arrival)options->given.arrival, options->given.seed);
+        if (service_is_held(&options->service))
+            request_schedule_turn(&run.schedule, 0, 0);
         ss_time due;
         if (!options->dry_run)
             result = make_requests(&run, status, error);

@@ -27,6 +27,7 @@ struct ssrequest_loop {
     ss_time begin;  /* on the monotonic clock */
     ss_time second; /* end of the current period, since `begin` */
     ss_time period; /* a second, unless the caller needs another period */
+    ss_time step;   /* when to call `beside->step` */
 };
 
 int ssrequest_loop_signals(const struct ssrequest_loop *loop) {
@@ -78,6 +79,8 @@ static void advance(struct ssrequest_loop *loop) {
             loop->beside->second(loop->beside->context, loop->second);
     }
     ssrequest_http_advance(loop->http, ssrequest_loop_now(loop));
+    if (loop->beside && loop->beside->step)
+        loop->step = loop->beside->step(loop->beside->context, ssrequest_loop_now(loop));
     request_generator_advance(loop->generator, ssrequest_loop_now(loop));
 }
 
@@ -102,6 +105,7 @@ static void arm(struct ssrequest_loop *loop, ss_time moment) {
 static int wait_for_events(struct ssrequest_loop *loop, struct epoll_event *events) {
     ss_time next = ssrequest_earlier(loop->second, request_generator_wake(loop->generator));
     next = ssrequest_earlier(next, ssrequest_http_next(loop->http));
+    next = ssrequest_earlier(next, loop->step);
     bool due = next <= ssrequest_loop_now(loop);
     if (!due)
         arm(loop, next);
@@ -154,6 +158,7 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *ge
     loop->course = course;
     loop->period = beside && beside->period > 0 ? beside->period : SS_SECOND;
     loop->second = loop->period;
+    loop->step = SS_TIME_NEVER;
     loop->armed = 0; /* left from the previous run */
     if (beside && beside->descriptor >= 0 && watch(loop, beside->descriptor) < 0)
         return -errno;

@@ -25,6 +25,11 @@ struct ssrequest_beside {
     /* Called once for each period, when it has ended; may be NULL. */
     void (*second)(void *context, ss_time end);
     ss_time period; /* 0: a second */
+    /*
+     * Called after each event, and when the time that it returned has come; may be NULL. Returns
+     * when to call it next.
+     */
+    ss_time (*step)(void *context, ss_time now);
     int descriptor; /* another descriptor to wait for; -1: none */
     void (*ready)(void *context);
     void *context;

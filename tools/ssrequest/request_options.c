@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "request_options.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,15 +17,25 @@ static ss_argument_taker take_url, take_header;
 // clang-format off
 static const struct ss_argument rows[] = {
     REQUEST_ARGUMENTS(struct ssrequest_options),
+    SERVICE_ARGUMENTS(struct ssrequest_options),
+    {0, "WHOSE", {"of", SS_OPTION_TEXT, AT(of),
+        .help = "whose load: machine, group:PATH or pid:PID; default: the processes that serve the URLs"},
+        .needs = SERVICE_NEEDS},
+    {0, "N", {"cpus", SS_OPTION_NUMBER, AT(cpus), .initial = "0", .min = "0", .max = "65536",
+        .help = "the number of CPUs that make a load of 100 %; 0: those of the machine"},
+        .needs = SERVICE_NEEDS},
+    {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "5s", .max = "36500d", .sensible = "500m",
+        .help = "exclude this much time at the start of control from the figures"},
+        .needs = SERVICE_NEEDS},
     {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(given.timeout), .initial = "10s", .min = "1m",
         .max = "1h", .help = "fail a request that has no complete answer after this time"}},
     {0, "DEMAND", {"capacity", SS_OPTION_TEXT, AT(capacity),
         .help = "find the highest rate that keeps the response time within a limit, such as mean=1s or p95=2s; each trial lasts at least --duration; the first is at --rate, or 10 per second"},
-        .excludes = "closed profile max step hold trace dry-run each control"},
+        .excludes = "closed profile max step hold trace dry-run each control " SERVICE_NEEDS},
     {0, "TIME", {"start-at", SS_OPTION_TEXT, AT(start_at_text),
         .help = "first wait until this time: 08:00, 2026-11-20T08:00:00Z or @EPOCH"}},
     {0, NULL, {"dry-run", AT(dry_run), .help = "print when requests are due, in seconds, and send nothing"},
-        .excludes = "closed wait-for start-at record each json control quiet"},
+        .excludes = "closed wait-for start-at record each json control quiet " SERVICE_NEEDS},
     {'X', "METHOD", {"method", SS_OPTION_TEXT, AT(method),
         .help = "method of the requests; default: GET, or POST with --data"}, .heading = "Requests:"},
     {'H', "HEADER", {"header", SS_OPTION_TEXT,
@@ -100,11 +111,33 @@ static int take_header(
     return request_messages_add_header(&options->messages, value, error);
 }
 
+/* Control sets the rate and the end of a schedule that would go on. */
+static int settle_held(struct ssrequest_options *options, struct ss_error *error) {
+    struct request_rate_options *given = &options->given;
+    if (given->arrival == REQUEST_CONCURRENT)
+        return ss_error_fail(
+            error, "--load: the rate changes within a second: use --arrival even or poisson");
+    const char *feedback = options->service.feedback;
+    bool is_machine = options->of && strcmp(options->of, "machine") == 0;
+    if (!feedback)
+        options->service.feedback = is_machine ? "exact" : "own";
+    else if (options->of && (is_machine || !service_measures_own(&options->service)))
+        return ss_error_fail(
+            error, "--feedback %s is not the load of --of %s: leave out one", feedback, options->of);
+    options->held_for = given->duration;
+    given->duration = SERVICE_SENDING_MAX;
+    given->rate = 1;
+    return 0;
+}
+
 /* Checks how the rate is given, or sought. */
 static int settle_given(struct ssrequest_options *options, struct ss_error *error) {
     struct request_rate_options *given = &options->given;
-    if (request_rate_settle(given, options->capacity, error) < 0)
+    bool held = service_is_held(&options->service);
+    if (request_rate_settle(given, options->capacity || held, error) < 0)
         return -1;
+    if (held)
+        return settle_held(options, error);
     if (given->duration == SS_TIME_NEVER && given->shape == REQUEST_CONSTANT)
         given->duration = REQUEST_DURATION_DEFAULT;
     if (options->capacity &&
@@ -182,13 +215,19 @@ static int settle(struct ssrequest_options *options, struct ss_error *error) {
 int ssrequest_options_parse(
     struct ssrequest_options *options, char **argv, struct ss_error *error) {
     *options = (struct ssrequest_options){.given = request_rate_nothing()};
+    ss_platform_affinity(&options->measured);
+    sigprocmask(SIG_BLOCK, NULL, &options->mask);
+    options->scheduling = ss_platform_scheduling_save();
     if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
         return -1;
+    if (!options->scheduling)
+        return ss_error_memory(error);
     return options->help || options->version ? 0 : settle(options, error);
 }
 
 void ssrequest_options_close(struct ssrequest_options *options) {
     request_messages_close(&options->messages);
+    free(options->scheduling);
     ss_option_store_free(&options->store);
 }
 

@@ -2,11 +2,16 @@
 #ifndef SSREQUEST_REQUEST_OPTIONS_H
 #define SSREQUEST_REQUEST_OPTIONS_H
 
+#include <signal.h>
+
 #include <showstopper/contract.h>
 
+#include "base/cpus.h"
 #include "capacity.h"
 #include "messages.h"
+#include "platform/platform.h"
 #include "rate_options.h"
+#include "service_control.h"
 
 /* In the order of the choices of --connections. */
 enum ssrequest_connections {
@@ -18,6 +23,15 @@ struct ssrequest_options {
     const char *urls[REQUEST_TARGETS_MAX];
     uint32_t url_count;
     struct request_rate_options given; /* after parsing, `shape` and `duration` are set */
+    struct service_options service;    /* the load to hold, if it decides the rate */
+    const char *of;                    /* whose load: "machine", "group:PATH", "pid:PID"; NULL: the
+                                          processes that serve the URLs */
+    double cpus;                       /* that make a load of 1; 0: all */
+    ss_time settle;                    /* start of control that is not counted */
+    ss_time held_for;                  /* --duration; SS_TIME_NEVER if not given */
+    struct ss_cpus measured;           /* those of a load of the machine */
+    sigset_t mask;                     /* blocked signals of our caller */
+    struct ss_scheduling *scheduling;  /* of our caller */
     ss_time wait_for;          /* how long to wait for the service to start; 0: do not wait */
     const char *start_at_text; /* NULL: begin at once */
     int64_t start_at;          /* wall clock, nanoseconds since 1970 */

@@ -14,13 +14,16 @@
 #include "lookup.h"
 #include "per_target.h"
 #include "result_document.h"
+#include "service_loop.h"
 #include "summary.h"
 
 struct ssrequest_output {
     struct ssrequest_run *run;
     struct request_rows *rows;
     struct ssrequest_listener *listener;
-    struct ssrequest_lookup *lookup; /* for `urls` commands */
+    struct ssrequest_lookup *lookup;   /* for `urls` commands */
+    struct ssrequest_service *service; /* NULL unless its load sets the rate */
+    struct request_held held;          /* with `service` */
     struct ssrequest_status status;
     double turned;        /* rate set by a command; negative: the profile's rate applies */
     const char **targets; /* all targets of the run; owned, except those from the command line */
@@ -33,6 +36,8 @@ static int turn(struct ssrequest_output *output, double rate, struct ss_error *e
     if (output->run->options->given.closed)
         return ss_error_fail(
             error, "rate: a closed loop has no rate: clients send after each answer");
+    if (output->service)
+        return ss_error_fail(error, "rate: the load of the service sets the rate");
     ss_time now = ssrequest_loop_now(output->run->loop);
     request_generator_turn(output->run->generator, now, rate);
     request_rows_turn(output->rows, now, rate);
@@ -126,7 +131,7 @@ static int execute(void *context, const struct request_control *control,
     }
 }
 
-static void send(void *context, struct request_one *one) {
+static void send_one(void *context, struct request_one *one) {
     struct ssrequest_output *output = context;
     ssrequest_http_send(output->run->http, one);
     request_rows_send(output->rows, one);
@@ -136,7 +141,25 @@ static void observe(void *context, const struct request_one *one, enum request_f
     const struct request_ended *ended) {
     struct ssrequest_output *output = context;
     request_rows_observe(output->rows, one, fate, ended);
+    if (output->service)
+        service_control_observe(ssrequest_service_control(output->service), one, fate, ended);
     request_per_target_count(&output->per_target, one, fate, ended);
+}
+
+static ss_time on_step(void *context, ss_time now) {
+    struct ssrequest_output *output = context;
+    const struct service_control *control = ssrequest_service_control(output->service);
+    bool stepped;
+    ss_time next = ssrequest_service_step(output->service, now, &stepped);
+    if (!stepped)
+        return next;
+    output->turned = control->action.rate;
+    request_rows_turn(output->rows, now, output->turned);
+    const struct service_interval *last = service_figures_last(&control->figures);
+    if (last)
+        request_rows_add_load(output->rows, last->seconds, last->target,
+            last->used / last->seconds / control->set.load_cpus);
+    return next;
 }
 
 static void on_begin(void *context, int64_t epoch) {
@@ -149,7 +172,7 @@ static void on_second(void *context, ss_time end) {
     const struct ssrequest_options *options = output->run->options;
     request_rows_advance(output->rows, end);
     const struct ssrequest_status_values values = {
-        .total = output->run->rules.end,
+        .total = output->service ? SS_TIME_NEVER : output->run->rules.end,
         .closed = options->given.closed,
         .cap = options->given.cap,
         .second = request_rows_last(output->rows),
@@ -168,6 +191,7 @@ struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output)
     return (struct ssrequest_beside){
         .begin = on_begin,
         .second = on_second,
+        .step = output->service ? on_step : NULL,
         .descriptor = output->listener ? ssrequest_listener_descriptor(output->listener) : -1,
         .ready = on_ready,
         .context = output,
@@ -185,7 +209,7 @@ static int open_control(struct ssrequest_output *output, struct ss_error *error)
 
 static int open_generator(struct ssrequest_output *output, struct ss_error *error) {
     struct ssrequest_run *run = output->run;
-    const struct request_transport transport = {send, output};
+    const struct request_transport transport = {send_one, output};
     struct request_schedule *schedule = run->options->given.closed ? NULL : &run->schedule;
     if (request_generator_open(
             &run->generator, &run->rules, schedule, &transport, &run->tally, error) < 0)
@@ -211,6 +235,11 @@ int ssrequest_output_open(struct ssrequest_run *run, struct ss_error *error) {
         return ss_error_wrap(error, "--each");
     if (options->control && open_control(output, error) < 0)
         return -1;
+    if (service_is_held(&options->service) &&
+        ssrequest_service_open(&output->service, run, error) < 0)
+        return -1;
+    if (output->service)
+        request_rows_hold(output->rows);
     if (open_generator(output, error) < 0 ||
         (options->record && request_folder_open(options->record, output->rows, error) < 0))
         return -1;
@@ -225,6 +254,7 @@ void ssrequest_output_close(struct ssrequest_output *output) {
     request_rows_close(output->rows, NULL);
     ssrequest_listener_close(output->listener);
     ssrequest_lookup_close(output->lookup);
+    ssrequest_service_close(output->service);
     request_per_target_close(&output->per_target);
     for (size_t i = 0; i < output->target_count; i++)
         free((char *)output->targets[i]);
@@ -234,9 +264,13 @@ void ssrequest_output_close(struct ssrequest_output *output) {
 
 static struct request_result result_of(const struct ssrequest_run *run) {
     const struct ssrequest_options *options = run->options;
-    const struct ssrequest_output *output = run->output;
+    struct ssrequest_output *output = run->output;
     const struct ssrequest_course *course = &run->course;
-    ss_time end = run->rules.end;
+    ss_time end = run->rules.end, counting = 0;
+    if (output->service) {
+        counting = ssrequest_service_describe(output->service, &output->held);
+        end = ssrequest_service_end(output->service);
+    }
     ss_time asked = course->stopped < end ? course->stopped : end;
     return (struct request_result){
         .program = "ssrequest",
@@ -244,13 +278,16 @@ static struct request_result result_of(const struct ssrequest_run *run) {
         .targets = output->targets,
         .target_count = output->target_count,
         .rules = run->rules,
-        .profile = options->given.closed ? NULL : &run->profile,
+        .profile = options->given.closed || output->service ? NULL : &run->profile,
+        .held = output->service ? &output->held : NULL,
         .given = options->given,
-        .turned = output->turned >= 0,
+        .turned = output->turned >= 0 && !output->service,
         .begin = (double)course->begin / 1e9,
-        .asked = asked,
-        .stopped = asked < end && end != SS_TIME_NEVER,
-        .took = course->length,
+        .asked = ss_time_since(asked, counting),
+        .stopped = (asked < end && end != SS_TIME_NEVER) ||
+                   (output->service && ssrequest_service_failure(output->service)),
+        .took = ss_time_since(course->length, counting),
+        .skipped = counting,
         .own_cpu_seconds = course->own_cpu,
         .own_wait_seconds = course->own_wait,
         .clock_moved = (double)course->clock_set_by / 1e6,
@@ -286,7 +323,10 @@ int ssrequest_output_finish(struct ssrequest_run *run, struct ss_error *error) {
     struct ssrequest_output *output = run->output;
     const struct request_result result = result_of(run);
     int err = 0;
+    const char *failure = output->service ? ssrequest_service_failure(output->service) : NULL;
     ssrequest_status_close(&output->status);
+    if (failure)
+        fprintf(stderr, "ssrequest: warning: ended early: %s\n", failure);
     request_rows_finish(output->rows, result.took);
     if (request_rows_close(output->rows, error) < 0)
         err = -1;

@@ -6,25 +6,7 @@
 
 #include <showstopper/contract.h>
 
-#include "http.h"
-#include "request_loop.h"
-#include "request_options.h"
-
-struct ssrequest_output;
-
-/* A run. A zeroed part is not open. */
-struct ssrequest_run {
-    const struct ssrequest_options *options;
-    struct request_profile profile;
-    struct request_schedule schedule;
-    struct request_tally tally;
-    struct ssrequest_loop *loop;
-    struct ssrequest_http *http;
-    struct request_generator *generator;
-    struct request_rules rules;
-    struct ssrequest_output *output;
-    struct ssrequest_course course;
-};
+#include "request_run.h"
 
 /*
  * Opens output and generator; close both even on failure. Creates the record's folder last, so that

@@ -128,3 +128,35 @@ int ssrequest_targets_make(const char *const *urls, uint32_t count, const char *
     }
     return 0;
 }
+
+static size_t resolve(const char *host, const char *port,
+    struct service_address addresses[SSREQUEST_ADDRESSES_MAX], size_t count) {
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    struct addrinfo *found = NULL;
+    if (getaddrinfo(host, port, &hints, &found))
+        return count;
+    for (const struct addrinfo *at = found; at && count < SSREQUEST_ADDRESSES_MAX;
+         at = at->ai_next) {
+        memcpy(&addresses[count].socket, at->ai_addr, at->ai_addrlen);
+        addresses[count++].length = at->ai_addrlen;
+    }
+    freeaddrinfo(found);
+    return count;
+}
+
+size_t ssrequest_target_addresses(const struct ssrequest_target *target,
+    struct service_address addresses[SSREQUEST_ADDRESSES_MAX]) {
+    char *host = NULL, *port = NULL;
+    size_t count = 0;
+    if (curl_url_get(target->url, CURLUPART_HOST, &host, 0) == 0 &&
+        curl_url_get(target->url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == 0) {
+        host[strcspn(host, "]")] = '\0';
+        if (strcasecmp(host, "localhost") == 0)
+            count = resolve("::1", port, addresses, resolve("127.0.0.1", port, addresses, 0));
+        else
+            count = resolve(host + (*host == '['), port, addresses, 0);
+    }
+    curl_free(host);
+    curl_free(port);
+    return count;
+}

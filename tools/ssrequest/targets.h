@@ -10,6 +10,8 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
+#include "service_listeners.h"
+
 struct ssrequest_target {
     /* Parsed once: parsing it for each request would cost a tenth of the maximum rate. */
     struct Curl_URL *url;
@@ -35,5 +37,12 @@ SS_MUST_USE SS_NONNULL(1, 4) int ssrequest_targets_make(const char *const *urls,
     const char *socket, struct ssrequest_targets *targets, struct ss_error *error);
 SS_NONNULL()
 void ssrequest_targets_free(struct ssrequest_targets *targets);
+
+#define SSREQUEST_ADDRESSES_MAX 16
+
+/* Sets the addresses of a target, with its port, and returns their number. */
+SS_NONNULL()
+size_t ssrequest_target_addresses(const struct ssrequest_target *target,
+    struct service_address addresses[SSREQUEST_ADDRESSES_MAX]);
 
 #endif

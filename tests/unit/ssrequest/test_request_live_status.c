@@ -3,7 +3,7 @@
 
 #include "live_status.h"
 
-static const struct request_second second = {
+static struct request_second second = {
     .begin = 11 * SS_SECOND,
     .end = 12 * SS_SECOND,
     .rate = 200,
@@ -15,6 +15,8 @@ static const struct request_second second = {
     .median = {0.0110, 0.0020},
     .p95 = {0.0345, 0.0041},
     .p99 = {1.5, 0.0042},
+    .target = NAN,
+    .load = NAN,
 };
 
 static int print(char text[SSREQUEST_BLOCK_TEXT], struct made_up *it, uint64_t closed, int width) {
@@ -40,6 +42,11 @@ TEST(status_block_shows_the_last_second_and_the_sums) {
         "unfinished 0 of 200, waiting 1; in all dropped 0, failed 1 of 1");
     assert_int_equal(print(text, &it, 8, 80), SSREQUEST_BLOCK_ROWS);
     assert_says(text, "12.0 s: closed loop of 8, sent 198/s,");
+    second.target = 0.5;
+    second.load = 0.4987;
+    print(text, &it, 0, 80);
+    assert_says(text, "12.0 s of 60.0 s: load 49.9 of 50.0 %, sent 198/s,");
+    second.target = second.load = NAN;
     made_up_close(&it);
 }
 

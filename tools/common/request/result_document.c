@@ -248,6 +248,7 @@ static void print_held(struct ss_json *json, const struct request_held *held) {
     ss_json_number(json, "rate_low", held->rate_low);
     ss_json_number(json, "rate_high", held->rate_high);
     ss_json_bool(json, "correlated", held->correlated);
+    ss_json_number(json, "cost_change", held->cost_change);
     ss_json_number(json, "background_cpus", held->background);
     ss_json_number(json, "limited_seconds", held->limited_seconds);
     ss_json_close(json, '}');

@@ -13,14 +13,15 @@
 #include "base/words.h"
 
 /* Size limit of a line: each field is at most as long as a number. */
-#define FIELDS    23
+#define FIELDS    25
 #define LINE_ROOM (FIELDS * (SS_NUMBER_ROOM + 1))
 
 static const char seconds_heading[] =
     "epoch_seconds,elapsed_seconds,rate,due,sent,refused,waiting,unfinished,completed,failed,"
     "timeouts,bytes,lateness_most_seconds,intended_mean_seconds,intended_p50_seconds,"
     "intended_p95_seconds,intended_p99_seconds,intended_most_seconds,actual_mean_seconds,"
-    "actual_p50_seconds,actual_p95_seconds,actual_p99_seconds,actual_most_seconds\n";
+    "actual_p50_seconds,actual_p95_seconds,actual_p99_seconds,actual_most_seconds";
+static const char held_heading[] = ",target,load";
 
 /*
  * A line for each bucket with successes in a second and, at the end, without an elapsed time, in
@@ -48,6 +49,8 @@ struct request_rows {
     double lateness_max;
     uint64_t failed, timeouts, bytes;
     uint64_t due, sent, refused; /* totals before this second */
+    bool holds;                  /* the load of the service is known */
+    double held, target, load;   /* sums of this second: seconds, and both times seconds */
 
     const char *each_path;
     bool each_is_new; /* the file is new and empty, and is removed if the run does not begin */
@@ -73,6 +76,16 @@ int request_rows_open(struct request_rows **opened, const struct request_tally *
         }
     }
     return 0;
+}
+
+void request_rows_hold(struct request_rows *rows) {
+    rows->holds = true;
+}
+
+void request_rows_add_load(struct request_rows *rows, double seconds, double target, double load) {
+    rows->held += seconds;
+    rows->target += target * seconds;
+    rows->load += load * seconds;
 }
 
 static int close_lines(struct ss_lines *lines, const char *name, struct ss_error *error) {
@@ -119,7 +132,10 @@ int request_rows_keep(struct request_rows *rows, int folder, struct ss_error *er
         unlinkat(folder, REQUEST_ROWS_SECONDS, 0);
         return -1;
     }
-    add_heading(&rows->seconds, seconds_heading, sizeof seconds_heading - 1);
+    char heading[sizeof seconds_heading + sizeof held_heading];
+    int length = snprintf(
+        heading, sizeof heading, "%s%s\n", seconds_heading, rows->holds ? held_heading : "");
+    add_heading(&rows->seconds, heading, (size_t)length);
     add_heading(&rows->response_times, times_heading, sizeof times_heading - 1);
     return 0;
 }
@@ -218,6 +234,10 @@ static void write_second(struct request_rows *rows, const struct request_second 
     to = put_number(to, second->lateness_max, 9);
     for (int origin = 0; origin < REQUEST_ORIGINS; origin++)
         to = put_times(to, second, (enum request_origin)origin);
+    if (rows->holds) {
+        to = put_number(to, second->target, 6);
+        to = put_number(to, second->load, 6);
+    }
     *to++ = '\n';
     ss_lines_end(&rows->seconds, to);
     ss_lines_flush(&rows->seconds);
@@ -318,6 +338,8 @@ static void end_second(struct request_rows *rows, ss_time end) {
         .timeouts = rows->timeouts,
         .bytes = rows->bytes,
         .lateness_max = rows->lateness_max,
+        .target = rows->target / rows->held,
+        .load = rows->load / rows->held,
     };
     /*
      * Write the buckets before the second's line, so that a killed run leaves no line without
@@ -337,6 +359,7 @@ static void end_second(struct request_rows *rows, ss_time end) {
     rows->sent = tally->sent;
     rows->refused = tally->refused;
     rows->failed = rows->timeouts = rows->bytes = 0;
+    rows->held = rows->target = rows->load = 0;
     rows->lateness_max = NAN;
     rows->begin = rows->since = end;
     rows->asked_for = 0;

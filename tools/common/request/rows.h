@@ -21,6 +21,7 @@ struct request_second {
     double mean[REQUEST_ORIGINS];     /* mean response time of the completed requests */
     double median[REQUEST_ORIGINS], p95[REQUEST_ORIGINS], p99[REQUEST_ORIGINS];
     double max[REQUEST_ORIGINS];
+    double target, load; /* means, of a service whose load is held */
 };
 
 struct request_rows;
@@ -29,6 +30,14 @@ struct request_rows;
 SS_MUST_USE SS_NONNULL(1, 2) int request_rows_open(struct request_rows **rows,
     const struct request_tally *tally, const struct request_profile *profile,
     struct ss_error *error);
+
+/* Adds the columns `target` and `load`. Call this before request_rows_keep(). */
+SS_NONNULL()
+void request_rows_hold(struct request_rows *rows);
+
+/* Adds the target and the load of a service in a part of the current second. NaN: no target. */
+SS_NONNULL()
+void request_rows_add_load(struct request_rows *rows, double seconds, double target, double load);
 
 /* Closes the files. Fails if lines were lost; the message names the first such file. */
 int request_rows_close(struct request_rows *rows, struct ss_error *error);

@@ -43,8 +43,9 @@ struct request_held {
     double cost;                             /* CPU time of a request, seconds */
     double rate;                             /* requests per second at the mean target */
     double rate_low, rate_high;              /* 95 % confidence interval of `rate` */
-    bool correlated;        /* the interval is too narrow: its batches are correlated */
-    double background;      /* CPUs that the service used before the first request */
+    bool correlated;    /* the interval is too narrow: its batches are correlated */
+    double cost_change; /* of the last 10 s, relative to the 10 s before; 0: no more than noise */
+    double background;  /* CPUs that the service used before the first request */
     double limited_seconds; /* for how long a bound of the rate kept the load below the target,
                                up to the end; 0: it did not */
 };

@@ -20,6 +20,11 @@
 /* Measured response times are too long if the generator waits for a CPU for more than this part. */
 #define STARVED 0.05
 
+/* Seconds after which a load counts as out of reach, and a background that is reported, of all
+ * CPUs. */
+#define LIMITED    5
+#define BACKGROUND 0.01
+
 /* Prints a paragraph after a dash. */
 SS_FORMAT(2, 3)
 static void say(FILE *stream, const char *format, ...) {
@@ -117,6 +122,30 @@ static const char *rate_of(char text[128], const struct request_held *held) {
     return text;
 }
 
+/* Reports what makes the rate doubtful. */
+static void tell_doubts(FILE *stream, const struct request_held *held) {
+    if (held->limited_seconds > LIMITED)
+        say(stream,
+            "A load of %.1f %% was out of reach: the service answered no more requests, and used "
+            "%.1f %% "
+            "at most.",
+            100 * held->target_mean, 100 * held->load_mean);
+    if (fabs(held->cost_change) > 0)
+        say(stream,
+            "The service had not settled: in the last 10 s, the CPU time of a request %s by %.1f "
+            "%%. "
+            "Use a longer --settle and --duration.",
+            held->cost_change > 0 ? "rose" : "fell", 100 * fabs(held->cost_change));
+    if (held->background > BACKGROUND * held->cpus)
+        say(stream,
+            "It used %.1f %% before the first request: it works without requests, or gets those of "
+            "others.",
+            100 * held->background / held->cpus);
+    if (held->correlated)
+        say(stream, "The interval of the rate is too narrow: the CPU time of requests changed "
+                    "slowly. Use a longer --duration.");
+}
+
 static void tell_held(FILE *stream, const struct request_result *result) {
     const struct request_held *held = result->held;
     const struct ss_histogram *times = &result->tally->successes[REQUEST_INTENDED];
@@ -134,6 +163,7 @@ static void tell_held(FILE *stream, const struct request_result *result) {
         request_show_time(ss_histogram_quantile(times, 0.95)).text,
         request_show_time(ss_histogram_quantile(times, 0.99)).text,
         request_show_time(held->cost).text);
+    tell_doubts(stream, held);
 }
 
 static void tell_lateness(FILE *stream, const struct request_result *result) {

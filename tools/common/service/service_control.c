@@ -96,9 +96,10 @@ void service_control_observe(void *context, const struct request_one *one, enum 
     const struct request_ended *ended) {
     struct service_control *control = context;
     (void)one;
-    (void)ended;
-    if (fate == REQUEST_ENDED)
-        control->counts.ended++;
+    if (fate != REQUEST_ENDED)
+        return;
+    control->counts.ended++;
+    control->failures += ended->outcome != REQUEST_SUCCESS;
 }
 
 /* Adds what happened since the previous step, in which the rate was controlled, to the figures. */

@@ -4,6 +4,8 @@
 
 /* The control of a service's load by the rate of its requests, shared by ssrequest and sssim. */
 
+#include <string.h>
+
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
@@ -32,7 +34,7 @@ struct service_options {
                 "day.txt,scale=1/720; see module trace/file"},                                      \
         .excludes = SERVICE_EXCLUDES},                                                              \
     {0, "NAME", {"feedback", SS_OPTION_TEXT, .offset = offsetof(config, service.feedback),          \
-        .initial = "own", .help = "module that measures the load: NAME[,OPTIONS]"},                 \
+        .help = "module that measures the load: NAME[,OPTIONS]; default: own, or exact with --of machine"},                 \
         .needs = SERVICE_NEEDS},                                                                    \
     {0, "NAME", {"rate-control", SS_OPTION_TEXT, .offset = offsetof(config, service.rate_control),  \
         .initial = SS_CONTROL_OF_RATE, .help = "module that decides the rate: NAME[,OPTIONS]"},     \
@@ -56,6 +58,11 @@ static inline bool service_is_held(const struct service_options *options) {
     return options->load || options->load_trace;
 }
 
+/* Returns whether the feedback measures the CPU time of the service's processes. */
+static inline bool service_measures_own(const struct service_options *options) {
+    return strncmp(options->feedback, "own", 3) == 0 && strchr(",", options->feedback[3]);
+}
+
 /* A run of control. Zeroed: closed. */
 struct service_control {
     struct ss_module_set set;
@@ -67,6 +74,7 @@ struct service_control {
     struct ss_rate_action action; /* in force */
     ss_time begin;                /* when control of the rate began; SS_TIME_NEVER: not yet */
     struct ss_rate_counts counts;
+    uint64_t failures; /* of the requests that ended */
     struct service_figures figures;
     struct ss_counters first, before, latest; /* readings: the first one and the two latest ones */
     struct ss_rate_counts counts_before;

@@ -13,13 +13,24 @@
 
 /* The confidence interval is computed from at least this many batches of intervals. */
 #define BATCHES_MIN 20
-#define PER_BATCH   (2 * SS_SECOND / SS_RATE_INTERVAL)
+/* The cost of a request is steady if it changes by less than this from 10 s to the next. */
+#define COST_STEADY 0.02
+#define PER_STRETCH (10 * SS_SECOND / SS_RATE_INTERVAL)
+
+/* 97.5 % quantile of the normal distribution. */
+#define NORMAL 1.959964
+
+#define PER_BATCH (2 * SS_SECOND / SS_RATE_INTERVAL)
 
 int service_figures_add(struct service_figures *figures, const struct service_interval *interval) {
     if (!SS_GROW(figures->intervals, figures->count + 1, figures->room))
         return -1;
     figures->intervals[figures->count++] = *interval;
     return 0;
+}
+
+const struct service_interval *service_figures_last(const struct service_figures *figures) {
+    return figures->count > 0 ? &figures->intervals[figures->count - 1] : NULL;
 }
 
 void service_figures_free(struct service_figures *figures) {
@@ -45,7 +56,7 @@ static struct sums add_up(const struct service_interval *intervals, size_t count
 
 /* Returns the 97.5 % quantile of Student's distribution, to a thousandth from 10 degrees on. */
 static double student(double degrees) {
-    const double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z;
+    const double z = NORMAL, z3 = z * z * z, z5 = z3 * z * z;
     return z + (z3 + z) / (4 * degrees) + (5 * z5 + 16 * z3 + 3 * z) / (96 * degrees * degrees);
 }
 
@@ -109,6 +120,22 @@ static double find_settling(const struct service_figures *figures, double cpus) 
     return ss_settling_seconds(&settling);
 }
 
+/*
+ * Returns by how much the cost of a request changed between the last two stretches of 10 s; 0 if
+ * that is less than 2 %, or could be noise: `noise` is the standard error of the cost over all of
+ * the time, relative.
+ */
+static double find_cost_change(
+    const struct service_interval *intervals, size_t count, double noise) {
+    if (count < 2 * PER_STRETCH)
+        return NAN;
+    struct sums before = add_up(&intervals[count - 2 * PER_STRETCH], PER_STRETCH, 0);
+    struct sums last = add_up(&intervals[count - PER_STRETCH], PER_STRETCH, 0);
+    double change = last.used / last.answers / (before.used / before.answers) - 1;
+    double expected = noise * sqrt(2 * (double)count / PER_STRETCH);
+    return fabs(change) > fmax(COST_STEADY, 3 * fmax(expected, 0)) ? change : 0;
+}
+
 void service_figures_finish(
     const struct service_figures *figures, ss_time settle, struct request_held *held) {
     size_t first = 0;
@@ -127,6 +154,7 @@ void service_figures_finish(
     held->rate = cpus_granted / held->cost;
     if (!isnan(held->cost))
         off = cpus_granted * find_deviation(intervals, count, &all, &held->correlated);
+    held->cost_change = find_cost_change(intervals, count, off / NORMAL / held->rate);
     held->rate_low = held->rate - off;
     held->rate_high = held->rate + off;
 }

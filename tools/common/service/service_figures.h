@@ -32,6 +32,10 @@ struct service_figures {
 SS_MUST_USE SS_NONNULL() int service_figures_add(
     struct service_figures *figures, const struct service_interval *interval);
 
+/* Returns the interval that was added last; NULL: none. */
+SS_NONNULL()
+const struct service_interval *service_figures_last(const struct service_figures *figures);
+
 SS_NONNULL()
 void service_figures_free(struct service_figures *figures);
 

@@ -220,6 +220,8 @@ static int check(struct queue_options *options, struct ss_error *error) {
     if (held && options->given.arrival == REQUEST_CONCURRENT)
         return ss_error_fail(
             error, "--load: the rate changes within seconds: use --arrival even or poisson");
+    if (!options->service.feedback)
+        options->service.feedback = "own";
     if (options->run.settle == SS_TIME_NEVER)
         options->run.settle = held ? SERVICE_SETTLE : 0;
     if (options->run.settle > 0 && options->given.shape != REQUEST_CONSTANT)

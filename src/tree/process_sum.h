@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TREE_PROCESS_SUM_H
+#define SHOWSTOPPER_TREE_PROCESS_SUM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <showstopper/contract.h>
+
+/*
+ * The CPU time of a changing list of processes: the clocks of living processes, the times that they
+ * have waited for, and the last known clocks of processes that ended without being waited for. A
+ * process that lives and dies between two readings counts if its parent waits for it.
+ *
+ * A reading is ss_process_sum_begin(), then either ss_process_sum_add() for each process, parents
+ * before their children, or ss_process_sum_repeat(), or both, then ss_process_sum_finish().
+ */
+
+struct ss_process_sum_item {
+    pid_t pid;    /* 0: has ended */
+    pid_t parent; /* its parent in the list; 0: not listed */
+    uint64_t used;
+    uint64_t waited;   /* CPU time of children that it has waited for */
+    uint64_t waited_0; /* `waited` at first sight */
+    uint64_t before;   /* excluded from the count: time used before the process was known */
+    uint64_t ended;    /* time used by children that disappeared before the previous listing */
+    uint64_t ending; /* time used by children that disappeared since, which `waited` may not include
+                        yet */
+    uint64_t lost;   /* the part of `ended` that the process has not waited for */
+};
+
+struct ss_process_sum_list {
+    struct ss_process_sum_item *items;
+    uint32_t count;
+    uint32_t room;
+    bool incomplete; /* memory was exhausted */
+};
+
+/* Zeroed: no processes. */
+struct ss_process_sum {
+    struct ss_process_sum_list now;
+    struct ss_process_sum_list last;
+    uint64_t lost; /* time used by processes that are gone together with all of their listed
+                      ancestors */
+};
+
+SS_NONNULL() void ss_process_sum_close(struct ss_process_sum *sum);
+
+/* Begins a reading, with an empty list. */
+SS_NONNULL() void ss_process_sum_begin(struct ss_process_sum *sum);
+
+/* Empties the list of this reading. */
+SS_NONNULL() void ss_process_sum_clear(struct ss_process_sum *sum);
+
+/* Adds a process, unless it is in the list. `parent` is 0 or in the list. */
+SS_NONNULL() void ss_process_sum_add(struct ss_process_sum *sum, pid_t pid, pid_t parent);
+
+/* Adds the processes of the previous reading that had not ended. */
+SS_NONNULL() void ss_process_sum_repeat(struct ss_process_sum *sum);
+
+SS_NONNULL() bool ss_process_sum_has(const struct ss_process_sum *sum, pid_t pid);
+
+/*
+ * Reads the processes, and sets `total`, which may fall by the resolution of the times that
+ * processes have waited for. At the `first` reading, and for a later process without a parent in
+ * the list, the past does not count. The clock of `excluded` does not count, but what it has waited
+ * for does; 0: no such process. Returns false and keeps the previous reading if memory was
+ * exhausted: processes that are not listed would count as ended.
+ */
+SS_MUST_USE SS_NONNULL() bool ss_process_sum_finish(
+    struct ss_process_sum *sum, bool first, pid_t excluded, uint64_t *total);
+
+#endif

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Whose load is held, and the CPU time of real services: small servers that are forked here. */
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+
+#include "family.h"
+#include "kin.h"
+#include "platform/platform.h"
+#include "process.h"
+#include "run.h"
+#include "service_usage.h"
+#include "surroundings.h"
+
+#define WORK (200 * SS_MILLISECOND) /* CPU time of a request */
+
+/* Below what a request takes, and the resolution of clocks and waited-for times. */
+#define LOST (60 * SS_MILLISECOND)
+
+/* Requests to a server. */
+enum order {
+    ORDER_WORK = 'w',  /* works, then answers */
+    ORDER_CHILD = 'c', /* starts a child that works, and waits for it */
+    ORDER_START = 's', /* starts a child that works for ever */
+};
+
+static struct shared {
+    uint16_t port;
+    pid_t child;
+} * shared;
+
+static int listener;
+static struct service service;
+
+static ss_time own_time(void) {
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (ss_time)used.tv_sec * SS_SECOND + (ss_time)used.tv_nsec;
+}
+
+static void work(ss_time time) {
+    ss_time begin = own_time();
+    while (own_time() - begin < time) {
+    }
+}
+
+static pid_t fork_worker(ss_time time) {
+    pid_t parent = getpid(), child = fork();
+    if (child == 0) {
+        kin_begin(parent);
+        work(time);
+        _exit(0);
+    }
+    return child;
+}
+
+static void carry_out(char order) {
+    pid_t child;
+    switch (order) {
+    case ORDER_WORK:
+        work(WORK);
+        break;
+    case ORDER_CHILD:
+        child = fork_worker(WORK);
+        waitpid(child, NULL, 0);
+        break;
+    case ORDER_START:
+        shared->child = fork_worker(SS_TIME_NEVER);
+        break;
+    default:
+        break;
+    }
+}
+
+_Noreturn static void serve(void) {
+    for (;;) {
+        char order;
+        int connection = accept(listener, NULL, NULL);
+        while (connection >= 0 && read(connection, &order, 1) == 1) {
+            carry_out(order);
+            if (write(connection, &order, 1) != 1)
+                _exit(1);
+        }
+        close(connection);
+    }
+}
+
+static void listen_at(const struct sockaddr *address, socklen_t length) {
+    listener = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(listener, address, length) < 0 || listen(listener, 5) < 0)
+        _exit(98);
+}
+
+static struct sockaddr_in loopback(uint16_t port) {
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+}
+
+/* Listens on a port that the system chooses. */
+static void listen_on_port(void) {
+    struct sockaddr_in address = loopback(0);
+    socklen_t length = sizeof address;
+    listen_at((const struct sockaddr *)&address, length);
+    getsockname(listener, (struct sockaddr *)&address, &length);
+    shared->port = ntohs(address.sin_port);
+}
+
+/* Listens, and starts two workers that serve. */
+static void lead(void) {
+    pid_t parent = getpid();
+    listen_on_port();
+    for (int i = 0; i < 2; i++) {
+        if (fork() == 0) {
+            kin_begin(parent);
+            close(kin_gate[1]);
+            serve();
+        }
+    }
+}
+
+static pid_t start(void (*act)(void)) {
+    shared = kin_share(sizeof *shared);
+    return kin_start(act);
+}
+
+static int find(const struct sockaddr *address, socklen_t length, struct ss_error *error) {
+    const struct service_of of = {.kind = SERVICE_OF_URL};
+    struct service_address served = {.length = length};
+    memcpy(&served.socket, address, length);
+    return service_find(&service, &of, &served, 1, NULL, error);
+}
+
+static int find_port(struct ss_error *error) {
+    struct sockaddr_in address = loopback(shared->port);
+    return find((const struct sockaddr *)&address, sizeof address, error);
+}
+
+/* Fails unless the service is the tree of this process. */
+static void expect_root(int result, const struct ss_error *error, pid_t root) {
+    ck_assert_msg(result == 0, "%s", error->message);
+    ck_assert_uint_eq(service.roots.count, 1);
+    ck_assert_int_eq(service.roots.items[0], root);
+}
+
+static struct service_usage *open_usage(pid_t root) {
+    struct service of = {.roots = {.items = &root, .count = 1}};
+    struct ss_error error = {0};
+    struct service_usage *usage = service_usage_open(&of, 2, 2, NULL, &error);
+    ck_assert_msg(usage != NULL, "%s", error.message);
+    return usage;
+}
+
+static uint64_t read_used(struct service_usage *usage) {
+    struct ss_counters counters;
+    ck_assert_int_eq(service_usage_read(usage, &counters), 0);
+    return counters.used;
+}
+
+static void order(char what) {
+    struct sockaddr_in address = loopback(shared->port);
+    char answer;
+    int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(connect(client, (const struct sockaddr *)&address, sizeof address), 0);
+    ck_assert_int_eq(write(client, &what, 1), 1);
+    ck_assert_int_eq(read(client, &answer, 1), 1);
+    close(client);
+}
+
+TEST_CASE(a_forking_server_is_found_and_measured) {
+    struct ss_error error = {0};
+    pid_t leader = start(lead);
+    expect_root(find_port(&error), &error, leader);
+    struct service_usage *usage = open_usage(leader);
+    uint64_t begin = read_used(usage);
+    order(ORDER_WORK);
+    order(ORDER_WORK);
+    uint64_t used = read_used(usage) - begin;
+    ck_assert_uint_ge(used, 2 * WORK - LOST);
+    ck_assert_uint_le(used, 3 * WORK);
+    service_usage_close(usage);
+    service_free(&service);
+}
+
+TEST_CASE(children_between_two_readings_count) {
+    pid_t leader = start(lead);
+    struct service_usage *usage = open_usage(leader);
+    uint64_t begin = read_used(usage);
+    order(ORDER_CHILD);
+    order(ORDER_CHILD);
+    uint64_t used = read_used(usage) - begin;
+    ck_assert_uint_ge(used, 2 * WORK - LOST);
+    ck_assert_uint_le(used, 3 * WORK);
+    service_usage_close(usage);
+}
+
+TEST_CASE(new_descendants_are_found) {
+    char text[64];
+    pid_t leader = start(lead);
+    struct service_usage *usage = open_usage(leader);
+    service_usage_describe(usage, text, sizeof text);
+    ck_assert_str_eq(text, "clocks of 3 processes");
+    uint64_t begin = read_used(usage);
+    order(ORDER_START);
+    RUN_UNTIL(NULL, ss_platform_process_cpu_time(shared->child) > WORK);
+    ck_assert_uint_ge(read_used(usage) - begin, WORK - LOST);
+    /* It does not count twice when it ends. */
+    kill(shared->child, SIGKILL);
+    RUN_UNTIL(NULL, run_state(shared->child) == 'Z');
+    uint64_t ended = read_used(usage);
+    order(ORDER_WORK);
+    uint64_t used = read_used(usage) - ended;
+    ck_assert_uint_ge(used, WORK - LOST);
+    ck_assert_uint_le(used, 2 * WORK);
+    service_usage_close(usage);
+}
+
+TEST_CASE(used_time_never_falls) {
+    struct service_usage *usage = open_usage(start(lead));
+    uint64_t before = 0;
+    for (int i = 0; i < 60; i++) {
+        if (i % 20 == 0)
+            order(i ? ORDER_CHILD : ORDER_WORK);
+        uint64_t used = read_used(usage);
+        ck_assert_uint_ge(used, before);
+        before = used;
+    }
+    service_usage_close(usage);
+}
+
+TEST_CASE(a_service_that_ends_is_reported) {
+    struct ss_counters counters;
+    pid_t leader = start(lead);
+    struct service_usage *usage = open_usage(leader);
+    read_used(usage);
+    kin_end_unreaped(leader); /* its workers die with it */
+    RUN_UNTIL(NULL, service_usage_read(usage, &counters) == -ESRCH);
+    kin_reap(leader);
+    ck_assert_int_eq(service_usage_read(usage, &counters), -ESRCH);
+    service_usage_close(usage);
+}
+
+TEST_CASE(our_own_time_is_not_that_of_an_ancestor) {
+    struct service_usage *usage = open_usage(getppid());
+    uint64_t begin = read_used(usage);
+    work(WORK);
+    ck_assert_uint_lt(read_used(usage) - begin, WORK / 2);
+    service_usage_close(usage);
+}
+
+static struct sockaddr_un local = {.sun_family = AF_UNIX};
+
+static void listen_at_path(void) {
+    listen_at((const struct sockaddr *)&local, sizeof local);
+}
+
+TEST_CASE(a_renamed_unix_socket_is_found_by_a_connection) {
+    struct ss_error error = {0};
+    const char *folder = getenv("TMPDIR");
+    char old[sizeof local.sun_path];
+    snprintf(local.sun_path, sizeof local.sun_path, "%s/service-%d", folder ? folder : "/tmp",
+        (int)getpid());
+    pid_t server = start(listen_at_path);
+    expect_root(find((const struct sockaddr *)&local, sizeof local, &error), &error, server);
+    service_free(&service);
+
+    strcpy(old, local.sun_path);
+    strcat(local.sun_path, "x");
+    ck_assert_int_eq(rename(old, local.sun_path), 0);
+    int result = find((const struct sockaddr *)&local, sizeof local, &error);
+    unlink(local.sun_path);
+    expect_root(result, &error, server);
+    service_free(&service);
+}
+
+static void listen_in_namespace(void) {
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(shared->port)};
+    if (!surroundings_unshare(CLONE_NEWNET))
+        _exit(PROCESS_SKIPPED);
+    listen_at((const struct sockaddr *)&any, sizeof any);
+}
+
+/* Chooses a port, and does not listen on it. */
+static void choose_port(void) {
+    shared = kin_share(sizeof *shared);
+    listen_on_port();
+    close(listener);
+}
+
+TEST_CASE(a_listener_in_another_network_namespace_is_found) {
+    struct ss_error error = {0};
+    choose_port();
+    ck_assert_int_lt(find_port(&error), 0);
+    ck_assert_msg(strstr(error.message, "no process listens") != NULL, "%s", error.message);
+    error = (struct ss_error){0};
+    pid_t server = kin_start(listen_in_namespace);
+    SKIP_UNLESS(run_state(server) != 'Z', "namespaces: no network namespace can be made");
+    expect_root(find_port(&error), &error, server);
+    service_free(&service);
+}
+
+#define GROUP "/sys/fs/cgroup%s/showstopper-service-%d"
+
+static char group[128];
+
+static bool make_group(const char *hierarchy) {
+    char mark[192];
+    snprintf(mark, sizeof mark, "/sys/fs/cgroup%s/cgroup.controllers", hierarchy);
+    snprintf(group, sizeof group, GROUP, hierarchy, (int)getpid());
+    return access(mark, F_OK) == 0 && mkdir(group, 0755) == 0;
+}
+
+static void enter_group(void) {
+    char path[192];
+    snprintf(path, sizeof path, "%s/cgroup.procs", group);
+    FILE *file = fopen(path, "we");
+    if (!file || fputs("0\n", file) < 0 || fclose(file) != 0)
+        _exit(99);
+}
+
+static void listen_in_group(void) {
+    enter_group();
+    listen_on_port();
+}
+
+/* Searches as another user. Returns the exit status: 0 if the group was found. */
+static int find_as_nobody(const char *refusal) {
+    int status;
+    pid_t other = fork();
+    if (other == 0) {
+        struct ss_error error = {0};
+        family_become_nobody();
+        int result = find_port(&error);
+        if (refusal)
+            _exit(result < 0 && strstr(error.message, refusal) ? 0 : 1);
+        _exit(result == 0 && strcmp(service.group, group) == 0 ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(other, &status, 0), other);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+TEST_CASE(a_server_of_another_user_is_found_by_its_group) {
+    SKIP_UNLESS(geteuid() == 0 && family_can_become_nobody(), "root: cannot become another user");
+    start(lead);
+    ck_assert_int_eq(find_as_nobody("may not be examined"), 0);
+    ck_assert_int_eq(find_as_nobody("user 0"), 0);
+    SKIP_UNLESS(
+        make_group("/unified") || make_group(""), "cgroup-v2: no control group can be created");
+    pid_t server = start(listen_in_group);
+    int result = find_as_nobody(NULL);
+    kin_end(server);
+    RUN_UNTIL(NULL, rmdir(group) == 0 || errno != EBUSY);
+    ck_assert_int_eq(result, 0);
+}
+
+static void lead_in_group(void) {
+    enter_group();
+    lead();
+}
+
+TEST_CASE(the_group_of_a_service_is_measured) {
+    char expected[192], text[256] = "";
+    struct ss_error error = {0};
+    struct ss_counters counters;
+    uint64_t used = 0;
+    SKIP_UNLESS(
+        make_group("/unified") || make_group(""), "cgroup-v2: no control group can be created");
+    pid_t server = start(lead_in_group);
+    int result = find_port(&error);
+    struct service_usage *usage =
+        result == 0 ? service_usage_open(&service, 2, 2, NULL, &error) : NULL;
+    if (usage) {
+        service_usage_describe(usage, text, sizeof text);
+        used = read_used(usage);
+        order(ORDER_WORK);
+        used = read_used(usage) - used;
+    }
+    kin_end(server);
+    if (usage)
+        RUN_UNTIL(NULL, service_usage_read(usage, &counters) == -ESRCH);
+    RUN_UNTIL(NULL, rmdir(group) == 0 || errno != EBUSY);
+    ck_assert_msg(usage != NULL, "%s", error.message);
+    snprintf(expected, sizeof expected, "control group %s", group);
+    ck_assert_str_eq(text, expected);
+    ck_assert_uint_ge(used, WORK - LOST);
+    ck_assert_uint_le(used, 2 * WORK);
+    service_usage_close(usage);
+    service_free(&service);
+}

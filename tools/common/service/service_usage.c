@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service_usage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "service_group.h"
+#include "tree/process_sum.h"
+
+/*
+ * All processes are listed at the start. Afterwards new ones are found by their pids, which are
+ * assigned in ascending order, and each reading looks at a few of all processes for those that were
+ * missed: a whole list takes milliseconds, in which no request is sent.
+ */
+#define SLICE 256 /* bytes, about ten processes */
+
+/* A reading tries at most this many pids. An unused one takes less than a microsecond. */
+#define TRIED_MAX 4096
+
+/* If new pids are not known, or too many, listing all processes takes at most this part of the
+ * time. */
+#define COST_PART 200
+
+/* The kernel gives no lower pids once they have wrapped around. */
+#define PID_AFTER_WRAP 300
+
+/* Times that processes have waited for are reported in steps of 10 ms. */
+#define WAITED_STEP (10 * SS_MILLISECOND)
+
+struct service_usage {
+    double capacity, cpus;
+    bool by_group;
+    struct ss_counter_reader group;
+    int events;       /* the file that says whether the group has processes; -1: none */
+    bool includes_us; /* this process is in the group */
+    struct ss_process_sum sum;
+    int folder;   /* /proc, read slice by slice; -1: not open */
+    bool read;    /* the processes have been read before */
+    pid_t latest; /* the last pid assigned at the previous reading; -1: unknown */
+    pid_t before; /* and at the one before */
+    ss_time due;  /* when all processes may be listed again */
+    ss_time grain;
+    uint64_t used; /* of the last reading */
+};
+
+/* The kernel advances clocks of running processes once in a tick. */
+static ss_time tick_length(void) {
+    struct timespec tick = {0};
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+    return (ss_time)tick.tv_sec * SS_SECOND + (ss_time)tick.tv_nsec;
+}
+
+/* ---- lists of processes ---- */
+
+struct process {
+    pid_t pid, parent;
+};
+
+struct snapshot {
+    struct process *items;
+    size_t count, room;
+    bool incomplete; /* memory was exhausted */
+};
+
+static void add_to_snapshot(void *context, pid_t pid) {
+    struct snapshot *snapshot = context;
+    struct ss_process_times times;
+    if (!ss_platform_process_times(pid, &times))
+        return;
+    snapshot->incomplete |= !SS_GROW(snapshot->items, snapshot->count + 1, snapshot->room);
+    if (!snapshot->incomplete)
+        snapshot->items[snapshot->count++] = (struct process){pid, times.parent};
+}
+
+/* Adds the descendants of the listed processes. Our CPU time is not the service's. */
+static void add_descendants(struct ss_process_sum *sum, const struct snapshot *snapshot) {
+    for (uint32_t i = 0; i < sum->now.count; i++) {
+        for (size_t j = 0; j < snapshot->count; j++) {
+            const struct process *process = &snapshot->items[j];
+            if (process->parent == sum->now.items[i].pid && process->pid != getpid())
+                ss_process_sum_add(sum, process->pid, process->parent);
+        }
+    }
+}
+
+static void list_all(struct service_usage *usage) {
+    struct snapshot snapshot = {0};
+    ss_time begin = ss_platform_now();
+    ss_platform_process_each(add_to_snapshot, &snapshot);
+    add_descendants(&usage->sum, &snapshot);
+    usage->sum.now.incomplete |= snapshot.incomplete;
+    free(snapshot.items);
+    ss_time end = ss_platform_now();
+    usage->due = end + COST_PART * ss_time_since(end, begin);
+}
+
+static bool is_candidate(const struct service_usage *usage, pid_t pid) {
+    return pid != getpid() && !ss_process_sum_has(&usage->sum, pid);
+}
+
+static void add_child(struct service_usage *usage, pid_t pid, pid_t parent) {
+    if (ss_process_sum_has(&usage->sum, parent))
+        ss_process_sum_add(&usage->sum, pid, parent);
+}
+
+/* Tries the pids that were assigned after `from`, up to `to`. Returns false if too many were. */
+static bool try_pids(struct service_usage *usage, pid_t from, pid_t to) {
+    if (from == to)
+        return true;
+    pid_t limit = ss_platform_process_limit();
+    pid_t count = to - from;
+    if (count < 0)
+        count += limit - PID_AFTER_WRAP;
+    if (count < 0 || count > TRIED_MAX)
+        return false;
+    while (from != to) {
+        struct ss_process process;
+        from = from + 1 < limit ? from + 1 : PID_AFTER_WRAP;
+        /* The number may be that of a thread, which this does not find. */
+        if (is_candidate(usage, from) && ss_platform_process_look(from, &process))
+            add_child(usage, from, process.parent);
+    }
+    return true;
+}
+
+/* A directory entry as the kernel returns it: struct linux_dirent64. */
+struct entry {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
+/* Does not use readdir(), which makes the kernel list about a thousand processes at once. */
+static void try_slice(struct service_usage *usage) {
+    _Alignas(struct entry) char entries[SLICE];
+    long length = syscall(SYS_getdents64, usage->folder, entries, sizeof entries);
+    if (length <= 0)
+        lseek(usage->folder, 0, SEEK_SET);
+    for (long at = 0; at < length;) {
+        const struct entry *entry = (const struct entry *)(entries + at);
+        pid_t pid = (pid_t)strtol(entry->name, NULL, 10);
+        struct ss_process_times times;
+        if (pid > 0 && is_candidate(usage, pid) && ss_platform_process_times(pid, &times))
+            add_child(usage, pid, times.parent);
+        at += entry->length;
+    }
+}
+
+/*
+ * Adds new processes. A pid is assigned shortly before its process can be seen, so each one is
+ * tried at two readings.
+ */
+static void add_new(struct service_usage *usage) {
+    pid_t latest = ss_platform_process_latest();
+    if (usage->before >= 0 && latest >= 0 && try_pids(usage, usage->before, latest)) {
+        usage->before = usage->latest;
+        usage->latest = latest;
+        try_slice(usage);
+    } else if (ss_platform_now() >= usage->due) {
+        list_all(usage);
+        usage->before = usage->latest = latest;
+    }
+}
+
+/* ---- by processes ---- */
+
+/* Returns whether one of the processes still lives: usually the first one. */
+static bool is_alive(const struct service_usage *usage) {
+    for (uint32_t i = 0; i < usage->sum.now.count; i++) {
+        struct ss_process process;
+        pid_t pid = usage->sum.now.items[i].pid;
+        if (pid > 0 && ss_platform_process_look(pid, &process) && process.state != 'Z' &&
+            process.state != 'X')
+            return true;
+    }
+    return false;
+}
+
+static bool has_waited(const struct service_usage *usage) {
+    for (uint32_t i = 0; i < usage->sum.now.count; i++) {
+        const struct ss_process_sum_item *process = &usage->sum.now.items[i];
+        if (process->waited > process->waited_0)
+            return true;
+    }
+    return false;
+}
+
+static int read_processes(struct service_usage *usage, struct ss_counters *counters) {
+    uint64_t total;
+    if (!ss_process_sum_finish(&usage->sum, !usage->read, 0, &total))
+        return -ENOMEM;
+    counters->time = ss_platform_now();
+    usage->read = true;
+    if (!is_alive(usage))
+        return -ESRCH;
+    usage->used = total > usage->used ? total : usage->used;
+    if (has_waited(usage) && usage->grain < WAITED_STEP)
+        usage->grain = WAITED_STEP;
+    return 0;
+}
+
+static int read_by_processes(struct service_usage *usage, struct ss_counters *counters) {
+    ss_process_sum_begin(&usage->sum);
+    ss_process_sum_repeat(&usage->sum);
+    add_new(usage);
+    return read_processes(usage, counters);
+}
+
+static int open_processes(
+    struct service_usage *usage, const struct service *service, struct ss_error *error) {
+    struct ss_counters ignored;
+    usage->folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    usage->latest = usage->before = ss_platform_process_latest();
+    ss_process_sum_begin(&usage->sum);
+    for (size_t i = 0; i < service->roots.count; i++)
+        ss_process_sum_add(&usage->sum, service->roots.items[i], 0);
+    list_all(usage);
+    int why = read_processes(usage, &ignored);
+    if (why == -ESRCH)
+        return ss_error_fail(
+            error, "process %d (%s) has ended", (int)service->roots.items[0], service->first);
+    return why ? ss_error_memory(error) : 0;
+}
+
+/* ---- by a control group ---- */
+
+/* Returns whether all of the service's processes are in the group, and none of ours is. */
+static bool group_fits(const struct service_usage *usage, const struct ss_platform_roots *roots,
+    const struct service_group *group) {
+    for (uint32_t i = 0; i < usage->sum.now.count; i++) {
+        pid_t pid = usage->sum.now.items[i].pid;
+        if (pid > 0 && !service_group_has(roots, group, pid))
+            return false;
+    }
+    return !service_group_has_us(roots, group);
+}
+
+static int open_group(struct service_usage *usage, const char *folder,
+    const struct ss_platform_roots *roots, struct ss_error *error) {
+    struct ss_cpus all;
+    char path[sizeof usage->group.path + 16];
+    struct ss_source_request request = {.source = SS_SOURCE_CGROUP, .argument = folder};
+    memset(&all, 0xff, sizeof all);
+    if (ss_platform_counters_open(&usage->group, &request, &all, roots, error) < 0)
+        return -1;
+    usage->by_group = true;
+    snprintf(path, sizeof path, "%s", usage->group.path);
+    *strrchr(path, '/') = '\0';
+    strcat(path, "/cgroup.events");
+    usage->events = open(path, O_RDONLY | O_CLOEXEC);
+    return 0;
+}
+
+static bool is_populated(const struct service_usage *usage) {
+    char text[256];
+    ssize_t length = usage->events < 0 ? 0 : pread(usage->events, text, sizeof text - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    if (usage->events < 0 && usage->sum.now.count > 0)
+        return is_alive(usage);
+    return length >= 0 && !strstr(text, "populated 0");
+}
+
+static ss_time own_time(void) {
+    struct timespec used = {0};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (ss_time)used.tv_sec * SS_SECOND + (ss_time)used.tv_nsec;
+}
+
+static int read_by_group(struct service_usage *usage, struct ss_counters *counters) {
+    ss_time own = usage->includes_us ? own_time() : 0;
+    int why = ss_platform_counters_read(&usage->group, counters);
+    if (why == -ENODEV || (why == 0 && !is_populated(usage)))
+        return -ESRCH;
+    if (why)
+        return why;
+    uint64_t used = counters->used > own ? counters->used - own : 0;
+    usage->used = used > usage->used ? used : usage->used;
+    return 0;
+}
+
+/*
+ * Uses the group that the service's processes have for themselves, if there is one. A group of
+ * version 1 does not say whether it has processes, so these are kept.
+ */
+static void prefer_group(struct service_usage *usage, const struct service *service,
+    const struct ss_platform_roots *roots) {
+    for (size_t i = 0; i < service->roots.count && !usage->by_group; i++) {
+        struct service_group group;
+        struct ss_error ignored = {0};
+        if (service_group_of(roots, service->roots.items[i], &group) &&
+            group_fits(usage, roots, &group) &&
+            open_group(usage, group.folder, roots, &ignored) == 0)
+            usage->used = 0;
+    }
+}
+
+struct service_usage *service_usage_open(const struct service *service, double capacity,
+    double cpus, const struct ss_platform_roots *roots, struct ss_error *error) {
+    struct service_usage *usage = calloc(1, sizeof *usage);
+    int result = 0;
+    if (!usage) {
+        ss_error_memory(error);
+        return NULL;
+    }
+    *usage = (struct service_usage){.capacity = capacity,
+        .cpus = cpus,
+        .group = {.file = -1},
+        .events = -1,
+        .folder = -1,
+        .grain = tick_length()};
+    if (*service->group) {
+        result = open_group(usage, service->group, roots, error);
+        usage->includes_us = result == 0 && service_group_is_ours(roots, usage->group.path);
+    } else {
+        result = open_processes(usage, service, error);
+        if (result == 0)
+            prefer_group(usage, service, roots);
+    }
+    if (result == 0)
+        return usage;
+    service_usage_close(usage);
+    return NULL;
+}
+
+void service_usage_close(struct service_usage *usage) {
+    if (!usage)
+        return;
+    ss_platform_counters_close(&usage->group);
+    if (usage->events >= 0)
+        close(usage->events);
+    if (usage->folder >= 0)
+        close(usage->folder);
+    ss_process_sum_close(&usage->sum);
+    free(usage);
+}
+
+int service_usage_read(void *context, struct ss_counters *counters) {
+    struct service_usage *usage = context;
+    struct ss_counters reading = {0};
+    int why = usage->by_group ? read_by_group(usage, &reading) : read_by_processes(usage, &reading);
+    if (why)
+        return why;
+    *counters = (struct ss_counters){
+        .time = reading.time,
+        .set = 1,
+        .capacity = usage->capacity,
+        .cpus = usage->cpus,
+        .used = usage->used,
+        .ran = true,
+        .grain = usage->grain,
+    };
+    return 0;
+}
+
+void service_usage_describe(const struct service_usage *usage, char *text, size_t size) {
+    if (usage->by_group) {
+        int length = (int)(strrchr(usage->group.path, '/') - usage->group.path);
+        snprintf(text, size, "control group %.*s", length, usage->group.path);
+        return;
+    }
+    size_t count = 0;
+    for (uint32_t i = 0; i < usage->sum.now.count; i++)
+        count += usage->sum.now.items[i].pid > 0;
+    snprintf(text, size, "clocks of %zu process%s", count, count == 1 ? "" : "es");
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service_loop.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "platform/platform.h"
+#include "run/sensor.h"
+#include "service_usage.h"
+
+/* A run ends once more than this part of the requests of the last FAILURES_OVER failed. */
+#define FAILURES_MAX  0.01
+#define FAILURES_OVER (10 * SS_SECOND)
+#define FAILURES_MIN  10
+
+/* A warning says that the target is out of reach after this time. */
+#define LIMITED_FOR (5 * SS_SECOND)
+
+struct ssrequest_service {
+    struct ssrequest_run *run;
+    struct service_control control;
+    struct service_usage *usage; /* NULL: `reader` reads the load */
+    struct ss_counter_reader reader;
+    struct ss_sensor sensor; /* of --feedback command; pid 0: none */
+    ss_time duration;
+    ss_time counting;            /* since when requests count; SS_TIME_NEVER: they do not yet */
+    ss_time ended;               /* when control ended; SS_TIME_NEVER: it has not */
+    bool warned;                 /* that the target is out of reach */
+    struct ss_error error;       /* why control could not go on */
+    uint64_t failures, requests; /* at the time `checked` */
+    ss_time checked;
+    uint64_t failures_before; /* at the last step */
+};
+
+static ss_time own_cpu_time(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (ss_time)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * SS_SECOND +
+           (ss_time)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * SS_MICROSECOND;
+}
+
+/* Adds the service of one URL; all URLs have to be the same service. */
+static int add_service(struct service *service, const struct service_of *of,
+    const struct service_address *addresses, size_t count, struct ss_error *error) {
+    struct service found = {0};
+    int result = service_find(&found, of, addresses, count, NULL, error);
+    bool is_first = service->roots.count == 0 && !*service->group;
+    if (result == 0 && !is_first && !service_is_same(service, &found))
+        result = ss_error_fail(error,
+            "--load: the URLs are those of several services: use the URLs of one, or --of machine");
+    if (result < 0 || !is_first) {
+        service_free(&found);
+        return result;
+    }
+    *service = found;
+    return 0;
+}
+
+int ssrequest_service_find(
+    struct ssrequest_run *run, const struct ssrequest_targets *targets, struct ss_error *error) {
+    const struct ssrequest_options *options = run->options;
+    struct service_address addresses[SSREQUEST_ADDRESSES_MAX];
+    struct service_of of;
+    if (!service_measures_own(&options->service))
+        return 0;
+    if (service_of_parse(&of, options->of, error) < 0)
+        return -1;
+    if (of.kind != SERVICE_OF_URL)
+        return add_service(&run->service, &of, NULL, 0, error);
+    if (targets->socket) {
+        if (service_address_of_path(addresses, targets->socket, error) < 0)
+            return -1;
+        return add_service(&run->service, &of, addresses, 1, error);
+    }
+    int result = 0;
+    for (uint32_t i = 0; result == 0 && i < targets->count; i++) {
+        size_t count = ssrequest_target_addresses(&targets->list[i], addresses);
+        result = add_service(&run->service, &of, addresses, count, error);
+    }
+    return result;
+}
+
+static int read_sensor(struct ssrequest_service *service, struct ss_counters *counters) {
+    ss_time now = ss_platform_now();
+    struct ss_error *error = &service->error;
+    if (ss_sensor_read(&service->sensor, now, error) < 0 ||
+        ss_sensor_check(&service->sensor, now, error) < 0)
+        return -EIO;
+    *counters = (struct ss_counters){.time = now, .value = service->sensor.value};
+    return 0;
+}
+
+/* Leaves out our own CPU time, and CPUs beyond those that make a load of 1. */
+static void adapt(const struct ssrequest_service *service, struct ss_counters *counters) {
+    double cpus = service->control.set.load_cpus;
+    ss_time own = own_cpu_time();
+    counters->used -= own;
+    counters->idle += own - (uint64_t)((counters->capacity - cpus) * (double)counters->time);
+    counters->capacity = cpus;
+}
+
+static int read_counters(void *context, struct ss_counters *counters) {
+    struct ssrequest_service *service = context;
+    if (service->usage)
+        return service_usage_read(service->usage, counters);
+    if (service->sensor.pid > 0)
+        return read_sensor(service, counters);
+    int why = ss_platform_counters_read(&service->reader, counters);
+    if (why == 0 && service->reader.source != SS_SOURCE_CGROUP)
+        adapt(service, counters);
+    return why;
+}
+
+/* The command gets the settings of our caller. */
+static int open_sensor(struct ssrequest_service *service, struct ss_error *error) {
+    struct ss_signals signals = {.caller_mask = service->run->options->mask};
+    const struct ss_sensor_caller caller = {
+        &signals, service->run->options->scheduling, "ssrequest"};
+    return ss_sensor_start(
+        &service->sensor, service->control.source.argument, &caller, ss_platform_now(), error);
+}
+
+/* Opens what the feedback measures. */
+static int open_source(struct ssrequest_service *service, struct ss_error *error) {
+    const struct ssrequest_options *options = service->run->options;
+    struct ss_source_request *source = &service->control.source;
+    double cpus = service->control.set.load_cpus, all = ss_cpus_count(&options->measured);
+    if (source->source == SS_SOURCE_SENSOR)
+        return open_sensor(service, error);
+    if (cpus > all)
+        return ss_error_fail(error, "--cpus: this machine has %g CPUs: use at most %g", all, all);
+    if (source->source == SS_SOURCE_OWN) {
+        service->usage = service_usage_open(&service->run->service, cpus, all, NULL, error);
+        return service->usage ? 0 : -1;
+    }
+    if (ss_platform_counters_open(&service->reader, source, &options->measured, NULL, error) < 0)
+        return -1;
+    source->source = service->reader.source;
+    return 0;
+}
+
+int ssrequest_service_open(
+    struct ssrequest_service **opened, struct ssrequest_run *run, struct ss_error *error) {
+    const struct ssrequest_options *options = run->options;
+    struct ssrequest_service *service = *opened = calloc(1, sizeof *service);
+    if (!service)
+        return ss_error_memory(error);
+    double all = ss_cpus_count(&options->measured);
+    service->run = run;
+    service->counting = service->ended = SS_TIME_NEVER;
+    if (service_control_open(&service->control, &options->service,
+            options->cpus > 0 ? options->cpus : all, error) < 0 ||
+        open_source(service, error) < 0)
+        return -1;
+    service->duration = service_control_duration(&service->control, options->held_for);
+    if (options->settle >= service->duration)
+        return ss_error_fail(error, "--settle leaves no time to count: use a shorter time");
+    struct ss_counters_source counters = {read_counters, service};
+    service_control_begin(&service->control, counters, ss_platform_now());
+    return 0;
+}
+
+void ssrequest_service_close(struct ssrequest_service *service) {
+    if (!service)
+        return;
+    service_usage_close(service->usage);
+    if (service->sensor.pid > 0 && !ss_sensor_end(&service->sensor))
+        fprintf(stderr, "ssrequest: warning: the command of --feedback does not end\n");
+    ss_platform_counters_close(&service->reader);
+    service_control_close(&service->control);
+    free(service);
+}
+
+struct service_control *ssrequest_service_control(struct ssrequest_service *service) {
+    return &service->control;
+}
+
+static void end_sending(struct ssrequest_service *service, ss_time now) {
+    service->ended = now;
+    request_generator_end(service->run->generator, now);
+}
+
+/* Ends a run in which too many requests fail: failures cost less CPU time than answers. */
+static int check_failures(struct ssrequest_service *service, ss_time now) {
+    const struct service_control *control = &service->control;
+    if (ss_time_since(now, service->checked) >= FAILURES_OVER) {
+        service->checked = now;
+        service->failures = control->failures;
+        service->requests = control->counts.ended;
+    }
+    double failures = (double)(control->failures - service->failures);
+    double requests = (double)(control->counts.ended - service->requests);
+    if (failures < FAILURES_MIN || failures <= FAILURES_MAX * requests)
+        return 0;
+    return ss_error_fail(&service->error,
+        "%.0f of the last %.0f requests failed, which use less CPU time than answers: the load "
+        "cannot be held",
+        failures, requests);
+}
+
+static void warn_of_limit(struct ssrequest_service *service) {
+    const struct service_control *control = &service->control;
+    ss_time since = control->rate.limited_since;
+    if (service->warned || service->run->options->quiet ||
+        ss_time_since(ss_platform_now(), since) < LIMITED_FOR)
+        return;
+    service->warned = true;
+    fprintf(stderr,
+        "ssrequest: warning: the service does not reach a load of %.4g %%: it has %.1f %% now, and "
+        "answers no more\n",
+        100 * control->rate.target, 100 * control->rate.load);
+}
+
+static int step_control(struct ssrequest_service *service, ss_time now) {
+    struct service_control *control = &service->control;
+    const struct ssrequest_run *run = service->run;
+    ss_time clock = ss_platform_now();
+    uint64_t pending = run->tally.unfinished + run->tally.waiting;
+    if (service_control_step(control, clock, pending, &service->error) < 0 ||
+        check_failures(service, now) < 0)
+        return -1;
+    request_generator_turn(run->generator, now, control->action.rate);
+    if (control->action.single && pending == 0)
+        request_generator_add(run->generator, now);
+    warn_of_limit(service);
+    if (control->begin == SS_TIME_NEVER)
+        return 0;
+    ss_time controlled = ss_time_since(clock, control->begin);
+    if (service->counting == SS_TIME_NEVER && controlled >= run->options->settle) {
+        service->counting = now;
+        request_tally_clear(&service->run->tally);
+    }
+    if (controlled >= service->duration)
+        end_sending(service, now);
+    return 0;
+}
+
+ss_time ssrequest_service_step(struct ssrequest_service *service, ss_time now, bool *stepped) {
+    struct service_control *control = &service->control;
+    ss_time clock = ss_platform_now();
+    *stepped = false;
+    if (service->ended != SS_TIME_NEVER)
+        return SS_TIME_NEVER;
+    if (clock < control->action.deadline) {
+        /* The next of the single requests; after a failure, it waits for the deadline. */
+        if (control->action.single && control->failures == service->failures_before &&
+            service->run->tally.unfinished == 0)
+            request_generator_add(service->run->generator, now);
+    } else if (step_control(service, now) < 0) {
+        end_sending(service, now);
+        return SS_TIME_NEVER;
+    } else {
+        *stepped = true;
+    }
+    service->failures_before = control->failures;
+    return ss_time_add(now, ss_time_since(control->action.deadline, clock));
+}
+
+ss_time ssrequest_service_describe(
+    const struct ssrequest_service *service, struct request_held *held) {
+    service_control_describe(
+        &service->control, service->run->options->settle, ss_platform_now(), held);
+    return service->counting == SS_TIME_NEVER ? 0 : service->counting;
+}
+
+ss_time ssrequest_service_end(const struct ssrequest_service *service) {
+    return service->ended;
+}
+
+const char *ssrequest_service_failure(const struct ssrequest_service *service) {
+    return service->error.status ? service->error.message : NULL;
+}

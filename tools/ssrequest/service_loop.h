@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREQUEST_SERVICE_LOOP_H
+#define SSREQUEST_SERVICE_LOOP_H
+
+/* A run whose rate is what holds the load of the service at a target. */
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+
+#include "request_run.h"
+#include "run_result.h"
+
+struct ssrequest_service;
+
+/* Finds the service whose load is held: `run->service`. */
+SS_MUST_USE SS_NONNULL() int ssrequest_service_find(
+    struct ssrequest_run *run, const struct ssrequest_targets *targets, struct ss_error *error);
+
+/* Opens the source of the load, and loads the modules. */
+SS_MUST_USE SS_NONNULL() int ssrequest_service_open(
+    struct ssrequest_service **service, struct ssrequest_run *run, struct ss_error *error);
+void ssrequest_service_close(struct ssrequest_service *service);
+
+/* Returns the control, which observes the generator. */
+SS_NONNULL()
+struct service_control *ssrequest_service_control(struct ssrequest_service *service);
+
+/*
+ * Takes a step of control if it is due, and makes single requests. Returns when to call this next.
+ * Sets `stepped` if it took a step: the rate, and the interval that ended, are then those of
+ * ssrequest_service_control(). Ends sending once control has lasted for --duration, or if it cannot
+ * go on.
+ */
+SS_NONNULL()
+ss_time ssrequest_service_step(struct ssrequest_service *service, ss_time now, bool *stepped);
+
+/* Describes the service after the run. Returns when counting began. */
+SS_NONNULL()
+ss_time ssrequest_service_describe(
+    const struct ssrequest_service *service, struct request_held *held);
+
+/* Returns when sending ended, since the start of the run; SS_TIME_NEVER: it has not. */
+SS_NONNULL()
+ss_time ssrequest_service_end(const struct ssrequest_service *service);
+
+/* Returns why control could not go on; NULL: it did not fail. */
+SS_NONNULL()
+const char *ssrequest_service_failure(const struct ssrequest_service *service);
+
+#endif
