@@ -55,8 +55,7 @@ static inline int ss_error_memory(struct ss_error *error) {
 }
 
 /* Puts "CONTEXT: " before the message. Always returns -1. */
-SS_FORMAT(2, 3)
-static inline int ss_error_wrap(struct ss_error *error, const char *format, ...) {
+SS_FORMAT(2, 3) static inline int ss_error_wrap(struct ss_error *error, const char *format, ...) {
     if (!error || !error->status)
         return -1;
     char context[256];

@@ -41,8 +41,7 @@ SS_NONNULL() int ss_whole_file_open(struct ss_whole_file *file, const char *path
  * Opens a file below an open folder, which must stay open until the file is closed. Follows no
  * link: the file replaces one of its name. Returns -1 and sets errno on failure.
  */
-SS_NONNULL()
-int ss_whole_file_open_below(struct ss_whole_file *file, int folder, const char *name);
+SS_NONNULL() int ss_whole_file_open_below(struct ss_whole_file *file, int folder, const char *name);
 
 /*
  * Closes the file and gives it its name. On failure returns -1, sets errno, and leaves the previous

@@ -27,7 +27,6 @@ void ss_running_print_status(
     FILE *stream, const struct ss_board *board, ss_time now, int64_t wallclock);
 
 /* Prints metrics as OpenMetrics text, likewise. */
-SS_NONNULL()
-void ss_running_print_metrics(FILE *stream, const struct ss_board *board, ss_time now);
+SS_NONNULL() void ss_running_print_metrics(FILE *stream, const struct ss_board *board, ss_time now);
 
 #endif

@@ -84,8 +84,7 @@ void ss_outcome_close(struct ss_outcome *outcome);
 /* Warns if Showstopper's own CPU time is a significant part of the load. */
 void ss_outcome_warn_of_own(struct ss_outcome *outcome);
 
-SS_FORMAT(2, 3)
-void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...);
+SS_FORMAT(2, 3) void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...);
 
 /*
  * Returns whether an instance has rounds, given the number of its stops and continues. Others are

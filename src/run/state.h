@@ -87,7 +87,6 @@ void ss_master_note_bound(
     struct ss_master *master, ss_time at, const char *event, const char *text);
 
 /* Prints a line with -v. */
-SS_FORMAT(2, 3)
-void ss_master_say(struct ss_master *master, const char *format, ...);
+SS_FORMAT(2, 3) void ss_master_say(struct ss_master *master, const char *format, ...);
 
 #endif

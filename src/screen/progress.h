@@ -83,8 +83,7 @@ SS_FORMAT(2, 0)
 void ss_progress_say(struct ss_progress *progress, const char *format, va_list arguments);
 
 /* Prints a line above the block if the block is shown. */
-SS_FORMAT(2, 3)
-void ss_progress_print(struct ss_progress *progress, const char *format, ...);
+SS_FORMAT(2, 3) void ss_progress_print(struct ss_progress *progress, const char *format, ...);
 
 /* Removes the block, begins a new line and ends drawing. Never waits. */
 void ss_progress_finish(struct ss_progress *progress);

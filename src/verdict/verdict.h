@@ -99,8 +99,7 @@ SS_NONNULL() const char *ss_verdict_word(const struct ss_verdict *verdict);
  * (doubtful above 2)", or "nothing found in 9 checks".
  */
 #define SS_VERDICT_TEXT 1024
-SS_NONNULL()
-void ss_verdict_print(char text[SS_VERDICT_TEXT], const struct ss_verdict *verdict);
+SS_NONNULL() void ss_verdict_print(char text[SS_VERDICT_TEXT], const struct ss_verdict *verdict);
 
 struct ss_json;
 

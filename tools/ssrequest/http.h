@@ -45,34 +45,27 @@ void ssrequest_http_begin(
  * Sends a request and sets its `sent` to the actual time. Use this as send() of struct
  * request_transport, with `http` as the context.
  */
-SS_NONNULL()
-void ssrequest_http_send(void *http, struct request_one *one);
+SS_NONNULL() void ssrequest_http_send(void *http, struct request_one *one);
 
 /*
  * Handles an event of the caller's epoll. Returns false if the tag belongs to the caller, whose
  * tags must be below 2^32.
  */
-SS_NONNULL()
-bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t events);
+SS_NONNULL() bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t events);
 
 /* Handles libcurl's timers and timeouts, then reports all requests that have ended. */
-SS_NONNULL()
-void ssrequest_http_advance(struct ssrequest_http *http, ss_time now);
+SS_NONNULL() void ssrequest_http_advance(struct ssrequest_http *http, ss_time now);
 
 /* Returns when to call ssrequest_http_advance() next. */
-SS_NONNULL()
-ss_time ssrequest_http_next(const struct ssrequest_http *http);
+SS_NONNULL() ss_time ssrequest_http_next(const struct ssrequest_http *http);
 
 /* Abandons all requests in progress without reporting them. */
-SS_NONNULL()
-void ssrequest_http_forget(struct ssrequest_http *http);
+SS_NONNULL() void ssrequest_http_forget(struct ssrequest_http *http);
 
 /* Returns the number of connections that were opened or attempted. */
-SS_NONNULL()
-uint64_t ssrequest_http_connections(const struct ssrequest_http *http);
+SS_NONNULL() uint64_t ssrequest_http_connections(const struct ssrequest_http *http);
 
 /* Returns how many responses came over HTTP/1 because the server declined HTTP/2. */
-SS_NONNULL()
-uint64_t ssrequest_http_older(const struct ssrequest_http *http);
+SS_NONNULL() uint64_t ssrequest_http_older(const struct ssrequest_http *http);
 
 #endif

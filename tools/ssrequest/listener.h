@@ -36,8 +36,7 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssrequest_listener_open(struct ssrequest_lis
 void ssrequest_listener_close(struct ssrequest_listener *listener);
 
 /* Returns a descriptor that is readable if ssrequest_listener_serve() has something to do. */
-SS_NONNULL()
-int ssrequest_listener_descriptor(const struct ssrequest_listener *listener);
+SS_NONNULL() int ssrequest_listener_descriptor(const struct ssrequest_listener *listener);
 
 /*
  * Makes ssrequest_listener_serve() call `ready`, with the context of `execute`, when this
@@ -57,7 +56,6 @@ void ssrequest_listener_answer(struct ssrequest_listener *listener, int result, 
  * Serves all clients without blocking. Executes a client's further lines only after the client has
  * read its answer.
  */
-SS_NONNULL()
-void ssrequest_listener_serve(struct ssrequest_listener *listener);
+SS_NONNULL() void ssrequest_listener_serve(struct ssrequest_listener *listener);
 
 #endif

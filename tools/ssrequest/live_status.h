@@ -25,8 +25,7 @@ struct ssrequest_status_values {
 
 /* Prints rows of at most `width` columns, separated by line feeds. Returns the number of rows. */
 SS_NONNULL()
-SS_WRITES(1, 2)
-int ssrequest_status_print(
+SS_WRITES(1, 2) int ssrequest_status_print(
     char *buffer, size_t size, const struct ssrequest_status_values *values, int width);
 
 struct ssrequest_status {
@@ -38,8 +37,7 @@ struct ssrequest_status {
  * Opens the status. Shows nothing if `quiet` is set, or if standard error is not a terminal that
  * can move its cursor.
  */
-SS_NONNULL()
-void ssrequest_status_open(struct ssrequest_status *status, bool quiet);
+SS_NONNULL() void ssrequest_status_open(struct ssrequest_status *status, bool quiet);
 
 /* Redraws the status. Never blocks: skips the update if the terminal is not writable. */
 SS_NONNULL()
@@ -47,7 +45,6 @@ void ssrequest_status_draw(
     struct ssrequest_status *status, const struct ssrequest_status_values *values);
 
 /* Removes the status, so that the next output takes its place. */
-SS_NONNULL()
-void ssrequest_status_close(struct ssrequest_status *status);
+SS_NONNULL() void ssrequest_status_close(struct ssrequest_status *status);
 
 #endif

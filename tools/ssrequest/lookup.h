@@ -31,8 +31,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_lookup_begin(struct ssrequest_lookup 
     const char *const *urls, uint32_t count, struct ss_error *error);
 
 /* Returns a descriptor that is readable when a result is available. */
-SS_NONNULL()
-int ssrequest_lookup_descriptor(const struct ssrequest_lookup *lookup);
+SS_NONNULL() int ssrequest_lookup_descriptor(const struct ssrequest_lookup *lookup);
 
 /*
  * Takes the result. Fails like ssrequest_targets_make(), and if a host has no address: the user can
@@ -42,7 +41,6 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_lookup_take(
     struct ssrequest_lookup *lookup, struct ssrequest_targets *targets, struct ss_error *error);
 
 /* Returns the URLs of the last lookup; valid until the next one begins. */
-SS_NONNULL()
-char *const *ssrequest_lookup_urls(const struct ssrequest_lookup *lookup);
+SS_NONNULL() char *const *ssrequest_lookup_urls(const struct ssrequest_lookup *lookup);
 
 #endif

@@ -55,20 +55,16 @@ SS_MUST_USE SS_NONNULL(1) int ssrequest_loop_open(
 void ssrequest_loop_close(struct ssrequest_loop *loop);
 
 /* Returns the epoll descriptor, for ssrequest_http_open(). */
-SS_NONNULL()
-int ssrequest_loop_poll(const struct ssrequest_loop *loop);
+SS_NONNULL() int ssrequest_loop_poll(const struct ssrequest_loop *loop);
 
 /* Returns a descriptor that is readable while a signal has not been handled yet. */
-SS_NONNULL()
-int ssrequest_loop_signals(const struct ssrequest_loop *loop);
+SS_NONNULL() int ssrequest_loop_signals(const struct ssrequest_loop *loop);
 
 /* Returns the time since the start of the run. */
-SS_NONNULL()
-ss_time ssrequest_loop_now(const struct ssrequest_loop *loop);
+SS_NONNULL() ss_time ssrequest_loop_now(const struct ssrequest_loop *loop);
 
 /* Ends sending, as the first signal does. */
-SS_NONNULL()
-void ssrequest_loop_stop(struct ssrequest_loop *loop);
+SS_NONNULL() void ssrequest_loop_stop(struct ssrequest_loop *loop);
 
 /* Runs until the generator has finished. `beside` may be NULL. Returns 0 or a negative errno. */
 SS_NONNULL(1, 2, 3, 5)

@@ -63,8 +63,7 @@ SS_NONNULL()
 struct request_rules ssrequest_options_rules(
     const struct ssrequest_options *options, const struct request_profile *profile);
 
-SS_NONNULL()
-void ssrequest_options_close(struct ssrequest_options *options);
+SS_NONNULL() void ssrequest_options_close(struct ssrequest_options *options);
 
 void ssrequest_options_print_help(void);
 

@@ -22,8 +22,7 @@ SS_MUST_USE SS_NONNULL() int ssrequest_service_open(
 void ssrequest_service_close(struct ssrequest_service *service);
 
 /* Returns the control, which observes the generator. */
-SS_NONNULL()
-struct service_control *ssrequest_service_control(struct ssrequest_service *service);
+SS_NONNULL() struct service_control *ssrequest_service_control(struct ssrequest_service *service);
 
 /*
  * Takes a step of control if it is due, and makes single requests. Returns when to call this next.
@@ -36,15 +35,13 @@ ss_time ssrequest_service_step(struct ssrequest_service *service, ss_time now, b
 
 /* Describes the service after the run. Returns when counting began. */
 SS_NONNULL()
-ss_time ssrequest_service_describe(
-    const struct ssrequest_service *service, struct request_held *held);
+ss_time
+    ssrequest_service_describe(const struct ssrequest_service *service, struct request_held *held);
 
 /* Returns when sending ended, since the start of the run; SS_TIME_NEVER: it has not. */
-SS_NONNULL()
-ss_time ssrequest_service_end(const struct ssrequest_service *service);
+SS_NONNULL() ss_time ssrequest_service_end(const struct ssrequest_service *service);
 
 /* Returns why control could not go on; NULL: it did not fail. */
-SS_NONNULL()
-const char *ssrequest_service_failure(const struct ssrequest_service *service);
+SS_NONNULL() const char *ssrequest_service_failure(const struct ssrequest_service *service);
 
 #endif

@@ -35,8 +35,7 @@ struct ssrequest_targets {
  */
 SS_MUST_USE SS_NONNULL(1, 4) int ssrequest_targets_make(const char *const *urls, uint32_t count,
     const char *socket, struct ssrequest_targets *targets, struct ss_error *error);
-SS_NONNULL()
-void ssrequest_targets_free(struct ssrequest_targets *targets);
+SS_NONNULL() void ssrequest_targets_free(struct ssrequest_targets *targets);
 
 #define SSREQUEST_ADDRESSES_MAX 16
 

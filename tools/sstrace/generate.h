@@ -20,7 +20,6 @@ struct sstrace_generation {
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_generate(const struct sstrace_generation *generation,
     struct ss_option_store *store, struct ss_trace_sink *sink, struct ss_error *error);
 
-SS_NONNULL()
-void sstrace_generators_print(FILE *stream);
+SS_NONNULL() void sstrace_generators_print(FILE *stream);
 
 #endif

@@ -10,8 +10,7 @@
 #include "trace_options.h"
 
 /* Returns whether the request is for a picture, which the Python package draws. */
-SS_NONNULL()
-static inline bool sstrace_is_picture(const struct sstrace_request *request) {
+SS_NONNULL() static inline bool sstrace_is_picture(const struct sstrace_request *request) {
     return request->plot && request->output && !request->help && !request->version;
 }
 

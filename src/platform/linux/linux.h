@@ -29,8 +29,7 @@ int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters 
 SS_NONNULL(1, 3)
 const char *ss_linux_groups_open(
     struct ss_counter_reader *reader, const struct ss_platform_roots *roots, const char *folder);
-SS_NONNULL()
-int ss_linux_groups_read(struct ss_counter_reader *reader, uint64_t *used);
+SS_NONNULL() int ss_linux_groups_read(struct ss_counter_reader *reader, uint64_t *used);
 SS_NONNULL() int ss_linux_groups_reopen(struct ss_counter_reader *reader);
 SS_NONNULL() void ss_linux_groups_close(struct ss_group_sum *sum);
 

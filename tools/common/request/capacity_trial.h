@@ -36,8 +36,7 @@ SS_NONNULL() void request_steady_add(struct request_steady *steady, double secon
  * Returns whether half of von Neumann's ratio of these values shows neither a trend nor correlation
  * of successive values, at 5 %.
  */
-SS_NONNULL()
-bool request_steady_is_uncorrelated(const double *values, int count);
+SS_NONNULL() bool request_steady_is_uncorrelated(const double *values, int count);
 
 /*
  * Returns true if that ratio of at least 16 batches shows no trend, or if a trend

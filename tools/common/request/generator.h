@@ -121,8 +121,7 @@ SS_NONNULL() void request_generator_advance(struct request_generator *generator,
 SS_NONNULL() ss_time request_generator_wake(const struct request_generator *generator);
 
 /* Makes a request due at `now`, besides those of the schedule. */
-SS_NONNULL()
-void request_generator_add(struct request_generator *generator, ss_time now);
+SS_NONNULL() void request_generator_add(struct request_generator *generator, ss_time now);
 
 /* Sets the rate from `now`, see request_schedule_turn(). Do not use this with `closed`. */
 SS_NONNULL()
@@ -141,8 +140,7 @@ void request_generator_retarget(
 
 /* Counts unfinished requests by label, from 0 to `labels` - 1. */
 SS_NONNULL()
-SS_WRITES(2, 3)
-void request_generator_count_unfinished(
+SS_WRITES(2, 3) void request_generator_count_unfinished(
     const struct request_generator *generator, uint64_t *counts, size_t labels);
 
 /*
@@ -160,15 +158,12 @@ SS_MUST_USE SS_NONNULL() bool request_generator_is_over(const struct request_gen
 SS_MUST_USE SS_NONNULL() ss_time request_generator_over(const struct request_generator *generator);
 
 /* Ends sending: abandons waiting requests, while the transport finishes those in progress. */
-SS_NONNULL()
-void request_generator_stop(struct request_generator *generator, ss_time now);
+SS_NONNULL() void request_generator_stop(struct request_generator *generator, ss_time now);
 
 /* Sends the requests that are due, as far as the cap permits, and ends sending. */
-SS_NONNULL()
-void request_generator_end(struct request_generator *generator, ss_time now);
+SS_NONNULL() void request_generator_end(struct request_generator *generator, ss_time now);
 
 /* Ends sending, and abandons requests in progress as unfinished. The transport must forget them. */
-SS_NONNULL()
-void request_generator_abandon(struct request_generator *generator, ss_time now);
+SS_NONNULL() void request_generator_abandon(struct request_generator *generator, ss_time now);
 
 #endif

@@ -32,8 +32,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int request_rows_open(struct request_rows **rows,
     struct ss_error *error);
 
 /* Adds the columns `target` and `load`. Call this before request_rows_keep(). */
-SS_NONNULL()
-void request_rows_hold(struct request_rows *rows);
+SS_NONNULL() void request_rows_hold(struct request_rows *rows);
 
 /* Adds the target and the load of a service in a part of the current second. NaN: no target. */
 SS_NONNULL()

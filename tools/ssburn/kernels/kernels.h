@@ -20,8 +20,7 @@ struct caches {
  * Reads the tree below `path`, usually "/sys". A missing first or second size becomes 32 KiB or 1
  * MiB. Without a third level, the last is the second, or 16 MiB if the tree has no size.
  */
-SS_NONNULL()
-struct caches caches_read(const char *path);
+SS_NONNULL() struct caches caches_read(const char *path);
 
 enum kernel_size {
     KERNEL_NO_MEMORY,
@@ -63,8 +62,7 @@ extern const struct kernel *const kernels[];
 
 SS_MUST_USE SS_NONNULL(1, 2, 3) int kernel_open(const struct kernel *kernel,
     const struct caches *caches, struct kernel_hand *hand, struct ss_error *error);
-SS_NONNULL()
-void kernel_close(struct kernel_hand *hand);
+SS_NONNULL() void kernel_close(struct kernel_hand *hand);
 
 /* Returns the compiler and its flags. */
 const char *kernel_compiler(void);

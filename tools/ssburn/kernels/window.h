@@ -25,25 +25,21 @@ struct window {
     ss_time min; /* shortest time of a batch; 0: no batch yet */
 };
 
-SS_NONNULL()
-void window_begin(struct window *window, ss_time now);
+SS_NONNULL() void window_begin(struct window *window, ss_time now);
 
 /*
  * Records that a batch of `rounds` rounds of work has just ended. All batches should take about the
  * same time.
  */
-SS_NONNULL()
-void window_add(struct window *window, ss_time now, uint64_t rounds);
+SS_NONNULL() void window_add(struct window *window, ss_time now, uint64_t rounds);
 
 /* Returns the time from the beginning to the last batch. */
-SS_NONNULL()
-ss_time window_length(const struct window *window);
+SS_NONNULL() ss_time window_length(const struct window *window);
 
 /*
  * Returns the rate per second. If whole rounds make up less than half of the time, the rate covers
  * all of it.
  */
-SS_NONNULL()
-double window_rate(const struct window *window);
+SS_NONNULL() double window_rate(const struct window *window);
 
 #endif

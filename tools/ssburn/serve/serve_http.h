@@ -41,29 +41,24 @@ struct serve_http *serve_http_start(
     int file, struct serve_queue *queue, size_t bytes, struct ss_error *error);
 
 /* Returns how many connections can be open at a time. */
-SS_NONNULL()
-unsigned serve_http_connections(const struct serve_http *http);
+SS_NONNULL() unsigned serve_http_connections(const struct serve_http *http);
 
 /* Returns the number of a request, from 0 in the order of arrival. */
-SS_NONNULL()
-uint64_t serve_request_number(const struct serve_request *request);
+SS_NONNULL() uint64_t serve_request_number(const struct serve_request *request);
 
 /*
  * Sends the answer to a request. `is_done` says that a worker has completed it. The caller must not
  * use the request afterwards.
  */
-SS_NONNULL()
-void serve_request_answer(struct serve_request *request, bool is_done);
+SS_NONNULL() void serve_request_answer(struct serve_request *request, bool is_done);
 
 /* Stops accepting connections and closes the listening socket. */
-SS_NONNULL()
-void serve_http_quiesce(struct serve_http *http);
+SS_NONNULL() void serve_http_quiesce(struct serve_http *http);
 
 /*
  * Waits a moment for answers to be sent, then ends the server and returns the counts. Every request
  * must have an answer.
  */
-SS_NONNULL()
-struct serve_counts serve_http_stop(struct serve_http *http);
+SS_NONNULL() struct serve_counts serve_http_stop(struct serve_http *http);
 
 #endif

@@ -30,8 +30,7 @@ SS_MUST_USE SS_NONNULL(1) int serve_listener_open(
     struct serve_listener *listener, struct ss_error *error);
 
 /* Closes the socket unless it was handed over, and removes the Unix socket. */
-SS_NONNULL()
-void serve_listener_close(struct serve_listener *listener);
+SS_NONNULL() void serve_listener_close(struct serve_listener *listener);
 
 /* Returns how many connections the kernel lets wait to be accepted; negative if unknown. */
 long serve_listener_backlog(void);

@@ -32,33 +32,26 @@ SS_MUST_USE SS_NONNULL(1) int serve_queue_open(
     struct serve_queue *queue, size_t limit, size_t workers, struct ss_error *error);
 
 /* Frees the queue. No thread may use it any more. */
-SS_NONNULL()
-void serve_queue_free(struct serve_queue *queue);
+SS_NONNULL() void serve_queue_free(struct serve_queue *queue);
 
 /*
  * Adds an item. Returns false if the queue is full or closed; the caller then still owns the item.
  */
-SS_NONNULL()
-bool serve_queue_put(struct serve_queue *queue, void *item);
+SS_NONNULL() bool serve_queue_put(struct serve_queue *queue, void *item);
 
 /* Waits for an item. Returns NULL if the queue is closed. Called by workers. */
-SS_NONNULL()
-void *serve_queue_take(struct serve_queue *queue);
+SS_NONNULL() void *serve_queue_take(struct serve_queue *queue);
 
 /* Reports that a worker has finished its item. Called by workers. */
-SS_NONNULL()
-void serve_queue_done(struct serve_queue *queue);
+SS_NONNULL() void serve_queue_done(struct serve_queue *queue);
 
 /* Closes the queue: no more items are accepted or given out. */
-SS_NONNULL()
-void serve_queue_close(struct serve_queue *queue);
+SS_NONNULL() void serve_queue_close(struct serve_queue *queue);
 
 /* Waits until no worker is busy. Call this after closing the queue. */
-SS_NONNULL()
-void serve_queue_settle(struct serve_queue *queue);
+SS_NONNULL() void serve_queue_settle(struct serve_queue *queue);
 
 /* Returns the next item that was waiting when the queue was closed; NULL after the last. */
-SS_NONNULL()
-void *serve_queue_drain(struct serve_queue *queue);
+SS_NONNULL() void *serve_queue_drain(struct serve_queue *queue);
 
 #endif

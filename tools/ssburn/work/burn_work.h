@@ -27,8 +27,7 @@ struct work_memory {
 /* Builds a working set of this many bytes; with 0 bytes, does nothing. */
 SS_MUST_USE SS_NONNULL(1) int work_memory_build(
     struct work_memory *memory, uint64_t bytes, struct ss_error *error);
-SS_NONNULL()
-void work_memory_free(struct work_memory *memory);
+SS_NONNULL() void work_memory_free(struct work_memory *memory);
 
 /*
  * A worker: a thread or a child. With a working set, one unit of work is one step along its cycle,
@@ -42,7 +41,6 @@ struct work_hand {
 /* Starts a worker, at a position in the working set that depends on its number. */
 SS_NONNULL()
 void work_begin(struct work_hand *hand, const struct work_memory *memory, uint64_t number);
-SS_NONNULL()
-void work_do(struct work_hand *hand, uint64_t units);
+SS_NONNULL() void work_do(struct work_hand *hand, uint64_t units);
 
 #endif

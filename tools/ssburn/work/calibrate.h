@@ -17,12 +17,10 @@ struct calibrate_bench {
 };
 
 /* Returns how many units of work take `length`; from 1 to WORK_UNITS_MAX. */
-SS_NONNULL()
-uint64_t calibrate_units(const struct calibrate_bench *bench, ss_time length);
+SS_NONNULL() uint64_t calibrate_units(const struct calibrate_bench *bench, ss_time length);
 
 /* Returns how many units of the work of burn_work.h take `length`, by calibrate_thread_clock(). */
-SS_NONNULL()
-uint64_t calibrate_work(const struct work_memory *memory, ss_time length);
+SS_NONNULL() uint64_t calibrate_work(const struct work_memory *memory, ss_time length);
 
 /* Returns the CPU time of the calling thread. */
 ss_time calibrate_thread_clock(void *context);

@@ -40,8 +40,7 @@ struct demand_mix {
 SS_MUST_USE SS_NONNULL(1, 2) int demand_mix_parse(
     struct demand_mix *mix, const char *text, struct ss_error *error);
 
-SS_NONNULL()
-void demand_mix_free(struct demand_mix *mix);
+SS_NONNULL() void demand_mix_free(struct demand_mix *mix);
 
 SS_NONNULL()
 const struct demand_class *demand_mix_find(const struct demand_mix *mix, uint32_t instance);
@@ -65,17 +64,14 @@ void demand_open(struct demand *demand, const struct demand_class *class, uint32
     uint64_t seed, uint32_t instance);
 
 /* Continues after a stop. The threads of the blocking class may share one CPU at first. */
-SS_NONNULL()
-void demand_resume(struct demand *demand);
+SS_NONNULL() void demand_resume(struct demand *demand);
 
 /*
  * Adds the time for which the instance was stopped, during which work for a queue arrived. Call
  * this before demand_resume().
  */
-SS_NONNULL()
-void demand_skip(struct demand *demand, ss_time stopped);
+SS_NONNULL() void demand_skip(struct demand *demand, ss_time stopped);
 
-SS_NONNULL()
-void demand_next(struct demand *demand);
+SS_NONNULL() void demand_next(struct demand *demand);
 
 #endif

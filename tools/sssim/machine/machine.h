@@ -97,55 +97,44 @@ SS_MUST_USE SS_NONNULL(1) int machine_use_ticks(
  * Limits the mean number of CPUs that the instances use in a period. Call this before the first
  * change.
  */
-SS_NONNULL()
-void machine_set_quota(struct machine *machine, double cpus, ss_time period);
+SS_NONNULL() void machine_set_quota(struct machine *machine, double cpus, ss_time period);
 
-SS_NONNULL()
-void machine_close(struct machine *machine);
+SS_NONNULL() void machine_close(struct machine *machine);
 
 /*
  * Spends CPU time for an executor, on an idle CPU or, if none is idle, in place of the instances.
  * It counts as used in both cases.
  */
-SS_NONNULL()
-void machine_add_chore(struct machine *machine, ss_time length, ss_time now);
+SS_NONNULL() void machine_add_chore(struct machine *machine, ss_time length, ss_time now);
 
-SS_NONNULL()
-double machine_idle_cpus(const struct machine *machine);
+SS_NONNULL() double machine_idle_cpus(const struct machine *machine);
 
 /* Returns the number of CPUs demanded, which may exceed that of the machine. */
-SS_NONNULL()
-double machine_wanted_cpus(const struct machine *machine);
+SS_NONNULL() double machine_wanted_cpus(const struct machine *machine);
 
 /* Returns the part of a CPU that each runnable thread of the group currently gets. */
-SS_NONNULL()
-double machine_share(const struct machine *machine);
+SS_NONNULL() double machine_share(const struct machine *machine);
 
 /*
  * Returns the probability that another runnable thread runs at an instant at which a given thread
  * runs.
  */
-SS_NONNULL()
-double machine_part_beside(const struct machine *machine);
+SS_NONNULL() double machine_part_beside(const struct machine *machine);
 
 /* Returns the number of threads of an instance that run or wait for a CPU. */
-SS_NONNULL()
-uint32_t machine_runnable(const struct machine *machine, uint32_t instance);
+SS_NONNULL() uint32_t machine_runnable(const struct machine *machine, uint32_t instance);
 
 /* Returns when to call machine_enforce_quota() next, unless a change comes before. */
-SS_NONNULL()
-ss_time machine_quota_due(const struct machine *machine);
+SS_NONNULL() ss_time machine_quota_due(const struct machine *machine);
 
 /*
  * Throttles the group if its quota is used up, and releases it if a new period begins. Returns
  * whether the state changed.
  */
-SS_NONNULL()
-bool machine_enforce_quota(struct machine *machine, ss_time now);
+SS_NONNULL() bool machine_enforce_quota(struct machine *machine, ss_time now);
 
 /* `now` must not decrease from call to call, in these functions and in those above. */
-SS_NONNULL()
-void machine_continue(struct machine *machine, uint32_t instance, ss_time now);
+SS_NONNULL() void machine_continue(struct machine *machine, uint32_t instance, ss_time now);
 
 /* Stops an instance except for `lingering` of its threads. Another call with 0 stops these, too. */
 SS_NONNULL()
@@ -153,12 +142,10 @@ void machine_stop(struct machine *machine, uint32_t instance, uint32_t lingering
 
 SS_NONNULL()
 void machine_set_width(struct machine *machine, uint32_t instance, uint32_t width, ss_time now);
-SS_NONNULL()
-void machine_set_background(struct machine *machine, double background, ss_time now);
+SS_NONNULL() void machine_set_background(struct machine *machine, double background, ss_time now);
 
 /* Reads the counters as the machine shows them. */
-SS_NONNULL()
-void machine_read(struct machine *machine, ss_time now, struct ss_counters *counters);
+SS_NONNULL() void machine_read(struct machine *machine, ss_time now, struct ss_counters *counters);
 
 SS_NONNULL()
 void machine_read_exactly(struct machine *machine, ss_time now, struct ss_counters *counters);

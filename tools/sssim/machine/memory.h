@@ -52,11 +52,9 @@ struct memory {
 };
 
 /* Returns the pace of a side that follows from the demand of both. */
-SS_NONNULL()
-struct memory_pace memory_pace(const struct memory *memory, int side);
+SS_NONNULL() struct memory_pace memory_pace(const struct memory *memory, int side);
 
 /* Returns the work of a thread with this memory use, given the pace summed over the time. */
-SS_NONNULL()
-double memory_work(const struct memory_use *use, const struct memory_pace *sums);
+SS_NONNULL() double memory_work(const struct memory_use *use, const struct memory_pace *sums);
 
 #endif

@@ -42,7 +42,6 @@ SS_MUST_USE SS_NONNULL(1, 2) int profile_read(
 SS_MUST_USE SS_NONNULL(1, 2, 3) int profile_read_stream(
     struct profile *profile, FILE *stream, const char *path, struct ss_error *error);
 
-SS_NONNULL()
-void profile_free(struct profile *profile);
+SS_NONNULL() void profile_free(struct profile *profile);
 
 #endif

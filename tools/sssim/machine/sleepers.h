@@ -20,11 +20,9 @@ struct sleepers {
 SS_MUST_USE SS_NONNULL(1) int sleepers_open(
     struct sleepers *sleepers, uint32_t count, struct ss_error *error);
 
-SS_NONNULL()
-void sleepers_close(struct sleepers *sleepers);
+SS_NONNULL() void sleepers_close(struct sleepers *sleepers);
 
-SS_NONNULL()
-void sleepers_set(struct sleepers *sleepers, uint32_t sleeper, ss_time due);
+SS_NONNULL() void sleepers_set(struct sleepers *sleepers, uint32_t sleeper, ss_time due);
 
 /*
  * Returns the sleeper that wakes first. Sleepers that are due at the same time are ordered by

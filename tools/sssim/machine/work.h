@@ -39,8 +39,7 @@ struct speed {
 SS_NONNULL()
 void speed_open(struct speed *speed, const struct speed_options *options, ss_time start);
 
-SS_NONNULL()
-void speed_next(struct speed *speed);
+SS_NONNULL() void speed_next(struct speed *speed);
 
 #define CORES_STEPS_MAX 64
 
@@ -70,8 +69,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int cores_parse_steps(
  * Returns the mean work of a busy CPU per unit of time while `busy` CPUs are busy: with 1.5, one
  * CPU all the time and another one half of the time.
  */
-SS_NONNULL()
-double cores_speed(const struct cores *cores, double cpus, double busy);
+SS_NONNULL() double cores_speed(const struct cores *cores, double cpus, double busy);
 
 /* The work of instances, which follows the state of the machine and does not affect it. */
 
@@ -133,11 +131,9 @@ SS_MUST_USE SS_NONNULL(1, 2) int work_open(struct work *work, const struct work_
  * Connects the work to a memory. Call this once, after work_open(); neither may be moved
  * afterwards.
  */
-SS_NONNULL()
-void work_attach(struct work *work, struct memory *memory, int side);
+SS_NONNULL() void work_attach(struct work *work, struct memory *memory, int side);
 
-SS_NONNULL()
-void work_close(struct work *work);
+SS_NONNULL() void work_close(struct work *work);
 
 /* Sets the runnable threads of an instance and their memory use; NULL: as in the options. */
 SS_NONNULL(1)
@@ -145,8 +141,7 @@ void work_set_threads(struct work *work, uint32_t instance, uint32_t threads,
     const struct memory_use *use, ss_time now);
 
 /* Sets the state of the machine from `now`, see struct memory_side. */
-SS_NONNULL()
-void work_follow(struct work *work, double share, double beside, ss_time now);
+SS_NONNULL() void work_follow(struct work *work, double share, double beside, ss_time now);
 
 /*
  * Calls `report` for all iterations that ended since the last call, ordered by end. Fails if memory
@@ -160,7 +155,6 @@ SS_MUST_USE SS_NONNULL(1, 3) int work_collect(struct work *work, ss_time now,
  * Returns the sum of the parts of current iterations that were done since `from`. Call this right
  * after work_collect().
  */
-SS_NONNULL()
-double work_under_way(const struct work *work, ss_time from);
+SS_NONNULL() double work_under_way(const struct work *work, ss_time from);
 
 #endif

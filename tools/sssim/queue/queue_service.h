@@ -74,28 +74,23 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int queue_service_open(struct queue_service *ser
     const struct queue_service_options *options, struct sleepers *sleepers, uint32_t first,
     uint64_t slots, struct ss_error *error);
 
-SS_NONNULL()
-void queue_service_close(struct queue_service *service);
+SS_NONNULL() void queue_service_close(struct queue_service *service);
 
 static inline uint64_t queue_service_workers(const struct queue_service_options *options) {
     return (uint64_t)options->servers * options->workers;
 }
 
 /* Returns the number of CPUs. */
-SS_NONNULL()
-double queue_service_cpus(const struct queue_service_options *options);
+SS_NONNULL() double queue_service_cpus(const struct queue_service_options *options);
 
 /* Returns the number of sleepers: the workers, those of late work, and the next late work. */
-SS_NONNULL()
-uint32_t queue_service_sleepers(const struct queue_service_options *options);
+SS_NONNULL() uint32_t queue_service_sleepers(const struct queue_service_options *options);
 
 /* Returns the number of CPUs that are busy now. */
-SS_NONNULL()
-double queue_service_busy(const struct queue_service *service);
+SS_NONNULL() double queue_service_busy(const struct queue_service *service);
 
 /* Returns the CPU time used until `now`, in nanoseconds. */
-SS_NONNULL()
-double queue_service_used(struct queue_service *service, ss_time now);
+SS_NONNULL() double queue_service_used(struct queue_service *service, ss_time now);
 
 /*
  * Server `number` accepts a request, whose work depends only on the seed and the request's number.
@@ -115,8 +110,7 @@ bool queue_service_wake(
     struct queue_service *service, uint32_t sleeper, uint32_t *slot, ss_time now);
 
 /* Notes that the client of a request has given up. */
-SS_NONNULL()
-void queue_service_give_up(struct queue_service *service, uint32_t slot);
+SS_NONNULL() void queue_service_give_up(struct queue_service *service, uint32_t slot);
 
 SS_NONNULL()
 void queue_service_let_run(struct queue_service *service, uint32_t server, bool runs, ss_time now);

@@ -50,11 +50,9 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int experiment_finish_pair(struct experiment *ex
     const struct experiment_row rows[2], const char *name, struct ss_error *error);
 
 /* Removes the folder of an unfinished pair, if it is empty. */
-SS_NONNULL()
-void experiment_drop_pair(const struct experiment *experiment, const char *name);
+SS_NONNULL() void experiment_drop_pair(const struct experiment *experiment, const char *name);
 
 /* Closes the experiment. Removes its folder if no pair was finished. */
-SS_NONNULL()
-void experiment_close(struct experiment *experiment);
+SS_NONNULL() void experiment_close(struct experiment *experiment);
 
 #endif

@@ -51,8 +51,7 @@ extern const struct ss_argument simulation_rows[];
 SS_MUST_USE SS_NONNULL(1, 2) int simulation_parse(
     struct simulation *simulation, char **argv, struct ss_error *error);
 
-SS_NONNULL()
-void simulation_close(struct simulation *simulation);
+SS_NONNULL() void simulation_close(struct simulation *simulation);
 
 /*
  * Opens the trial, which must not outlive the simulation. Sets `length` to its total length.

@@ -37,8 +37,7 @@ SS_MUST_USE SS_NONNULL(1, 3, 4) int study_run(const struct study_options *option
  * foreground's throughput falls from an idle background to one at full load. NaN if it is not known
  * in advance, or if the memory saturates, so that the throughput is not linear.
  */
-SS_NONNULL()
-double study_interference(const struct study_options *options);
+SS_NONNULL() double study_interference(const struct study_options *options);
 
 /* Adds the warnings of another store. */
 SS_NONNULL()

@@ -123,20 +123,17 @@ struct trial_figures {
 SS_MUST_USE SS_NONNULL(1, 2) int trial_open(
     struct trial *trial, const struct trial_options *options, struct ss_error *error);
 
-SS_NONNULL()
-void trial_close(struct trial *trial);
+SS_NONNULL() void trial_close(struct trial *trial);
 
 /* Returns the controlled time until the trace ends, or SS_TIME_NEVER. */
-SS_NONNULL()
-ss_time trial_trace_length(const struct trial *trial);
+SS_NONNULL() ss_time trial_trace_length(const struct trial *trial);
 
 /* Advances virtual time. Fails if an executor can no longer decide. */
 SS_MUST_USE SS_NONNULL(1) int trial_advance(
     struct trial *trial, ss_time length, struct ss_error *error);
 
 /* Returns when the next event is due. Use this with trial_wake() instead of trial_advance(). */
-SS_NONNULL()
-ss_time trial_next(const struct trial *trial);
+SS_NONNULL() ss_time trial_next(const struct trial *trial);
 SS_MUST_USE SS_NONNULL(1) int trial_wake(struct trial *trial, struct ss_error *error);
 
 /*
@@ -147,18 +144,14 @@ SS_MUST_USE SS_NONNULL(1) int trial_finish(
     struct trial *trial, ss_time now, struct ss_error *error);
 
 /* Sets how many CPUs other tasks use from `now`. There must be no event before `now`. */
-SS_NONNULL()
-void trial_crowd(struct trial *trial, double cpus, ss_time now);
+SS_NONNULL() void trial_crowd(struct trial *trial, double cpus, ss_time now);
 
 /* Ends the instance of executor `number`. The executor no longer takes part in the control. */
-SS_NONNULL()
-void trial_leave(struct trial *trial, uint32_t number);
+SS_NONNULL() void trial_leave(struct trial *trial, uint32_t number);
 
 /* Returns the number of instances with rounds in the counted time, see ss_has_rounds(). */
-SS_NONNULL()
-uint32_t trial_count_switching(const struct trial *trial);
+SS_NONNULL() uint32_t trial_count_switching(const struct trial *trial);
 
-SS_NONNULL()
-void trial_get_figures(struct trial *trial, struct trial_figures *figures);
+SS_NONNULL() void trial_get_figures(struct trial *trial, struct trial_figures *figures);
 
 #endif

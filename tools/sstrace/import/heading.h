@@ -41,8 +41,7 @@ SS_NONNULL(1, 2, 5)
 int sstrace_heading_open(struct sstrace_heading *heading, struct text_input *input, char separator,
     const char *comment, const struct sstrace_import_options *options);
 
-SS_NONNULL()
-void sstrace_heading_close(struct sstrace_heading *heading);
+SS_NONNULL() void sstrace_heading_close(struct sstrace_heading *heading);
 
 /* Returns the number of the column with this name, from 1; 0 if the table has none. */
 SS_NONNULL()
@@ -57,8 +56,8 @@ int sstrace_heading_find(const struct sstrace_heading *heading, struct text_inpu
     const char *wanted, size_t *number);
 
 SS_NONNULL()
-struct sstrace_guess sstrace_heading_guess(
-    const struct sstrace_heading *heading, enum sstrace_meaning meaning);
+struct sstrace_guess
+    sstrace_heading_guess(const struct sstrace_heading *heading, enum sstrace_meaning meaning);
 
 /* Fails with the question and the list of columns. Always returns -1. */
 SS_NONNULL()

@@ -140,8 +140,7 @@ void sstrace_samples_open(struct sstrace_samples *samples,
  * before reading more of it. Without --select the first series is used, and sstrace_samples_end()
  * fails if there were others.
  */
-SS_NONNULL()
-bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series);
+SS_NONNULL() bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series);
 
 /*
  * Adds a sample of the selected series, read from the current line of `input`. Loads up to 1.01
@@ -170,8 +169,7 @@ int sstrace_samples_place(struct sstrace_samples *samples, struct text_input *in
     struct sstrace_origin *origin, const int64_t *date, int64_t *time);
 
 /* Separates later samples from earlier ones. Call this if the machine or the tool was restarted. */
-SS_NONNULL()
-void sstrace_samples_break(struct sstrace_samples *samples);
+SS_NONNULL() void sstrace_samples_break(struct sstrace_samples *samples);
 
 /*
  * Ends a file. Fails if it has samples, but all of them go backward in time, because the file would
@@ -191,10 +189,8 @@ int sstrace_samples_flush(struct sstrace_samples *samples, struct text_input *in
  * Ends the trace. Call this after the last sample. Fails if there are no samples, or several series
  * without --select; warns about skipped samples.
  */
-SS_NONNULL()
-int sstrace_samples_end(struct sstrace_samples *samples, struct text_input *input);
+SS_NONNULL() int sstrace_samples_end(struct sstrace_samples *samples, struct text_input *input);
 
-SS_NONNULL()
-void sstrace_samples_close(struct sstrace_samples *samples);
+SS_NONNULL() void sstrace_samples_close(struct sstrace_samples *samples);
 
 #endif

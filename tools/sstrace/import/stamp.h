@@ -32,8 +32,7 @@ struct sstrace_clock {
  * Returns the length of the unit s, ms, us, ns, min or h, or of its English name, in ns; 0 if
  * unknown.
  */
-SS_NONNULL()
-int64_t sstrace_stamp_unit(const char *name);
+SS_NONNULL() int64_t sstrace_stamp_unit(const char *name);
 
 /* Parses a decimal number, which may be negative or have an exponent, and rounds it to ns. */
 SS_READS(1, 2)

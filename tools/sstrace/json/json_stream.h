@@ -84,12 +84,10 @@ struct sstrace_json {
  * Reads all of the input. Set the public members first, and clear the others. Returns 0, or -1 with
  * the input's error set.
  */
-SS_NONNULL()
-int sstrace_json_read(struct sstrace_json *json);
+SS_NONNULL() int sstrace_json_read(struct sstrace_json *json);
 
 /* Returns the column of the last token, from 1, and sets the input's line. */
-SS_NONNULL()
-size_t sstrace_json_spot(struct sstrace_json *json);
+SS_NONNULL() size_t sstrace_json_spot(struct sstrace_json *json);
 
 /* Calls text_input_blame() for the last token. Always returns -1. */
 __attribute__((format(printf, 2, 3))) int sstrace_json_blame(

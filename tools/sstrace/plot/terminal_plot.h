@@ -39,19 +39,16 @@ struct sstrace_columns {
  */
 SS_MUST_USE SS_NONNULL(1) int sstrace_columns_open(
     struct sstrace_columns *columns, ss_time length, size_t count, struct ss_error *error);
-SS_NONNULL()
-void sstrace_columns_close(struct sstrace_columns *columns);
+SS_NONNULL() void sstrace_columns_close(struct sstrace_columns *columns);
 
 /* Returns the mean load of a column with `controlled` > 0. */
-SS_NONNULL()
-double sstrace_column_mean(const struct sstrace_column *column);
+SS_NONNULL() double sstrace_column_mean(const struct sstrace_column *column);
 
 /*
  * Fits a drawing of at most 20 rows to the terminal at standard output; without a terminal, to
  * COLUMNS and LINES; without these, to 80 x 24.
  */
-SS_NONNULL()
-void sstrace_plot_fit(size_t *columns, int *rows);
+SS_NONNULL() void sstrace_plot_fit(size_t *columns, int *rows);
 
 /*
  * Draws the columns. The drawing is five characters wider than the columns, and two or three lines

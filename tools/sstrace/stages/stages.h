@@ -59,8 +59,7 @@ SS_NONNULL()
 void sstrace_pipeline_open(struct sstrace_pipeline *pipeline,
     const struct sstrace_transform *transforms, size_t count, struct ss_trace_sink *end);
 
-SS_NONNULL()
-void sstrace_pipeline_close(struct sstrace_pipeline *pipeline);
+SS_NONNULL() void sstrace_pipeline_close(struct sstrace_pipeline *pipeline);
 
 /* Transformations of loads, in stages_load.c. */
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_take_clamp(

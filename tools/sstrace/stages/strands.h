@@ -40,8 +40,7 @@ struct sstrace_strand {
     struct sstrace_strand_block block;
 };
 
-SS_NONNULL()
-void sstrace_strands_close(struct sstrace_strands *strands);
+SS_NONNULL() void sstrace_strands_close(struct sstrace_strands *strands);
 
 /* Begins a trace, which receives its records through its `sink`. */
 SS_NONNULL()
@@ -57,7 +56,6 @@ struct sstrace_spool {
     struct sstrace_strand strand;
 };
 
-SS_NONNULL()
-void sstrace_spool_open(struct sstrace_spool *spool);
+SS_NONNULL() void sstrace_spool_open(struct sstrace_spool *spool);
 
 #endif
