@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/cpu_time.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+#include "base/owned.h"
 #include "platform/platform.h"
 
 /*
@@ -32,14 +36,53 @@
 /* Clocks of running processes may lag by this much, a tick of the system. */
 #define GRAIN (10 * SS_MILLISECOND)
 
+/*
+ * Limit of threads with a clock. Reading a clock takes a few microseconds, or some tens while its
+ * thread runs.
+ */
+#define ENTRIES_MAX 256
+
+static bool knows(const struct ss_clocks *clocks, pid_t thread) {
+    for (uint32_t i = 0; i < clocks->count; i++) {
+        if (clocks->entries[i].thread == thread)
+            return true;
+    }
+    return false;
+}
+
+struct adding {
+    struct ss_clocks *clocks;
+    int added; /* -1: the system does not let us count some thread, or there are too many */
+};
+
+/* Adds a thread unless it has a clock. */
+static void add_thread(void *context, pid_t thread) {
+    struct adding *adding = context;
+    struct ss_clocks *clocks = adding->clocks;
+    if (adding->added < 0 || knows(clocks, thread))
+        return;
+    int clock = ss_platform_task_clock_open(thread, true);
+    if ((clock < 0 && clock != -ESRCH) || clocks->count == ENTRIES_MAX ||
+        !SS_GROW(clocks->entries, clocks->count + 1, clocks->room)) {
+        if (clock >= 0)
+            close(clock);
+        adding->added = -1;
+        return;
+    }
+    clocks->entries[clocks->count++] = (struct ss_clocks_entry){thread, clock < 0 ? -1 : clock};
+    adding->added++;
+}
+
 void ss_cpu_time_open(struct ss_cpu_time *meter, struct ss_board *board, uint32_t row) {
     *meter = (struct ss_cpu_time){.board = board, .row = row, .latest = -1, .self = -1};
 }
 
 static void close_clocks(struct ss_cpu_time *meter) {
-    ss_clocks_close(&meter->clocks);
-    if (meter->self >= 0)
-        close(meter->self);
+    for (uint32_t i = 0; i < meter->clocks.count; i++)
+        ss_owned_close(&meter->clocks.entries[i].clock);
+    free(meter->clocks.entries);
+    meter->clocks = (struct ss_clocks){0};
+    ss_owned_close(&meter->self);
     meter->self = -1;
 }
 
@@ -134,15 +177,11 @@ static uint64_t sum_up(struct ss_cpu_time *meter, ss_time now) {
 
 /* Opens clocks for all listed processes. Returns how many threads were added, or -1. */
 static int add_all(struct ss_cpu_time *meter) {
-    int all = 0;
+    struct adding adding = {.clocks = &meter->clocks};
     list_processes(meter);
-    for (uint32_t i = 0; i < meter->sum.now.count; i++) {
-        int added = ss_clocks_add(&meter->clocks, meter->sum.now.items[i].pid);
-        if (added < 0)
-            return -1;
-        all += added;
-    }
-    return meter->sum.now.incomplete ? -1 : all;
+    for (uint32_t i = 0; i < meter->sum.now.count; i++)
+        ss_platform_process_threads(meter->sum.now.items[i].pid, add_thread, &adding);
+    return meter->sum.now.incomplete ? -1 : adding.added;
 }
 
 /*
@@ -167,8 +206,10 @@ static void open_clocks(struct ss_cpu_time *meter) {
 }
 
 static uint64_t read_sum(const struct ss_cpu_time *meter) {
-    uint64_t self = meter->self >= 0 ? ss_platform_task_clock_read(meter->self) : 0;
-    return ss_clocks_read(&meter->clocks) - self;
+    uint64_t used = 0;
+    for (uint32_t i = 0; i < meter->clocks.count; i++)
+        used += ss_platform_task_clock_read(meter->clocks.entries[i].clock);
+    return used - ss_platform_task_clock_read(meter->self);
 }
 
 /*

@@ -6,7 +6,6 @@
 #include <showstopper/feedback.h>
 
 #include "loop/board.h"
-#include "tree/clocks.h"
 #include "tree/process_sum.h"
 
 /*
@@ -19,6 +18,22 @@
  * descendants fill the time between. These clocks exclude what processes use while they exit, and
  * on a virtual machine they advance while the host runs something else.
  */
+
+/*
+ * The CPU time of a set of processes and of all their future descendants, as the kernel counts it
+ * for threads. It is exact at any moment and includes processes that live and die between two
+ * readings, but excludes what processes use while they exit. Zero-initialized: no processes.
+ */
+struct ss_clocks {
+    struct ss_clocks_entry *entries;
+    uint32_t count;
+    uint32_t room;
+};
+
+struct ss_clocks_entry {
+    pid_t thread;
+    int clock; /* -1: closed */
+};
 
 struct ss_cpu_time {
     struct ss_board *board;
