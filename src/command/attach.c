@@ -53,7 +53,7 @@ static bool is_in_branch(struct ss_board *board, pid_t pid) {
         if (ss_platform_process_started(other) == atomic_load(&branch->started) &&
             share_a_tree(pid, other))
             return true;
-        if (atomic_load(&branch->group) && ss_platform_process_group(pid) == other)
+        if (atomic_load(&branch->group) && getpgid(pid) == other)
             return true;
     }
     return false;

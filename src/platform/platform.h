@@ -210,12 +210,6 @@ SS_NONNULL() bool ss_platform_process_look(pid_t pid, struct ss_process *process
 #define SS_PROCESS_NAME 16
 SS_NONNULL() bool ss_platform_process_name(pid_t pid, char name[SS_PROCESS_NAME]);
 
-/*
- * Returns the process group, or -1 if there is no such process. Takes much less time than
- * ss_platform_process_look().
- */
-pid_t ss_platform_process_group(pid_t pid);
-
 /* Returns whether this process may signal another one. False only if the system forbids it. */
 bool ss_platform_process_may_signal(pid_t pid);
 
@@ -383,6 +377,7 @@ ss_time ss_platform_process_cpu_time(pid_t pid);
  * Thread 0 is the caller. Returns a descriptor, or a negative errno.
  */
 int ss_platform_task_clock_open(pid_t thread, bool descendants);
+/* Returns the nanoseconds; 0 for a clock that is not open. */
 uint64_t ss_platform_task_clock_read(int clock);
 
 /*

@@ -56,7 +56,8 @@ static void take_over(const struct ss_guardian_setup *setup, struct ss_rescue *r
 
 static bool is_gone(void *context, uint32_t slot) {
     struct ss_guardian *guardian = context;
-    const struct ss_hold *hold = ss_rescue_find_hold(&guardian->rescue, slot);
+    ss_rescue_refresh_holds(&guardian->rescue);
+    const struct ss_hold *hold = ss_holds_find(guardian->rescue.holds, slot);
     return !hold || ss_hold_signal(hold, 0) == -ESRCH;
 }
 
@@ -70,7 +71,7 @@ static enum ss_births read_births(
 static const struct ss_census_source system_source = {
     .latest = ss_platform_process_latest,
     .limit = ss_platform_process_limit,
-    .group = ss_platform_process_group,
+    .group = getpgid, /* takes much less time than to look at the process */
     .look = ss_platform_process_look,
     .may_signal = ss_platform_process_may_signal,
     .freezer = ss_platform_freezer_put,

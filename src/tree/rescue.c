@@ -265,11 +265,6 @@ uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
     return left;
 }
 
-const struct ss_hold *ss_rescue_find_hold(struct ss_rescue *rescue, uint32_t slot) {
-    ss_rescue_refresh_holds(rescue);
-    return ss_holds_find(rescue->holds, slot);
-}
-
 int ss_rescue_open(
     struct ss_rescue *rescue, struct ss_board *board, pid_t master, int bell, int master_bell) {
     uint32_t count = board->instances;

@@ -44,9 +44,6 @@ SS_MUST_USE int ss_rescue_open(
  */
 uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout);
 
-/* Returns the entry for a slot of the board, or NULL. */
-const struct ss_hold *ss_rescue_find_hold(struct ss_rescue *rescue, uint32_t slot);
-
 void ss_rescue_refresh_holds(struct ss_rescue *rescue);
 
 /* Searches for remaining processes until `deadline`, and writes their number to the board. */

@@ -51,10 +51,6 @@ bool ss_platform_process_lives(pid_t pid, uint64_t started) {
     return ss_platform_process_state(pid, started) != 0;
 }
 
-pid_t ss_platform_process_group(pid_t pid) {
-    return getpgid(pid);
-}
-
 bool ss_platform_process_may_signal(pid_t pid) {
     return kill(pid, 0) == 0 || errno != EPERM;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/grow.h"
 #include "platform/platform.h"
@@ -107,7 +108,7 @@ static void see_process(void *context, pid_t pid) {
     struct ss_process process;
     struct ss_process_times times;
     pid_t group = look->running->group;
-    if (ss_platform_process_group(pid) != group || !ss_platform_process_look(pid, &process) ||
+    if (getpgid(pid) != group || !ss_platform_process_look(pid, &process) ||
         process.group != group || process.state == 'Z' || process.state == 'X')
         return;
     if (ss_platform_process_times(pid, &times))
