@@ -13,7 +13,6 @@
 #include "base/streams.h"
 #include "platform/child.h"
 #include "platform/platform.h"
-#include "run/executor.h"
 
 int ss_crew_open(struct ss_crew *crew, struct ss_error *error) {
     for (int i = 0; i < 2; i++)
@@ -58,36 +57,25 @@ int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error) {
 int ss_crew_start_executor(
     struct ss_crew *crew, uint32_t index, const int ends[2], struct ss_error *error) {
     const struct ss_plan *plan = crew->plan;
-    struct ss_executor_setup setup = {
-        .plan = plan,
-        .board = crew->board,
-        .reader = ss_plan_reads_counters(plan) ? &plan->reader : NULL,
-        .index = index,
-        .master = getpid(),
-        .master_bell = crew->bell[1],
-        .guardian_bell = crew->guardian_bell[1],
-        .guardian = crew->setup,
-        .launch =
-            {
-                .command = plan->commands[index],
-                .index = plan->numbers[index],
-                .instances = plan->total,
-                .input = crew->null,
-                .output = ends[0],
-                .errors = ends[1],
-                .mark = crew->board->mark,
-                .keep = plan->keep,
-                .terminal = crew->terminal.file >= 0,
-                .signals = crew->signals,
-                .scheduling = crew->scheduling,
-                .pin = plan->pinned ? &plan->cpus : NULL,
-            },
+    const struct ss_launch launch = {
+        .command = plan->commands.items[index],
+        .index = plan->numbers[index],
+        .instances = plan->total,
+        .input = crew->null,
+        .output = ends[0],
+        .errors = ends[1],
+        .mark = crew->board->mark,
+        .keep = plan->keep,
+        .terminal = crew->terminal.file >= 0,
+        .signals = crew->signals,
+        .scheduling = crew->scheduling,
+        .pin = plan->pinned ? &plan->cpus : NULL,
     };
     SS_OWNED(close) int held = ss_platform_lifeline_hold(crew->guardian.parent_line);
     SS_OWNED(close) int held_too = ss_platform_lifeline_hold(crew->guardian.line);
     pid_t executor = ss_child_fork_blocked();
     if (executor == 0)
-        ss_executor_run(&setup);
+        ss_executor_run(crew, index, &launch);
     if (executor < 0)
         return fail_fork("an executor", error);
     crew->executors[index] = executor;
@@ -151,13 +139,6 @@ pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *who, int *status) {
         break;
     }
     return pid;
-}
-
-void ss_crew_kill(struct ss_crew *crew) {
-    for (uint32_t i = 0; i < crew->plan->instances; i++) {
-        if (crew->executors[i] > 1)
-            kill(crew->executors[i], SIGKILL);
-    }
 }
 
 void ss_crew_dismiss_guardian(struct ss_crew *crew) {

@@ -9,6 +9,7 @@
 #include "loop/board.h"
 #include "screen/terminal.h"
 #include "tree/guardian.h"
+#include "tree/instance.h"
 
 /*
  * The processes of a run, as the master sees them. The master is the parent of the guardian and of
@@ -57,8 +58,6 @@ void ss_crew_wake(struct ss_crew *crew);
  */
 pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *who, int *status);
 
-void ss_crew_kill(struct ss_crew *crew);
-
 /* Lets the guardian end and waits for it. If none can be started, does its last work here. */
 void ss_crew_dismiss_guardian(struct ss_crew *crew);
 
@@ -68,5 +67,9 @@ void ss_crew_start_clock(struct ss_crew *crew);
 ss_time ss_crew_cpu_time(const struct ss_crew *crew);
 
 void ss_crew_close(struct ss_crew *crew);
+
+/* Does an executor's work, in the process that is forked for it. */
+_Noreturn void ss_executor_run(
+    const struct ss_crew *crew, uint32_t index, const struct ss_launch *launch);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "run/executor.h"
+#include "run/crew.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -30,7 +30,9 @@
 #define ATTACHED_INTERVAL (50 * SS_MILLISECOND)
 
 struct executor {
-    const struct ss_executor_setup *setup;
+    const struct ss_crew *crew; /* as it was when this process was forked */
+    uint32_t index;
+    const struct ss_launch *launch;
     struct ss_board *board;
     struct ss_row *row;
     struct ss_counter_reader reader;
@@ -55,8 +57,8 @@ static void on_signal(int number) {
 }
 
 static void wake_others(const struct executor *executor) {
-    ss_bell_ring(executor->setup->master_bell);
-    ss_bell_ring(executor->setup->guardian_bell);
+    ss_bell_ring(executor->crew->bell[1]);
+    ss_bell_ring(executor->crew->guardian_bell[1]);
 }
 
 static ss_time look_interval(const struct executor *executor) {
@@ -64,15 +66,15 @@ static ss_time look_interval(const struct executor *executor) {
 }
 
 static bool is_orphaned(const struct executor *executor) {
-    return getppid() != executor->setup->master;
+    return getppid() != executor->crew->setup.master;
 }
 
 static int read_counters(void *context, struct ss_counters *counters) {
     struct executor *executor = context;
-    if (executor->setup->reader)
+    if (ss_plan_reads_counters(executor->crew->plan))
         return ss_platform_counters_read(&executor->reader, counters);
     if (executor->cpu_time.board) {
-        const struct ss_plan *plan = executor->setup->plan;
+        const struct ss_plan *plan = executor->crew->plan;
         ss_cpu_time_sum(executor->board, plan->cpu_count, plan->set.load_cpus, counters);
         return 0;
     }
@@ -90,7 +92,7 @@ static void apply_state(struct executor *executor, enum ss_state state) {
         atomic_store(&executor->row->stopped, 1);
         ss_instance_stop(&executor->instance);
         if (atomic_load(&executor->row->leaving))
-            ss_bell_ring(executor->setup->guardian_bell);
+            ss_bell_ring(executor->crew->guardian_bell[1]);
     } else {
         ss_instance_continue(&executor->instance);
         atomic_store(&executor->row->stopped, 0);
@@ -111,13 +113,13 @@ static bool start_instance(struct executor *executor) {
         executor->started = ss_platform_now();
         ss_instance_attach(
             &executor->instance, atomic_load(&row->leader), atomic_load(&row->leader_started));
-        if (executor->setup->plan->counters)
+        if (executor->crew->plan->counters)
             ss_perf_counts_attach(&executor->perf_counts, executor->instance.leader);
         return true;
     }
 
-    struct ss_launch launch = executor->setup->launch;
-    if (executor->setup->plan->counters) {
+    struct ss_launch launch = *executor->launch;
+    if (executor->crew->plan->counters) {
         launch.forked = count_leader;
         launch.context = executor;
     }
@@ -150,7 +152,7 @@ static bool stays_empty(struct executor *executor, ss_time deadline) {
             return false;
         if (looked || now >= deadline || is_orphaned(executor))
             return true;
-        ss_bell_ring(executor->setup->guardian_bell);
+        ss_bell_ring(executor->crew->guardian_bell[1]);
         ss_platform_sleep(&executor->row->wake, seen, now + REQUEST_INTERVAL);
     }
 }
@@ -184,7 +186,7 @@ static int reap_instance(struct executor *executor) {
         atomic_store(&executor->row->left, ss_instance_count_left(&executor->instance));
     atomic_store(&executor->row->leader, 0);
     atomic_store(&executor->row->stopped, 0);
-    ss_board_permit(executor->board, executor->setup->index, ss_platform_now(), false);
+    ss_board_permit(executor->board, executor->index, ss_platform_now(), false);
     return ss_instance_reap(&executor->instance);
 }
 
@@ -194,7 +196,7 @@ static int reap_instance(struct executor *executor) {
  */
 _Noreturn static void exit_executor(struct executor *executor) {
     if (is_orphaned(executor))
-        ss_guardian_stand_in(&executor->setup->guardian);
+        ss_guardian_stand_in(&executor->crew->setup);
     _exit(0);
 }
 
@@ -204,7 +206,7 @@ _Noreturn static void exit_executor(struct executor *executor) {
  * what is below an executor.
  */
 static void count_losses(struct executor *executor) {
-    bool kept = executor->setup->plan->keep && atomic_load(&executor->row->ended_by_us);
+    bool kept = executor->crew->plan->keep && atomic_load(&executor->row->ended_by_us);
     if (executor->incomplete || (!kept && ss_platform_has_living_children()))
         atomic_fetch_add(&executor->board->losses, 1);
 }
@@ -214,7 +216,7 @@ _Noreturn static void leave_run(struct executor *executor, int status, bool ende
     atomic_store(&executor->row->status, status);
     atomic_store(&executor->row->ended_by_us, ended_by_us);
     atomic_store(&executor->row->cpu_time, ss_platform_process_cpu_time(getpid()));
-    ss_board_leave(executor->board, executor->setup->index, SS_LIFE_ENDED);
+    ss_board_leave(executor->board, executor->index, SS_LIFE_ENDED);
     count_losses(executor);
     wake_others(executor);
     exit_executor(executor);
@@ -222,7 +224,7 @@ _Noreturn static void leave_run(struct executor *executor, int status, bool ende
 
 /* Exits without an instance; the reason is on the board. */
 _Noreturn static void leave_start_failed(struct executor *executor) {
-    ss_board_leave(executor->board, executor->setup->index, SS_LIFE_START_FAILED);
+    ss_board_leave(executor->board, executor->index, SS_LIFE_START_FAILED);
     count_losses(executor);
     wake_others(executor);
     exit_executor(executor);
@@ -234,7 +236,7 @@ static void release_instance(struct executor *executor) {
     ss_perf_counts_end(&executor->perf_counts);
     atomic_store(&executor->row->leader, 0);
     atomic_store(&executor->row->stopped, 0);
-    ss_board_permit(executor->board, executor->setup->index, ss_platform_now(), false);
+    ss_board_permit(executor->board, executor->index, ss_platform_now(), false);
 }
 
 /*
@@ -242,16 +244,16 @@ static void release_instance(struct executor *executor) {
  */
 static void on_leader_end(struct executor *executor) {
     atomic_store(&executor->row->ended_at, ss_platform_now());
-    if (executor->board->attached && executor->setup->plan->keep) {
+    if (executor->board->attached && executor->crew->plan->keep) {
         release_instance(executor);
         leave_run(executor, 0, false);
     }
     int status = reap_instance(executor);
-    bool again = executor->setup->plan->repeat && WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
+    bool again = executor->crew->plan->repeat && WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
                  atomic_load(&executor->board->phase) != SS_PHASE_ENDING;
     if (!again)
         leave_run(executor, status, false);
-    if (!executor->setup->plan->has_iteration)
+    if (!executor->crew->plan->has_iteration)
         ss_recent_iterations_put(executor->row, executor->started, ss_platform_now());
     if (!start_instance(executor))
         leave_start_failed(executor);
@@ -279,7 +281,7 @@ static void await_end(struct executor *executor) {
 _Noreturn static void end_instance(struct executor *executor) {
     bool instant = is_orphaned(executor);
     ss_journal_end(&executor->journal, ss_platform_now());
-    if (executor->setup->plan->keep) {
+    if (executor->crew->plan->keep) {
         release_instance(executor);
         leave_run(executor, 0, true);
     }
@@ -362,31 +364,33 @@ _Noreturn static void pace(struct executor *executor) {
 }
 
 static void open_pipeline(struct executor *executor) {
-    const struct ss_executor_setup *setup = executor->setup;
-    if (setup->reader) {
-        executor->reader = *setup->reader;
-        int why = ss_platform_counters_reopen(&executor->reader);
-        if (why)
+    const struct ss_plan *plan = executor->crew->plan;
+    if (ss_plan_reads_counters(plan)) {
+        executor->reader = plan->reader;
+        if (ss_platform_counters_reopen(&executor->reader) < 0)
             atomic_store(&executor->row->failure, SS_FAILURE_COUNTERS);
     }
-    if (setup->plan->source.source == SS_SOURCE_OWN)
-        ss_cpu_time_open(&executor->cpu_time, executor->board, setup->index);
+    if (plan->source.source == SS_SOURCE_OWN)
+        ss_cpu_time_open(&executor->cpu_time, executor->board, executor->index);
     struct ss_pipeline pipeline;
-    ss_pipeline_open(&pipeline, &setup->plan->set, executor->board, setup->index,
+    ss_pipeline_open(&pipeline, &plan->set, executor->board, executor->index,
         (struct ss_counters_source){read_counters, executor});
     ss_stepper_open(&executor->stepper, &pipeline);
-    executor->journal.ring = ss_board_ring(executor->board, setup->index);
+    executor->journal.ring = ss_board_ring(executor->board, executor->index);
     ss_perf_counts_open(&executor->perf_counts, executor->board, executor->row);
 }
 
-_Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
+_Noreturn void ss_executor_run(
+    const struct ss_crew *crew, uint32_t index, const struct ss_launch *launch) {
     static const int wanted[] = {SIGCHLD, SIGCONT, 0};
     static struct executor executor; /* too large for the stack, which would need more pages */
-    executor.setup = setup;
-    executor.board = setup->board;
-    executor.row = &setup->board->rows[setup->index];
-    executor.instance.board = setup->board;
-    executor.instance.row = setup->index;
+    executor.crew = crew;
+    executor.index = index;
+    executor.launch = launch;
+    executor.board = crew->board;
+    executor.row = &crew->board->rows[index];
+    executor.instance.board = crew->board;
+    executor.instance.row = index;
     wake_word = &executor.row->wake;
     ss_signals_adopt(on_signal, wanted);
     errno = 0;
@@ -398,17 +402,17 @@ _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
         leave_start_failed(&executor);
     }
     /* This signal takes effect even if the process has been stopped. */
-    if (ss_platform_die_with(setup->master, SIGCONT) < 0)
+    if (ss_platform_die_with(crew->setup.master, SIGCONT) < 0)
         leave_start_failed(&executor);
     char name[32];
-    snprintf(name, sizeof name, "ss-executor %u", setup->index);
+    snprintf(name, sizeof name, "ss-executor %u", index);
     ss_platform_set_name(name);
     ss_platform_adopt_orphans();
     ss_platform_be_punctual(SS_PRIORITY_REALTIME);
     open_pipeline(&executor);
     if (!start_instance(&executor))
         leave_start_failed(&executor);
-    ss_board_join(executor.board, setup->index);
+    ss_board_join(executor.board, index);
     wake_others(&executor);
     pace(&executor);
 }

@@ -318,8 +318,7 @@ static void wait_for(struct ss_output *output, uint32_t index, bool room) {
     output->polls[index].events = room ? POLLOUT : POLLIN;
 }
 
-/* Returns the number of bytes moved. */
-static size_t move(struct ss_output *output, uint32_t index, ss_time now) {
+size_t ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
     struct ss_stream *stream = &output->streams[index];
     if (stream->from < 0)
         return 0;
@@ -375,10 +374,6 @@ void ss_output_pause(struct ss_output *output, ss_time length) {
         output->streams[i].full_since += length;
 }
 
-void ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
-    move(output, index, now);
-}
-
 void ss_output_drain(struct ss_output *output, ss_time now) {
     int patience = SS_OUTPUT_PATIENCE;
     for (uint32_t i = 0; i < output->count; i++) {
@@ -389,7 +384,7 @@ void ss_output_drain(struct ss_output *output, ss_time now) {
             /* Without a hang-up, a process that outlives the run may write for ever. */
             if (stream->left == 0 && !(here.revents & POLLHUP) && moved >= SS_OUTPUT_LEFT)
                 break;
-            moved += move(output, i, now);
+            moved += ss_output_move(output, i, now);
             if (stream->from < 0 || !stream->full)
                 continue;
             if (patience-- <= 0)

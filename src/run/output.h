@@ -102,9 +102,10 @@ void ss_output_pause(struct ss_output *output, ss_time length);
 
 /*
  * Moves some of the pending data of stream `index` and counts iterations that end. Never waits: a
- * reader that does not read blocks the instances that write, and nothing else.
+ * reader that does not read blocks the instances that write, and nothing else. Returns the number
+ * of bytes moved.
  */
-void ss_output_move(struct ss_output *output, uint32_t index, ss_time now);
+size_t ss_output_move(struct ss_output *output, uint32_t index, ss_time now);
 
 /*
  * Moves the remaining data, as far as possible without waiting long. Does not follow a process that

@@ -203,7 +203,10 @@ static void hurry(struct ss_master *master, const struct cause *cause) {
 static void kill_executors(struct ss_master *master, const struct cause *cause) {
     (void)cause;
     master->stage_end = SS_TIME_NEVER;
-    ss_crew_kill(&master->crew);
+    for (uint32_t i = 0; i < master->plan->instances; i++) {
+        if (master->crew.executors[i] > 1)
+            kill(master->crew.executors[i], SIGKILL);
+    }
 }
 
 /* Pauses only the master: instances that were started are held anyway, and no clock runs yet. */
