@@ -37,27 +37,25 @@ static int resolve_cpus(struct ss_plan *plan, const struct ss_cli *cli, struct s
     return 0;
 }
 
-static int read_workloads(struct ss_plan *plan, struct ss_commands *commands,
-    const struct ss_cli *cli, struct ss_error *error) {
+static int read_workloads(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     const char **path = &plan->workloads[1];
     *path = cli->workloads;
     if (cli->record && ss_inputs_add(&plan->inputs, NULL, "workloads", path, error) < 0)
         return -1;
-    return ss_commands_read(commands, *path, error);
+    return ss_commands_read(&plan->commands, *path, error);
 }
 
 /*
  * Warns of a placeholder that was probably meant as a percentage: if the command is showstopper
  * itself, -l 60% would become -l 600.
  */
-static void warn_of_percentage(
-    struct ss_plan *plan, const struct ss_commands *commands, const char *placeholder) {
-    const char *word = ss_commands_find_percentage(commands, placeholder);
+static void warn_of_percentage(struct ss_plan *plan, const char *placeholder) {
+    const char *word = ss_commands_find_percentage(&plan->commands, placeholder);
     char text[400], number[16];
     if (!word)
         return;
     struct ss_words_shown shown = ss_words_show(word);
-    ss_commands_print_number(number, sizeof number, 0, commands->count);
+    ss_commands_print_number(number, sizeof number, 0, plan->commands.count);
     snprintf(text, sizeof text,
         "in the command, %s becomes %.*s%s, because %% stands for the instance's number: use "
         "%s%% to keep the character, or give -p ''",
@@ -65,17 +63,9 @@ static void warn_of_percentage(
     ss_option_store_warn(&plan->set.store, text);
 }
 
-static void take_commands(struct ss_plan *plan, const struct ss_commands *commands) {
-    plan->commands = commands->items;
-    plan->instances = commands->count;
-    plan->lines = commands->lines;
-    plan->line_count = commands->line_count;
-}
-
 /* Resolves attached processes, and gives each a command that names the process. */
 static int resolve_attached(
     struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
-    struct ss_commands commands = {0};
     char list[4096] = "";
     size_t used = 0;
     int status = ss_attach_resolve(&plan->attached, cli->attach, cli->attach_name, error);
@@ -84,40 +74,38 @@ static int resolve_attached(
         char option[] = "--attach";
         char *words[] = {option, pid, NULL};
         snprintf(pid, sizeof pid, "%d", (int)plan->attached.items[i].pid);
-        status = ss_commands_repeat(&commands, words, 1, error);
+        status = ss_commands_repeat(&plan->commands, words, 1, error);
         if (used + sizeof pid + 1 < sizeof list)
             used += (size_t)sprintf(list + used, "%s%s", i ? "," : "", pid);
     }
     plan->workloads[0] = "--attach";
     plan->workloads[1] = ss_option_store_add(&plan->set.store, list);
     plan->words = plan->workloads;
-    take_commands(plan, &commands);
     return status;
 }
 
 static int resolve_commands(
     struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
-    struct ss_commands commands = {0};
+    struct ss_commands *commands = &plan->commands;
     int status;
     if (cli->attach || cli->attach_name)
         return resolve_attached(plan, cli, error);
     if (cli->workloads)
-        status = read_workloads(plan, &commands, cli, error);
+        status = read_workloads(plan, cli, error);
     else if (!*cli->command)
         return ss_error_fail(error, "no command is given: use showstopper -l 50%% COMMAND; "
                                     "see --help");
     else
         status = ss_commands_repeat(
-            &commands, cli->command, cli->instances ? cli->instances : plan->cpu_count, error);
+            commands, cli->command, cli->instances ? cli->instances : plan->cpu_count, error);
     if (status == 0)
-        warn_of_percentage(plan, &commands, cli->placeholder);
+        warn_of_percentage(plan, cli->placeholder);
     if (status == 0)
-        status = ss_commands_number(&commands, cli->placeholder, error);
+        status = ss_commands_number(commands, cli->placeholder, error);
     if (status == 0)
-        status = ss_commands_check(&commands, error);
+        status = ss_commands_check(commands, error);
     plan->workloads[0] = "-w";
     plan->words = cli->workloads ? plan->workloads : (const char *const *)cli->command;
-    take_commands(plan, &commands);
     return status;
 }
 
@@ -266,37 +254,14 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
         error, "--settle leaves no time to count: give a time that is shorter than the run");
 }
 
-/* Describes the source. The module cannot do this, because the platform chooses the source. */
-static void describe_source(char *buffer, size_t size, const struct ss_plan *plan) {
-    const struct ss_counter_reader *reader = &plan->reader;
-    char from[4200];
-    ss_platform_counters_from(from, sizeof from, reader);
-    switch (plan->source.source) {
-    case SS_SOURCE_SENSOR:
-        snprintf(buffer, size, "the load is the number that a program prints");
-        break;
-    case SS_SOURCE_OWN:
-        snprintf(
-            buffer, size, "the load is the CPU time of the run's own processes, from %s", from);
-        break;
-    case SS_SOURCE_SYSTEM:
-    case SS_SOURCE_IDLE:
-        snprintf(buffer, size, "the load is measured by idle time, from %s%s%s", from,
-            *reader->reason ? ": " : "", reader->reason);
-        break;
-    default:
-        snprintf(
-            buffer, size, "the load is measured by the time that processes ran, from %s", from);
-    }
-}
-
+/* If the feedback module says nothing, the platform says why it could not use a better source. */
 static void describe_modules(struct ss_plan *plan) {
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++)
         ss_module_set_describe(&plan->set, kind, plan->found[kind], sizeof plan->found[kind]);
     char *feedback = plan->found[SS_KIND_FEEDBACK];
     plan->feedback_differs = *feedback;
     if (!plan->feedback_differs)
-        describe_source(feedback, sizeof plan->found[0], plan);
+        snprintf(feedback, sizeof plan->found[0], "%s", plan->reader.reason);
 }
 
 static int resolve_times(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
@@ -413,6 +378,7 @@ int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error
     status = status < 0 ? status : resolve_times(plan, cli, error);
     status = status < 0 ? status : check_target(cli, error);
     status = status < 0 ? status : resolve_commands(plan, cli, error);
+    plan->instances = plan->commands.count;
     status = status < 0 ? status : ss_plan_number_instances(plan, error);
     status = status < 0 ? status : check_limits(plan, cli, error);
     status = status < 0 ? status : check_output(plan, cli, error);
@@ -425,13 +391,7 @@ int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error
 }
 
 void ss_plan_free(struct ss_plan *plan) {
-    struct ss_commands commands = {
-        .items = plan->commands,
-        .count = plan->instances,
-        .lines = plan->lines,
-        .line_count = plan->line_count,
-    };
-    ss_commands_free(&commands);
+    ss_commands_free(&plan->commands);
     for (uint32_t i = 0; plan->numbers && i < plan->instances; i++)
         free(plan->numbers[i]);
     free(plan->numbers);

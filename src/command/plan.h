@@ -20,15 +20,12 @@
 struct ss_plan {
     struct ss_module_set set;
     char found[SS_KINDS][4400]; /* values that a module has chosen for its options, and why; for the
-                                  feedback, the source of the load; "" if nothing */
+                                  feedback, why no better source; "" if nothing */
     bool feedback_differs;      /* the text for the feedback says how it counts other times than the
                                    statistics do */
     uint32_t instances;
     struct ss_attachments attached; /* processes of the instances; empty if commands are started */
-    char ***commands;               /* command of each instance, ending with NULL, placeholders
-                                       replaced */
-    struct ss_command_line *lines;  /* the commands as given */
-    uint32_t line_count;
+    struct ss_commands commands;    /* placeholders are replaced in `items`, not in `lines` */
     char **numbers;           /* number of each instance: its index, zero-padded to equal width */
     char total[16];           /* the number of instances, as text */
     const char *const *words; /* the command as given, or "-w" and its file */

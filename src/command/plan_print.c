@@ -86,7 +86,7 @@ static void print_source(FILE *stream, const struct ss_plan *plan) {
 void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
     fprintf(stream, "%-11s%u\n", "instances", plan->instances);
     fprintf(stream, "%-11s", "command");
-    print_command(stream, plan->commands[0]);
+    print_command(stream, plan->commands.items[0]);
     for (uint32_t i = 1; i < plan->instances; i++) {
         fprintf(stream, "%-11s", "");
         if (i == 3 && plan->instances > 5) {
@@ -94,7 +94,7 @@ void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
             i = plan->instances - 2;
             continue;
         }
-        print_command(stream, plan->commands[i]);
+        print_command(stream, plan->commands.items[i]);
     }
     print_source(stream, plan);
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {

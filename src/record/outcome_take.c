@@ -152,15 +152,15 @@ static void take_shares(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
     if (!iterations->shares)
         return;
-    size_t count = (size_t)plan->line_count + plan->instances;
+    size_t count = (size_t)plan->commands.line_count + plan->instances;
     outcome->of_lines = calloc(count, sizeof *outcome->of_lines);
     if (!outcome->of_lines)
         return;
-    outcome->of_instances = outcome->of_lines + plan->line_count;
-    for (uint32_t i = 0; i < plan->line_count; i++) {
+    outcome->of_instances = outcome->of_lines + plan->commands.line_count;
+    for (uint32_t i = 0; i < plan->commands.line_count; i++) {
         outcome->of_lines[i].times = ss_iterations_times(iterations, i, 1);
-        outcome->of_lines[i].rate = ss_iterations_rate_of(
-            iterations, plan->lines[i].first, plan->lines[i].count, iterations->to);
+        outcome->of_lines[i].rate = ss_iterations_rate_of(iterations, plan->commands.lines[i].first,
+            plan->commands.lines[i].count, iterations->to);
     }
     for (uint32_t i = 0; i < plan->instances; i++) {
         const struct ss_iteration_share *share = &iterations->shares[i];
@@ -180,7 +180,7 @@ static const struct ss_iteration_rate no_rate = {NAN, NAN, NAN, NAN};
 /* Leaves a command and its instances without rates and times. Their counts stay. */
 static void leave_out_rates(
     struct ss_outcome *outcome, const struct ss_plan *plan, uint32_t which) {
-    const struct ss_command_line *line = &plan->lines[which];
+    const struct ss_command_line *line = &plan->commands.lines[which];
     outcome->of_lines[which].rate = no_rate;
     outcome->of_lines[which].times = no_times;
     for (uint32_t i = line->first; i < line->first + line->count; i++) {
@@ -197,8 +197,8 @@ static void leave_out_bursts(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
     uint64_t all = 0;
     outcome->iterations_in_bursts = 0;
-    for (uint32_t i = 0; outcome->of_instances && i < plan->line_count; i++) {
-        const struct ss_command_line *line = &plan->lines[i];
+    for (uint32_t i = 0; outcome->of_instances && i < plan->commands.line_count; i++) {
+        const struct ss_command_line *line = &plan->commands.lines[i];
         uint64_t bursts = ss_iterations_in_bursts(iterations, line->first, line->count);
         outcome->iterations_in_bursts += (double)bursts;
         if ((double)bursts <= DOUBTFUL_BURSTS * (double)outcome->of_lines[i].ended)
@@ -246,8 +246,8 @@ static void warn_of_untimed(struct ss_outcome *outcome, const struct ss_iteratio
 
 static void warn_of_few(struct ss_outcome *outcome, const struct ss_plan *plan) {
     double fewest = INFINITY;
-    for (uint32_t i = 0; outcome->of_lines && i < plan->line_count; i++)
-        fewest = fmin(fewest, (double)outcome->of_lines[i].ended / plan->lines[i].count);
+    for (uint32_t i = 0; outcome->of_lines && i < plan->commands.line_count; i++)
+        fewest = fmin(fewest, (double)outcome->of_lines[i].ended / plan->commands.lines[i].count);
     if (!(fewest < ITERATIONS_FEW))
         return;
     if (fewest > 0)
@@ -259,7 +259,7 @@ static void warn_of_few(struct ss_outcome *outcome, const struct ss_plan *plan) 
         ss_outcome_warn(outcome,
             "no iteration ended in the counted time%s: let the run last "
             "longer, or count shorter iterations",
-            plan->line_count > 1 ? " of some command" : "");
+            plan->commands.line_count > 1 ? " of some command" : "");
 }
 
 /* Warns of programs that ended before the run: they are not a workload for all of it. */
@@ -299,7 +299,7 @@ void ss_outcome_take_iterations(
     take_shares(outcome, plan, iterations);
     if (!matched) {
         /* An expression that never matches gives no bound of the throughput, either. */
-        for (uint32_t i = 0; outcome->of_instances && i < plan->line_count; i++)
+        for (uint32_t i = 0; outcome->of_instances && i < plan->commands.line_count; i++)
             leave_out_rates(outcome, plan, i);
         outcome->evidence.figures[SS_CHECK_ITERATIONS] = 0;
         return;

@@ -121,7 +121,7 @@ int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct 
     int status = open_files(recorder, error);
     bool counts = plan->repeat || plan->has_iteration;
     if (status == 0 && counts &&
-        ss_iteration_table_open(&recorder->iteration_times, plan->line_count) < 0)
+        ss_iteration_table_open(&recorder->iteration_times, plan->commands.line_count) < 0)
         status = ss_error_memory(error);
     if (status < 0)
         ss_recorder_abandon(recorder);

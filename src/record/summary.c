@@ -189,24 +189,25 @@ static void print_commands(
     FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     if (!outcome->of_lines)
         return;
-    if (plan->line_count == 1) {
+    if (plan->commands.line_count == 1) {
         print_times(stream, "iteration time", &outcome->iteration_times);
-        print_instances(stream, "each instance", plan, outcome, plan->lines);
+        print_instances(stream, "each instance", plan, outcome, plan->commands.lines);
         return;
     }
-    for (uint32_t i = 0; i < plan->line_count && i < COMMANDS_SHOWN; i++) {
+    for (uint32_t i = 0; i < plan->commands.line_count && i < COMMANDS_SHOWN; i++) {
         const struct ss_iteration_outcome *line = &outcome->of_lines[i];
-        print_command_line(stream, &plan->lines[i]);
+        print_command_line(stream, &plan->commands.lines[i]);
         if (line->rate.bound > 0)
             print_bound(stream, "  throughput", &line->rate);
         else
             print_row(stream, "  throughput", line->rate.per_second, 3, "/s", "%llu iteration%s",
                 (unsigned long long)line->ended, line->ended == 1 ? "" : "s");
         print_times(stream, "  iteration time", &line->times);
-        print_instances(stream, "  each instance", plan, outcome, &plan->lines[i]);
+        print_instances(stream, "  each instance", plan, outcome, &plan->commands.lines[i]);
     }
-    if (plan->line_count > COMMANDS_SHOWN)
-        fprintf(stream, "and %u more commands: see --json\n", plan->line_count - COMMANDS_SHOWN);
+    if (plan->commands.line_count > COMMANDS_SHOWN)
+        fprintf(stream, "and %u more commands: see --json\n",
+            plan->commands.line_count - COMMANDS_SHOWN);
 }
 
 /*
@@ -416,11 +417,11 @@ static void print_commands_json(
     static const struct ss_iteration_times unknown = {NAN, NAN, NAN, NAN, NAN};
     static const struct ss_iteration_rate unmeasured = {NAN, NAN, NAN, NAN};
     ss_json_open(json, "commands", '[');
-    for (uint32_t i = 0; i < plan->line_count; i++) {
+    for (uint32_t i = 0; i < plan->commands.line_count; i++) {
         const struct ss_iteration_outcome *line = outcome->of_lines ? &outcome->of_lines[i] : NULL;
         ss_json_open(json, NULL, '{');
-        print_words(json, "command", (const char *const *)plan->lines[i].words);
-        ss_json_number(json, "instances", plan->lines[i].count);
+        print_words(json, "command", (const char *const *)plan->commands.lines[i].words);
+        ss_json_number(json, "instances", plan->commands.lines[i].count);
         ss_json_number(json, "iterations", line ? (double)line->ended : NAN);
         print_rate_json(json, line ? &line->rate : &unmeasured);
         print_times_json(json, line ? &line->times : &unknown);
@@ -432,9 +433,9 @@ static void print_commands_json(
 static void print_instances_json(
     struct ss_json *json, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     ss_json_open(json, "instances_detail", '[');
-    for (uint32_t line = 0; outcome->of_instances && line < plan->line_count; line++) {
-        for (uint32_t i = 0; i < plan->lines[line].count; i++) {
-            uint32_t index = plan->lines[line].first + i;
+    for (uint32_t line = 0; outcome->of_instances && line < plan->commands.line_count; line++) {
+        for (uint32_t i = 0; i < plan->commands.lines[line].count; i++) {
+            uint32_t index = plan->commands.lines[line].first + i;
             const struct ss_iteration_outcome *instance = &outcome->of_instances[index];
             ss_json_open(json, NULL, '{');
             ss_json_number(json, "instance", index);

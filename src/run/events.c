@@ -76,7 +76,7 @@ static void on_ended(struct ss_master *master, uint32_t index) {
 static void on_start_failed(struct ss_master *master, uint32_t index) {
     struct ss_row *row = &master->board->rows[index];
     int why = atomic_load(&row->start_error);
-    const char *command = master->plan->commands[index][0];
+    const char *command = master->plan->commands.items[index][0];
     if (atomic_load(&row->fork_failed))
         ss_error_fail(master->error, "instance %s cannot be started: %s: run fewer instances",
             master->plan->numbers[index], strerror(why));

@@ -209,10 +209,11 @@ static int open_crew(struct ss_master *master) {
 
 static bool keep_iterations_apart(struct ss_master *master) {
     const struct ss_plan *plan = master->plan;
-    if (ss_iterations_keep_apart(&master->iterations, plan->instances, plan->line_count) < 0)
+    if (ss_iterations_keep_apart(&master->iterations, plan->instances, plan->commands.line_count) <
+        0)
         return false;
-    for (uint32_t line = 0; line < plan->line_count; line++) {
-        const struct ss_command_line *command = &plan->lines[line];
+    for (uint32_t line = 0; line < plan->commands.line_count; line++) {
+        const struct ss_command_line *command = &plan->commands.lines[line];
         for (uint32_t i = 0; i < command->count; i++)
             master->iterations.line_of[command->first + i] = line;
     }

@@ -51,7 +51,7 @@ TEST(modules_get_the_size_of_the_run) {
 TEST(each_instance_has_its_number) {
     make("-n 11 -l 50% -- echo %");
     assert_string_equal(plan.numbers[2], "02");
-    assert_string_equal(plan.commands[10][1], "10");
+    assert_string_equal(plan.commands.items[10][1], "10");
     assert_string_equal(plan.total, "11");
     free_plan();
 }

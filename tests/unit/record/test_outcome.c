@@ -14,8 +14,8 @@ static struct ss_command_line lines[] = {{.first = 0, .count = 2}, {.first = 2, 
 
 static int set_up(void **state) {
     plan = (struct ss_plan){.instances = 3,
-        .lines = lines,
-        .line_count = 2,
+        .commands.lines = lines,
+        .commands.line_count = 2,
         .has_iteration = true,
         .duration = 10 * SS_SECOND};
     ss_outcome_open(&outcome);

@@ -64,8 +64,8 @@ static void open_record(void) {
         .clock = &clock,
         .counters = with_counters,
         .has_iteration = true,
-        .lines = lines,
-        .line_count = 2,
+        .commands.lines = lines,
+        .commands.line_count = 2,
         .reader = {.file = -1}};
     for (uint32_t cpu = 0; cpu < cpu_count; cpu++)
         ss_cpus_add(&plan.cpus, cpu);

@@ -241,8 +241,8 @@ static void count_iterations(uint32_t line_count) {
     static char texts[][2] = {"0", "1", "2", "3"};
     static char *numbers[] = {texts[0], texts[1], texts[2], texts[3]};
     plan.numbers = numbers;
-    plan.lines = lines;
-    plan.line_count = line_count;
+    plan.commands.lines = lines;
+    plan.commands.line_count = line_count;
     outcome.iteration_times = of_lines[0].times;
     outcome.of_lines = of_lines;
     outcome.of_instances = of_instances;

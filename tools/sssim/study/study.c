@@ -175,8 +175,8 @@ static int make_plan(struct recording *recording, const struct study *study, ss_
         .words = recording->words, .first = 0, .count = trial->options.instances};
     plan->set = trial->set;
     plan->instances = trial->options.instances;
-    plan->lines = &recording->line;
-    plan->line_count = 1;
+    plan->commands.lines = &recording->line;
+    plan->commands.line_count = 1;
     plan->words = (const char *const *)recording->words;
     for (uint32_t i = 0; i < trial->options.cpus; i++)
         ss_cpus_add(&plan->cpus, first + i);
