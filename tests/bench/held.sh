@@ -1,0 +1,257 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck source=common.sh
+. "$(dirname "$0")/common.sh"
+
+usage() {
+    cat <<END
+Usage: tests/bench/held.sh [OPTION]...
+Measures how precisely ssrequest -l holds the load of a service, as tables in Markdown. The service is in a
+control group, whose CPU time an independent monitor, judge, watches. Needs root.
+
+  --parts LIST     default real,services,steps,cost:
+                     real      ssburn serve at each work, load and kind of requests: held, and at a constant
+                               rate of that size with the same seed
+                     services  programs of others (those of nginx, lighttpd and python3 that are found): held three
+                               times, then at a constant rate
+                     steps     20 to 60 to 20 %, and traces/day.txt at 1/720
+                     cost      CPU time of ssrequest for a service of 16 processes among 1,000
+  --work LIST      of \`real\`; default 1m,5m
+  --loads LIST     percents; default 25,50,75
+  --kinds LIST     of \`real\`: arrival/spread; default even/constant,poisson/constant,poisson/exponential
+  --seconds N      that count; default 60
+  --rounds N       of \`real\`; default 1
+  --output DIR     keep the results there
+  --build DIR      default build
+  --help           print this help
+END
+}
+
+parts=real,services,steps,cost work=1m,5m loads=25,50,75 kinds=even/constant,poisson/constant,poisson/exponential
+seconds=60 rounds=1 output=
+take_options parts work loads kinds seconds rounds output build -- "$@"
+check_numbers seconds rounds
+settle=5
+
+# make_group: creates the control group of the service, and sets `group`.
+make_group() {
+    local root
+    root=$(awk '$3 == "cgroup" && $4 ~ /(^|,)cpuacct(,|$)/ { print $2; exit }' /proc/mounts)
+    [ -n "$root" ] || root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+    group=$root/showstopper-held.$$
+    mkdir "$group" || fail "cannot make a control group: run as root"
+}
+
+close_held() {
+    end_started
+    sleep 0.2
+    rmdir "$group" 2>/dev/null || true
+    close_bench
+}
+
+# serve_in_group COMMAND...: starts a service in the group.
+serve_in_group() {
+    # shellcheck disable=SC2016 # a script of its own
+    sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$@" >"$folder/server.log" 2>&1 &
+    started+=($!)
+}
+
+# listening URL: waits until the service answers.
+listening() {
+    ssrequest --wait-for 20s -q -r 10 -d 100m "$1" >/dev/null 2>&1 || fail "$1: no answer: $(cat "$folder/server.log")"
+}
+
+# watch NAME LOAD SECONDS: begins to judge the group once control and --settle are over.
+watch() {
+    judge "$3" 500 "$2" --group "$group" --start-at "$(awk -v now="$(date +%s.%N)" -v wait="$4" 'BEGIN { printf "%.3f", now + wait }')" \
+        >"$kept/$1.judge" &
+    judging=$!
+}
+
+# held NAME LOAD URL OPTION...: holds the service and judges it.
+held() {
+    watch "$1" "$2" "$((seconds - 2))" "$(awk "BEGIN { print 2.5 + $settle + 1 }")"
+    ssrequest -q --json "$kept/$1.json" -l "$2" -d "$((seconds + settle))s" --settle "${settle}s" "${@:4}" "$3" \
+        2>>"$kept/$1.log" || echo "status $?" >>"$kept/$1.log"
+    wait "$judging"
+}
+
+# constant NAME LOAD RATE URL OPTION...: sends at a constant rate, and judges the load.
+constant() {
+    watch "$1" "$2" "$((seconds - 2))" "$((settle + 1))"
+    ssrequest -q --json "$kept/$1.json" -r "$3" -d "$((seconds + settle))s" "${@:5}" "$4" 2>>"$kept/$1.log" ||
+        echo "status $?" >>"$kept/$1.log"
+    wait "$judging"
+}
+
+# judged NAME FIGURE: prints a figure of the judge by run time.
+judged() {
+    sed -n 's/.*"runtime_500".*"'"$2"'": *\([-0-9.]*\).*/\1/p' "$kept/$1.judge"
+}
+
+# of NAME FIGURE: prints a figure of ssrequest's JSON.
+of() {
+    figure "$kept/$1.json" "$2"
+}
+
+# p99 NAME: prints the 99th percentile of successes from when they were due, in ms.
+p99() {
+    awk '/"successes"/ { inside = 1 } inside && /"p99_seconds"/ {
+        gsub(/[^-0-9.e]/, "", $2); printf "%.3f", 1000 * $2; exit }' "$kept/$1.json"
+}
+
+# rate_deviation NAME: prints the standard deviation of the rate of seconds that count, in percent of its mean.
+rate_deviation() {
+    awk -F, -v from="$((settle + 3))" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $at["elapsed_seconds"] > from && $at["target"] != "" {
+            n++; sum += $at["rate"]; squares += $at["rate"] ^ 2 }
+        END { mean = sum / n; printf "%.1f", 100 * sqrt(squares / n - mean ^ 2) / mean }' "$kept/$1.record/requests.csv"
+}
+
+# limits LOAD WORK_SECONDS ARRIVAL SPREAD: prints the mean error that chance explains (2 standard deviations, in points)
+# and the mean squared error of shot noise in windows of 500 ms.
+limits() {
+    awk -v t="$1" -v s="$2" -v a="$([ "$3" = poisson ] && echo 1 || echo 0)" \
+        -v v="$([ "$4" = exponential ] && echo 1 || echo 0)" -v cpus="$(nproc)" -v seconds="$((seconds - 2))" 'BEGIN {
+        spread = a + v * v
+        printf "%.2f %.2f\n", 200 * sqrt(t / 100 * s * spread * 10 / cpus) / seconds, 1e4 * t / 100 * s * spread / (0.5 * cpus) }'
+}
+
+real_row() {
+    local name=$1 load=$2 url=$3 limit=$4 noise=$5
+    shift 5
+    rm -rf "$kept/$name.record"
+    held "$name" "$load" "$url" --record "$kept/$name.record" "$@"
+    constant "$name-constant" "$load" "$(of "$name" rate)" "$url" "$@"
+    printf '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' "${name//-/ | }" \
+        "$(judged "$name" error_mean_percent)" "$limit" "$(judged "$name" error_mse_e4)" "$noise" \
+        "$(judged "$name-constant" error_mse_e4)" "$(judged "$name-constant" error_mean_percent)" \
+        "$(of "$name" rate)" "$(rate_deviation "$name")" "$(p99 "$name")" "$(p99 "$name-constant")"
+}
+
+real() {
+    local time kind load round
+    printf '\n| work | arrival | spread | load | round | mean error | chance | MSE | shot noise | MSE constant | mean error constant | rate | sd %% | p99 ms | p99 constant |\n|%s\n' \
+        "$(printf -- '---|%.0s' {1..15})"
+    for ((round = 1; round <= rounds; round++)); do
+        for time in ${work//,/ }; do
+            for kind in ${kinds//,/ }; do
+                for load in ${loads//,/ }; do
+                    serve_in_group ssburn serve --listen "$port" --work "$time" --workers 16 --spread "${kind#*/}" --seed "$round"
+                    listening "http://127.0.0.1:$port/"
+                    read -r chance noise < <(limits "$load" "$(awk "BEGIN { print ${time%m} / 1000 }")" "${kind%/*}" "${kind#*/}")
+                    real_row "$time-${kind%/*}-${kind#*/}-$load-$round" "0.$load" "http://127.0.0.1:$port/" \
+                        "$chance" "$noise" --arrival "${kind%/*}" --seed "$round"
+                    end_last
+                done
+            done
+        done
+    done
+}
+
+# start_service PROGRAM: starts a program of others in the group, which serves about 5 ms of work; sets `url`.
+start_service() {
+    mkdir -p "$folder/site"
+    [ -e "$folder/site/page" ] || head -c 400000 /dev/urandom | base64 >"$folder/site/page"
+    url=http://127.0.0.1:$port/page
+    case $1 in
+    nginx)
+        printf '%s\n' 'user root; daemon off; worker_processes 2; pid nginx.pid; error_log stderr;' \
+            'events {}' "http { access_log off; types { } default_type text/plain; gzip on; gzip_comp_level 3;" \
+            "gzip_http_version 1.0; server { listen 127.0.0.1:$port; root $folder/site; } }" >"$folder/nginx.conf"
+        serve_in_group nginx -p "$folder" -c "$folder/nginx.conf"
+        asked=(-H 'Accept-Encoding: gzip')
+        ;;
+    lighttpd)
+        printf '%s\n' 'server.modules = ("mod_deflate")' "server.document-root = \"$folder/site\"" \
+            "server.bind = \"127.0.0.1\"" "server.port = $port" 'mimetype.assign = ("" => "text/plain")' \
+            'deflate.mimetypes = ("text/plain")' 'deflate.allowed-encodings = ("gzip")' \
+            'server.max-worker = 2' >"$folder/lighttpd.conf"
+        serve_in_group lighttpd -D -f "$folder/lighttpd.conf"
+        asked=(-H 'Accept-Encoding: gzip')
+        ;;
+    python3)
+        serve_in_group "$(command -v python3)" -m http.server "$port" --bind 127.0.0.1 --directory "$folder/site"
+        asked=()
+        ;;
+    esac
+    listening_to "$url"
+}
+
+listening_to() {
+    ssrequest --wait-for 20s -q -r 10 -d 100m "${asked[@]}" "$1" >/dev/null 2>&1 || true
+}
+
+services() {
+    local program round load
+    printf '\n| service | load | rates | interval of the first | cost ms | mean error constant | MSE constant |\n|%s\n' \
+        "$(printf -- '---|%.0s' {1..7})"
+    for program in nginx lighttpd python3; do
+        command -v "$program" >/dev/null || continue
+        for load in 25 50; do
+            rates=
+            start_service "$program"
+            for round in 1 2 3; do
+                held "$program-$load-$round" "0.$load" "$url" "${asked[@]}" --seed "$round"
+                rates+=" $(of "$program-$load-$round" rate)"
+            done
+            constant "$program-$load-constant" "0.$load" "$(of "$program-$load-1" rate)" "$url" "${asked[@]}"
+            printf '| %s | %s | %s | %s to %s | %s | %s | %s |\n' "$program" "$load" "${rates# }" \
+                "$(of "$program-$load-1" rate_low)" "$(of "$program-$load-1" rate_high)" \
+                "$(of "$program-$load-1" cpu_seconds_per_request)" "$(judged "$program-$load-constant" error_mean_percent)" \
+                "$(judged "$program-$load-constant" error_mse_e4)"
+            end_last
+            sleep 1
+        done
+    done
+}
+
+steps() {
+    local name kind
+    printf '0 20%%\n20s 20%%\n20s 60%%\n40s 60%%\n40s 20%%\n60s 20%%\n' >"$folder/steps.txt"
+    printf '\n| trace | arrival | mean error | MSE | overshoot | settled | load |\n|---|---|---|---|---|---|---|\n'
+    for name in steps day; do
+        for kind in even poisson; do
+            trace=$folder/steps.txt
+            [ "$name" = steps ] || trace=$source/traces/day.txt,scale=1/720
+            serve_in_group ssburn serve --listen "$port" --work 5m --workers 16
+            listening "http://127.0.0.1:$port/"
+            rm -rf "$kept/$name-$kind.record"
+            ssrequest -q --record "$kept/$name-$kind.record" --json "$kept/$name-$kind.json" --load-trace "$trace" \
+                --settle 0 --arrival "$kind" "http://127.0.0.1:$port/" 2>>"$kept/$name-$kind.log" || true
+            end_last
+            printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$name" "$kind" "$(of "$name-$kind" error_mean_percent)" \
+                "$(of "$name-$kind" error_mse_e4)" "$(of "$name-$kind" overshoot_percent)" \
+                "$(of "$name-$kind" settled_seconds)" "$(of "$name-$kind" load_mean)"
+        done
+    done
+}
+
+# 16 processes that serve, among 1,000 that sleep; 10 requests a second, so that control costs most of the CPU time.
+cost() {
+    local i
+    for ((i = 0; i < 1000; i++)); do
+        sleep 600 &
+        started+=($!)
+    done
+    # shellcheck disable=SC2016
+    serve_in_group bash -c 'for ((i = 0; i < 15; i++)); do sleep 600 & done; exec "$@"' - \
+        ssburn serve --listen "$port" --work 5m --workers 4
+    listening "http://127.0.0.1:$port/"
+    ssrequest -q --json "$kept/cost.json" -l 5% -d "${seconds}s" --of "pid:${started[-1]}" "http://127.0.0.1:$port/" || true
+    ssrequest -q --json "$kept/cost-constant.json" -r "$(of cost rate)" -d "${seconds}s" "http://127.0.0.1:$port/" || true
+    printf '\nCPU time of ssrequest, %% of a CPU: %s held, %s at a constant rate\n' \
+        "$(awk -v a="$(of cost own_cpu_seconds)" -v s="$(of cost duration_seconds)" 'BEGIN { printf "%.2f", 100 * a / (s + 7.5) }')" \
+        "$(awk -v a="$(of cost-constant own_cpu_seconds)" -v s="$(of cost-constant duration_seconds)" 'BEGIN { printf "%.2f", 100 * a / s }')"
+}
+
+open_bench
+kept=${output:-$folder}
+mkdir -p "$kept"
+make_group
+trap 'close_held' EXIT
+port=8765
+for part in ${parts//,/ }; do
+    "$part"
+done
