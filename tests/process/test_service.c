@@ -24,6 +24,9 @@
 /* Below what a request takes, and the resolution of clocks and waited-for times. */
 #define LOST (60 * SS_MILLISECOND)
 
+/* So many readings look at all processes of a usual machine. */
+#define READINGS 500
+
 /* Requests to a server. */
 enum order {
     ORDER_WORK = 'w',  /* works, then answers */
@@ -163,12 +166,18 @@ static uint64_t read_used(struct service_usage *usage) {
     return counters.used;
 }
 
-static void order(char what) {
+/* Sends a request. Returns the connection. */
+static int send_order(char what) {
     struct sockaddr_in address = loopback(shared->port);
-    char answer;
     int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     ck_assert_int_eq(connect(client, (const struct sockaddr *)&address, sizeof address), 0);
     ck_assert_int_eq(write(client, &what, 1), 1);
+    return client;
+}
+
+static void order(char what) {
+    char answer;
+    int client = send_order(what);
     ck_assert_int_eq(read(client, &answer, 1), 1);
     close(client);
 }
@@ -189,12 +198,15 @@ TEST_CASE(a_forking_server_is_found_and_measured) {
 }
 
 TEST_CASE(children_between_two_readings_count) {
-    pid_t leader = start(lead);
-    struct service_usage *usage = open_usage(leader);
-    uint64_t begin = read_used(usage);
+    struct ss_counters first, last;
+    struct service_usage *usage = open_usage(start(lead));
+    ck_assert_int_eq(service_usage_read(usage, &first), 0);
     order(ORDER_CHILD);
     order(ORDER_CHILD);
-    uint64_t used = read_used(usage) - begin;
+    ck_assert_int_eq(service_usage_read(usage, &last), 0);
+    ck_assert_uint_ge(last.grain, 10 * SS_MILLISECOND); /* that of waited-for times */
+    ck_assert_uint_le(first.grain, last.grain);
+    uint64_t used = last.used - first.used;
     ck_assert_uint_ge(used, 2 * WORK - LOST);
     ck_assert_uint_le(used, 3 * WORK);
     service_usage_close(usage);
@@ -221,16 +233,62 @@ TEST_CASE(new_descendants_are_found) {
     service_usage_close(usage);
 }
 
+/* Times that a parent has waited for are rounded down: the sum falls when a child ends. */
 TEST_CASE(used_time_never_falls) {
     struct service_usage *usage = open_usage(start(lead));
     uint64_t before = 0;
-    for (int i = 0; i < 60; i++) {
-        if (i % 20 == 0)
-            order(i ? ORDER_CHILD : ORDER_WORK);
+    for (int i = 0; i < 5; i++) {
+        char answer;
+        int client = send_order(ORDER_CHILD);
+        while (recv(client, &answer, 1, MSG_DONTWAIT) != 1) {
+            uint64_t used = read_used(usage);
+            EXPECT(used >= before, "%g s after %g s", (double)used / 1e9, (double)before / 1e9);
+            before = used;
+        }
         uint64_t used = read_used(usage);
         ck_assert_uint_ge(used, before);
         before = used;
+        close(client);
     }
+    service_usage_close(usage);
+}
+
+static pid_t latest; /* instead of the pid that was assigned last; 0: the real one */
+
+pid_t __real_ss_platform_process_latest(void);
+pid_t __wrap_ss_platform_process_latest(void);
+pid_t __wrap_ss_platform_process_latest(void) {
+    return latest ? latest : __real_ss_platform_process_latest();
+}
+
+/* Fails unless a new descendant is found. */
+static void expect_descendant(void) {
+    struct service_usage *usage = open_usage(start(lead));
+    read_used(usage);
+    order(ORDER_START);
+    uint64_t begin = read_used(usage);
+    RUN_UNTIL(NULL, read_used(usage) - begin > WORK);
+    service_usage_close(usage);
+}
+
+TEST_CASE(descendants_are_found_without_the_latest_pid) {
+    latest = -1;
+    expect_descendant();
+}
+
+TEST_CASE(missed_descendants_are_found_by_and_by) {
+    latest = 5;
+    expect_descendant();
+}
+
+TEST_CASE(descendants_are_found_after_too_many_pids) {
+    struct service_usage *usage = open_usage(start(lead));
+    latest = __real_ss_platform_process_latest();
+    read_used(usage);
+    order(ORDER_START);
+    uint64_t begin = read_used(usage);
+    latest = latest > 10000 ? latest - 9000 : latest + 9000;
+    RUN_UNTIL(NULL, read_used(usage) - begin > WORK);
     service_usage_close(usage);
 }
 
@@ -248,6 +306,8 @@ TEST_CASE(a_service_that_ends_is_reported) {
 
 TEST_CASE(our_own_time_is_not_that_of_an_ancestor) {
     struct service_usage *usage = open_usage(getppid());
+    for (int i = 0; i < READINGS; i++)
+        read_used(usage);
     uint64_t begin = read_used(usage);
     work(WORK);
     ck_assert_uint_lt(read_used(usage) - begin, WORK / 2);
@@ -389,6 +449,7 @@ TEST_CASE(the_group_of_a_service_is_measured) {
     ck_assert_msg(usage != NULL, "%s", error.message);
     snprintf(expected, sizeof expected, "control group %s", group);
     ck_assert_str_eq(text, expected);
+    ck_assert_int_eq(service_usage_read(usage, &counters), -ESRCH); /* the group is gone */
     ck_assert_uint_ge(used, WORK - LOST);
     ck_assert_uint_le(used, 2 * WORK);
     service_usage_close(usage);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <sys/un.h>
+
 #include "service_processes.h"
 #include "service_world.h"
 #include "unit.h"
@@ -128,6 +130,9 @@ CASE(ipv4_requests_reach_listeners_of_ipv6) {
     expect("127.0.0.1", 8081, NODE);
     expect("::ffff:127.0.0.1", 8081, NODE);
     refuse("::1", 8081, "no process listens");
+    world_listen("0.0.0.0", 8082, 14);
+    world_hold(NODE, 14);
+    refuse("::1", 8082, "no process listens");
     /* A listener of the address's own family precedes it, but does not serve IPv6. */
     world_listen("0.0.0.0", 8080, 13);
     world_hold(NODE, 13);
@@ -163,9 +168,11 @@ CASE(unix_sockets_are_found_by_path) {
 
 CASE(workers_that_inherited_the_socket_belong_to_their_ancestor) {
     world_process(810, NGINX, "nginx");
-    world_process(811, 810, "nginx");
+    world_process(811, 810, "worker");
     world_listen("0.0.0.0", 8080, 11);
     world_hold(811, 11);
+    world_hold(811, 11);
+    world_hold(NGINX, 11);
     world_hold(NGINX, 11);
     world_hold(810, 11);
     expect("127.0.0.1", 8080, NGINX);
@@ -277,6 +284,7 @@ CASE(listener_in_a_container_is_found) {
     contain(NODE, "net:[2]", WORLD_CONTAINER, "0.0.0.0");
     expect(WORLD_CONTAINER, 8080, NODE);
     refuse("172.17.0.3", 8080, "not an address of this machine");
+    refuse(WORLD_CONTAINER, 8081, "no process listens");
 }
 
 CASE(published_port_of_a_container_is_found) {
@@ -307,6 +315,7 @@ CASE(remote_address_is_refused) {
     world_hold(NGINX, 11);
     refuse("198.51.100.1", 8080, "198.51.100.1:8080 is not an address of this machine");
     check_refusal("--feedback command,command='ssh HOST");
+    refuse("10.0.0.9", 8080, "not an address of this machine"); /* it is one for broadcasts */
 }
 
 CASE(socket_without_a_process_is_refused) {
@@ -331,6 +340,13 @@ CASE(of_names_a_process) {
     check_refusal("no process has pid 901");
     assert_int_equal(find("pid:1", "127.0.0.1", 8080), -1);
     check_refusal("--of machine");
+    world_process(getpid(), 1, "ssrequest");
+    char own[32];
+    snprintf(own, sizeof own, "pid:%d", (int)getpid());
+    assert_int_equal(find(own, "127.0.0.1", 8080), -1);
+    check_refusal("is this program");
+    world_process(950, NODE, "a) Z 7 (b");
+    assert_int_equal(find("pid:950", "127.0.0.1", 8080), 0);
 
     tree_write("proc/900/stat", "900 (node) Z 1 1 1 0 -1 4194304 0\n");
     assert_int_equal(find("pid:900", "127.0.0.1", 8080), -1);
@@ -409,6 +425,15 @@ TEST(long_paths_of_sockets_are_refused) {
     path[107] = '\0';
     assert_int_equal(service_address_of_path(&address, path, NULL), 0);
     assert_int_equal(service_address_of_path(&address, "", NULL), -1);
+}
+
+TEST(names_with_an_at_sign_are_abstract) {
+    const struct service_address address = address_of("@web", 0);
+    struct sockaddr_un local;
+    memcpy(&local, &address.socket, sizeof local);
+    assert_memory_equal(local.sun_path, "\0web", 4);
+    assert_int_equal(address.length, offsetof(struct sockaddr_un, sun_path) + 4);
+    assert_string_equal(service_address_show(&address).text, "@web");
 }
 
 UNIT_RUN

@@ -134,6 +134,23 @@ CASE(clocks_are_read_without_a_group_of_services) {
     open_child(CLOCKS);
 }
 
+CASE(clocks_are_read_if_a_process_is_outside_of_the_group) {
+    pid_t both[] = {child, child};
+    struct service service = {.roots = {.items = both, .count = 2}};
+    char text[64];
+    assert_int_equal(set_up(NULL), 0);
+    both[1] = child;
+    world_group(both[0], GROUP);
+    world_group(both[1], "/system.slice/other.service");
+    usage = service_usage_open(&service, 2, 2, &world_roots, NULL);
+    assert_non_null(usage);
+    service_usage_describe(usage, text, sizeof text);
+    assert_string_equal(text, "clocks of 2 processes");
+    child = both[0];
+    end_child();
+    child = both[1];
+}
+
 CASE(group_of_the_options_counts_without_us) {
     struct service service = {.group = GROUP};
     usage = service_usage_open(&service, 2, 2, &world_roots, NULL);

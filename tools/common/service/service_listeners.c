@@ -141,10 +141,6 @@ struct service_address_text service_address_show(const struct service_address *a
 
 static int add(struct service_listeners *listeners, const struct service_listener *one,
     struct ss_error *error) {
-    for (size_t i = 0; i < listeners->count; i++) {
-        if (one->inode && listeners->items[i].inode == one->inode)
-            return 0;
-    }
     if (!SS_GROW(listeners->items, listeners->count + 1, listeners->room))
         return ss_error_memory(error);
     listeners->items[listeners->count++] = *one;

@@ -293,13 +293,13 @@ static int read_by_group(struct service_usage *usage, struct ss_counters *counte
  */
 static void prefer_group(struct service_usage *usage, const struct service *service,
     const struct ss_platform_roots *roots) {
-    for (size_t i = 0; i < service->roots.count && !usage->by_group; i++) {
+    for (size_t i = 0; i < service->roots.count; i++) {
         struct service_group group;
         struct ss_error ignored = {0};
         if (service_group_of(roots, service->roots.items[i], &group) &&
             group_fits(usage, roots, &group) &&
             open_group(usage, group.folder, roots, &ignored) == 0)
-            usage->used = 0;
+            return;
     }
 }
 
