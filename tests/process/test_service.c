@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -337,6 +338,46 @@ TEST_CASE(a_renamed_unix_socket_is_found_by_a_connection) {
     unlink(local.sun_path);
     expect_root(result, &error, server);
     service_free(&service);
+}
+
+/* Searches as another user. Returns whether the root was found, or refused with these words. */
+static bool finds_as_nobody(pid_t root, const char *refusal) {
+    int status;
+    pid_t other = fork();
+    if (other == 0) {
+        struct ss_error error = {0};
+        family_become_nobody();
+        int result = find((const struct sockaddr *)&local, sizeof local, &error);
+        bool right = refusal ? result < 0 && strstr(error.message, refusal)
+                             : result == 0 && service.roots.items[0] == root;
+        _exit(right ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(other, &status, 0), other);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void listen_and_leave(void) {
+    listen_at_path();
+    pid_t parent = getppid();
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, 0);
+        close(kin_gate[1]);
+        while (kill(parent, 0) == 0)
+            poll(NULL, 0, 10);
+    }
+    _exit(0);
+}
+
+TEST_CASE(a_unix_server_of_another_user_is_found) {
+    SKIP_UNLESS(geteuid() == 0 && family_can_become_nobody(), "root: cannot become another user");
+    memset(local.sun_path, 0, sizeof local.sun_path);
+    snprintf(local.sun_path + 1, sizeof local.sun_path - 1, "service-%d", (int)getpid());
+    pid_t server = start(listen_at_path);
+    ck_assert(finds_as_nobody(server, NULL));
+    kin_end(server);
+    server = start(listen_and_leave);
+    kin_reap(server);
+    ck_assert(finds_as_nobody(0, "may not be examined"));
 }
 
 static void listen_in_namespace(void) {

@@ -178,6 +178,10 @@ CASE(absent_group_and_process_are_refused) {
     error = (struct ss_error){0};
     assert_null(service_usage_open(&service, 2, 2, &world_roots, &error));
     assert_non_null(strstr(error.message, "has ended"));
+    service = (struct service){0};
+    error = (struct ss_error){0};
+    assert_null(service_usage_open(&service, 2, 2, &world_roots, &error));
+    assert_non_null(strstr(error.message, "no processes"));
 }
 
 UNIT_RUN

@@ -405,8 +405,11 @@ static int find_in_table(struct service_listeners *listeners, const char *wanted
     return 0;
 }
 
-/* Connects, and asks who called listen(): the path may be bound by another name, or elsewhere. */
-static int find_peer(struct service_listeners *listeners, const struct service_address *address,
+/*
+ * Connects, and asks who called listen(): the path may be bound by another name, or in another
+ * namespace, or the files of its process may not be examined.
+ */
+static int ask_peer(struct service_listeners *listeners, const struct service_address *address,
     struct ss_error *error) {
     struct service_listener one = {.family = AF_UNIX};
     struct ucred peer;
@@ -416,6 +419,8 @@ static int find_peer(struct service_listeners *listeners, const struct service_a
         connect(client, (const struct sockaddr *)&address->socket, address->length) < 0 ||
         getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.pid <= 0)
         return 0;
+    if (listeners->count > 0)
+        one = listeners->items[--listeners->count];
     one.pid = peer.pid;
     one.user = peer.uid;
     return add(listeners, &one, error);
@@ -428,7 +433,8 @@ static int find_unix(struct service_listeners *listeners, const struct service_a
     listeners->local = true;
     if (find_in_table(listeners, wanted, roots, error) < 0)
         return -1;
-    return listeners->count > 0 ? 0 : find_peer(listeners, address, error);
+    bool found = listeners->count > 0 && geteuid() == 0;
+    return found ? 0 : ask_peer(listeners, address, error);
 }
 
 /* ---- all ---- */

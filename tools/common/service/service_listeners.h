@@ -15,7 +15,7 @@
 
 #include "platform/platform.h"
 
-/* Where requests go: an IPv4 or IPv6 address with its port, or a Unix socket. */
+/* The destination of requests: an IPv4 or IPv6 address with its port, or a Unix socket. */
 struct service_address {
     struct sockaddr_storage socket;
     socklen_t length;
@@ -25,7 +25,7 @@ struct service_address {
 SS_MUST_USE SS_NONNULL(1, 2) int service_address_of_path(
     struct service_address *address, const char *path, struct ss_error *error);
 
-/* Sets an address that stands for this port of any address of this machine. */
+/* Sets an address that matches this port of all addresses of this machine. */
 SS_NONNULL() void service_address_of_port(struct service_address *address, uint16_t port);
 
 /* An address for messages: 127.0.0.1:8080, [::1]:8080, /run/web.sock, @web, port 8080. */
@@ -37,8 +37,8 @@ struct service_address_text service_address_show(const struct service_address *a
 
 struct service_listener {
     uint64_t inode; /* of the socket; 0: unknown */
-    uid_t user;     /* who created the socket; only for TCP */
-    pid_t pid;      /* a process that has the socket, if already known; 0: unknown */
+    uid_t user;     /* its owner; 0 if unknown */
+    pid_t pid;      /* the process that called listen(); 0: unknown */
     int family;
     bool elsewhere; /* in another network namespace, such as that of a container */
 };
@@ -54,7 +54,7 @@ struct service_listeners {
  * Adds the sockets that requests reach. The addresses belong to one host; clients try them in this
  * order, so the first one with sockets decides. Searches other network namespaces if ours has none,
  * except for a mere port. Fails if several namespaces have such sockets, or memory is exhausted; if
- * there are none, `listeners` stays empty.
+ * nothing listens, `listeners` stays empty.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int service_listeners_find(struct service_listeners *listeners,
     const struct service_address *addresses, size_t count, const struct ss_platform_roots *roots,

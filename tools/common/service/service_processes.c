@@ -23,7 +23,7 @@
 
 /*
  * Programs that listen for other processes: those that start a service at its first connection, and
- * those that pass connections on. * stands for any end of a name.
+ * those that pass connections on. * matches the rest of a name.
  */
 static const char *const deputies[] = {"systemd", "init", "inetd", "xinetd", "systemd-socket-*",
     "docker-proxy", "rootlessport*", "rootlesskit", "slirp4netns", "pasta*", "passt*", "ssh",
@@ -160,9 +160,12 @@ static void check_process(void *context, pid_t pid) {
 /* Finds the processes that have these sockets. Sets `held` for each listener. */
 static int find_holders(struct search *search, struct ss_error *error) {
     for (size_t i = 0; i < search->listeners->count; i++) {
-        search->held[i] = search->listeners->items[i].pid > 0;
+        struct proc_tree_process process;
+        pid_t pid = search->listeners->items[i].pid;
+        /* It may have ended, and left the socket to its children. */
+        search->held[i] = pid > 0 && proc_tree_look(search->roots, pid, &process);
         if (search->held[i])
-            add_found(search, search->listeners->items[i].pid);
+            add_found(search, pid);
     }
     proc_tree_each(search->roots, check_process, search);
     return search->incomplete ? ss_error_memory(error) : 0;
@@ -184,7 +187,7 @@ int service_add_listening(struct service_pids *pids, const struct service_addres
 
 /* ---- one service ---- */
 
-/* What is known about the service of an address. */
+/* The search for a service. */
 struct finding {
     const struct ss_platform_roots *roots;
     const struct service_address *address; /* for messages */

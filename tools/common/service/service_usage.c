@@ -317,7 +317,9 @@ struct service_usage *service_usage_open(const struct service *service, double c
         .events = -1,
         .folder = -1,
         .grain = tick_length()};
-    if (*service->group) {
+    if (!*service->group && service->roots.count == 0) {
+        result = ss_error_fail(error, "the service has no processes");
+    } else if (*service->group) {
         result = open_group(usage, service->group, roots, error);
         usage->includes_us = result == 0 && service_group_is_ours(roots, usage->group.path);
     } else {
