@@ -34,6 +34,9 @@
 #define MEMORY_MIN      0.9
 #define MEMORY_MAX      5
 
+/* Without requests for this time, in seconds, the cost stays as it was: the rest is background. */
+#define IDLE_MAX 2
+
 /* Requests get at least the rest of the target: b may have been less usual than it was. */
 #define BACKGROUND_MAX 0.9
 
@@ -71,6 +74,7 @@ struct memory {
     double owed;       /* E, seconds of CPU time */
     double cpu_time;   /* beyond the background in the recent past, seconds */
     double requests;   /* that ended in the recent past */
+    double idle;       /* seconds since a request was sent or ended */
 };
 
 static const struct ss_option options[] = {
@@ -142,6 +146,10 @@ static void search(struct memory *memory, const struct interval *interval) {
 /* Updates the cost of a request by an interval at this rate. */
 static void measure_cost(struct memory *memory, const struct interval *interval, double rate) {
     double length = MEMORY_MAX;
+    bool active = rate > 0 || interval->requests > 0;
+    memory->idle = active ? 0 : memory->idle + interval->seconds;
+    if (memory->idle > IDLE_MAX)
+        return;
     if (rate > 0)
         length = clamp(MEMORY_REQUESTS / rate, MEMORY_MIN, MEMORY_MAX);
     double kept = exp(-interval->seconds / length);

@@ -2,6 +2,7 @@
 /* Tests of a simulated service whose load is held by the rate of its requests. */
 
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "queue_run.h"
@@ -163,25 +164,37 @@ TEST(rate_stays_below_its_bound) {
     assert_that(result.limited_seconds, >=, 55);
 }
 
-TEST(load_follows_a_trace) {
-    char path[] = "/tmp/test-held-XXXXXX", text[64];
+/* Holds the service at the loads of a trace. */
+static struct request_held follow(const char *trace, double background) {
+    char path[] = "/tmp/test-held-XXXXXX";
     int file = mkstemp(path);
     assert_that(file, >=, 0);
-    static const char trace[] = "0 20%\n20s 20%\n20s 60%\n40s 60%\n40s 20%\n60s 20%\n";
-    assert_int_equal(write(file, trace, sizeof trace - 1), sizeof trace - 1);
+    assert_int_equal(write(file, trace, strlen(trace)), strlen(trace));
     close(file);
-    snprintf(text, sizeof text, "%s", path);
     struct service_options held = at_load;
-    held.load_trace = text;
+    held.load_trace = path;
     struct queue_run_options options = make(&held, 5 * MS);
     options.held_for = SS_TIME_NEVER;
-    options.service.background = 0.1;
+    options.service.background = background;
     struct request_held result = hold(&options);
     unlink(path);
+    return result;
+}
+
+TEST(load_follows_a_trace) {
+    struct request_held result =
+        follow("0 20%\n20s 20%\n20s 60%\n40s 60%\n40s 20%\n60s 20%\n", 0.1);
     assert_near(result.seconds, 55, 0.11);
     assert_that(result.overshoot_percent, <=, 5);
     assert_near(result.error_mean_percent, 0, 0.3);
     assert_that(result.error_mse_e4, <=, 2);
+}
+
+/* What a request costs is remembered while there are none. */
+TEST(load_rises_after_two_hours_without_requests) {
+    struct request_held result = follow("0 20%\n20s 20%\n20s 0\n2h 0\n2h 20%\n121M 20%\n", 0);
+    assert_near(result.load_mean / result.target_mean, 1, 0.02);
+    assert_that(result.overshoot_percent, <=, 10);
 }
 
 TEST(interval_of_the_rate_contains_the_true_rate) {
