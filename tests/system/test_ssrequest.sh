@@ -662,6 +662,29 @@ run_without_requests_is_not_a_success() { # case
     [ "$requests" -eq 0 ] || fail "the server got $requests requests"
 }
 
+# A rate of 2 per second is too low for the load. A run that is stopped has not held it for its time.
+a_load_must_be_held_until_the_end() { # case
+    need_built serve
+    local held=(--settle 500m -d 6s) server
+    "$bin/ssburn" serve --listen 0 --work 1m --workers 4 >served &
+    server=$!
+    await grep -q '^listening on ' served
+    url=$(sed -n 's/^listening on //p' served)
+    launch -l 20% "${held[@]}" --rate-max 2 "$url"
+    timeout "$patience" "$bin/ssrequest" -q -l 2% "${held[@]}" --record record "$url" || fail "a held load: status $?"
+    finish 1
+    grep -q 'does not reach a load of 20 %' err || fail "$(cat err)"
+    # The figures count from within a second, which counts all of its requests.
+    awk -F, 'NR > 1 { if ($4 > 1000 || $2 < last) exit 1; last = $2 }' record/requests.csv || fail "$(cat record/requests.csv)"
+    launch -l 2% --settle 500m -d 1h --record stopped "$url"
+    await test -s stopped/requests.csv
+    await has_lines stopped/requests.csv 6
+    kill -TERM "$pid"
+    finish 1
+    kill "$server"
+    wait "$server" || fail "ssburn: status $?"
+}
+
 two_signals_end_ssrequest_at_once() { # case
     serve never-answer
     launch --rate 50 --duration 1h --timeout 1h --record record "$url"

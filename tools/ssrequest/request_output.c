@@ -236,7 +236,7 @@ int ssrequest_output_open(struct ssrequest_run *run, struct ss_error *error) {
     if (options->control && open_control(output, error) < 0)
         return -1;
     if (service_is_held(&options->service) &&
-        ssrequest_service_open(&output->service, run, error) < 0)
+        ssrequest_service_open(&output->service, run, output->rows, error) < 0)
         return -1;
     if (output->service)
         request_rows_hold(output->rows);
@@ -284,7 +284,7 @@ static struct request_result result_of(const struct ssrequest_run *run) {
         .turned = output->turned >= 0 && !output->service,
         .begin = (double)course->begin / 1e9,
         .asked = ss_time_since(asked, counting),
-        .stopped = (asked < end && end != SS_TIME_NEVER) ||
+        .stopped = (asked < end && (end != SS_TIME_NEVER || output->service)) ||
                    (output->service && ssrequest_service_failure(output->service)),
         .took = ss_time_since(course->length, counting),
         .skipped = counting,
@@ -319,15 +319,27 @@ static int write_results(const struct ssrequest_options *options,
     return err;
 }
 
-int ssrequest_output_finish(struct ssrequest_run *run, struct ss_error *error) {
+/*
+ * Returns whether all requests succeeded, and the load was held until the planned end. A run in
+ * which no request was due tested nothing, and is not a success.
+ */
+static bool is_success(const struct ssrequest_output *output, const struct request_result *result) {
+    uint64_t due = result->tally->intended;
+    if (due == 0 || result->tally->outcomes[REQUEST_SUCCESS] < due)
+        return false;
+    return !output->service || (!result->stopped && ssrequest_service_held(output->service));
+}
+
+int ssrequest_output_finish(struct ssrequest_run *run, bool *success, struct ss_error *error) {
     struct ssrequest_output *output = run->output;
     const struct request_result result = result_of(run);
     int err = 0;
+    *success = is_success(output, &result);
     const char *failure = output->service ? ssrequest_service_failure(output->service) : NULL;
     ssrequest_status_close(&output->status);
     if (failure)
         fprintf(stderr, "ssrequest: warning: ended early: %s\n", failure);
-    request_rows_finish(output->rows, result.took);
+    request_rows_finish(output->rows, ss_time_add(result.skipped, result.took));
     if (request_rows_close(output->rows, error) < 0)
         err = -1;
     output->rows = NULL;

@@ -18,9 +18,12 @@ void ssrequest_output_close(struct ssrequest_output *output);
 
 SS_NONNULL() struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output);
 
-/* Completes the files and prints the summary. */
-SS_MUST_USE SS_NONNULL(1) int ssrequest_output_finish(
-    struct ssrequest_run *run, struct ss_error *error);
+/*
+ * Completes the files and prints the summary. Sets `success` if all requests succeeded and, with a
+ * load, it was held until the planned end.
+ */
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_output_finish(
+    struct ssrequest_run *run, bool *success, struct ss_error *error);
 
 /*
  * Writes the results of a capacity search, whose folder has already been created, and prints the

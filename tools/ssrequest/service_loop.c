@@ -17,11 +17,12 @@
 #define FAILURES_OVER (10 * SS_SECOND)
 #define FAILURES_MIN  10
 
-/* A warning says that the target is out of reach after this time. */
+/* A target counts as out of reach after this time. */
 #define LIMITED_FOR (5 * SS_SECOND)
 
 struct ssrequest_service {
     struct ssrequest_run *run;
+    struct request_rows *rows;
     struct service_control control;
     struct service_usage *usage; /* NULL: `reader` reads the load */
     struct ss_counter_reader reader;
@@ -29,7 +30,7 @@ struct ssrequest_service {
     ss_time duration;
     ss_time counting;            /* since when requests count; SS_TIME_NEVER: they do not yet */
     ss_time ended;               /* when control ended; SS_TIME_NEVER: it has not */
-    bool warned;                 /* that the target is out of reach */
+    bool limited;                /* the target was out of reach for LIMITED_FOR */
     struct ss_error error;       /* why control could not go on */
     uint64_t failures, requests; /* at the time `checked` */
     ss_time checked;
@@ -143,14 +144,15 @@ static int open_source(struct ssrequest_service *service, struct ss_error *error
     return 0;
 }
 
-int ssrequest_service_open(
-    struct ssrequest_service **opened, struct ssrequest_run *run, struct ss_error *error) {
+int ssrequest_service_open(struct ssrequest_service **opened, struct ssrequest_run *run,
+    struct request_rows *rows, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     struct ssrequest_service *service = *opened = calloc(1, sizeof *service);
     if (!service)
         return ss_error_memory(error);
     double all = ss_cpus_count(&options->measured);
     service->run = run;
+    service->rows = rows;
     service->counting = service->ended = SS_TIME_NEVER;
     if (service_control_open(&service->control, &options->service,
             options->cpus > 0 ? options->cpus : all, error) < 0 ||
@@ -202,13 +204,14 @@ static int check_failures(struct ssrequest_service *service, ss_time now) {
         failures, requests);
 }
 
-static void warn_of_limit(struct ssrequest_service *service) {
+static void look_for_limit(struct ssrequest_service *service) {
     const struct service_control *control = &service->control;
     ss_time since = control->rate.limited_since;
-    if (service->warned || service->run->options->quiet ||
-        ss_time_since(ss_platform_now(), since) < LIMITED_FOR)
+    if (service->limited || ss_time_since(ss_platform_now(), since) < LIMITED_FOR)
         return;
-    service->warned = true;
+    service->limited = true;
+    if (service->run->options->quiet)
+        return;
     fprintf(stderr,
         "ssrequest: warning: the service does not reach a load of %.4g %%: it has %.1f %% now, and "
         "answers no more\n",
@@ -226,13 +229,13 @@ static int step_control(struct ssrequest_service *service, ss_time now) {
     request_generator_turn(run->generator, now, control->action.rate);
     if (control->action.single && pending == 0)
         request_generator_add(run->generator, now);
-    warn_of_limit(service);
+    look_for_limit(service);
     if (control->begin == SS_TIME_NEVER)
         return 0;
     ss_time controlled = ss_time_since(clock, control->begin);
     if (service->counting == SS_TIME_NEVER && controlled >= run->options->settle) {
         service->counting = now;
-        request_tally_clear(&service->run->tally);
+        request_rows_clear(service->rows, &service->run->tally);
     }
     if (controlled >= service->duration)
         end_sending(service, now);
@@ -265,6 +268,10 @@ ss_time ssrequest_service_describe(
     service_control_describe(
         &service->control, service->run->options->settle, ss_platform_now(), held);
     return service->counting == SS_TIME_NEVER ? 0 : service->counting;
+}
+
+bool ssrequest_service_held(const struct ssrequest_service *service) {
+    return service->counting != SS_TIME_NEVER && !service->limited;
 }
 
 ss_time ssrequest_service_end(const struct ssrequest_service *service) {

@@ -8,6 +8,7 @@
 #include <showstopper/error.h>
 
 #include "request_run.h"
+#include "rows.h"
 #include "run_result.h"
 
 struct ssrequest_service;
@@ -16,9 +17,9 @@ struct ssrequest_service;
 SS_MUST_USE SS_NONNULL() int ssrequest_service_find(
     struct ssrequest_run *run, const struct ssrequest_targets *targets, struct ss_error *error);
 
-/* Opens the source of the load, and loads the modules. */
-SS_MUST_USE SS_NONNULL() int ssrequest_service_open(
-    struct ssrequest_service **service, struct ssrequest_run *run, struct ss_error *error);
+/* Opens the source of the load, and loads the modules. `rows` are those of the run. */
+SS_MUST_USE SS_NONNULL() int ssrequest_service_open(struct ssrequest_service **service,
+    struct ssrequest_run *run, struct request_rows *rows, struct ss_error *error);
 void ssrequest_service_close(struct ssrequest_service *service);
 
 /* Returns the control, which observes the generator. */
@@ -37,6 +38,10 @@ ss_time ssrequest_service_step(struct ssrequest_service *service, ss_time now, b
 SS_NONNULL()
 ss_time
     ssrequest_service_describe(const struct ssrequest_service *service, struct request_held *held);
+
+/* Returns whether counting began, and the target was never out of reach. */
+SS_NONNULL()
+bool ssrequest_service_held(const struct ssrequest_service *service);
 
 /* Returns when sending ended, since the start of the run; SS_TIME_NEVER: it has not. */
 SS_NONNULL() ss_time ssrequest_service_end(const struct ssrequest_service *service);

@@ -55,6 +55,14 @@ static void count_one(struct request_per_target *per_target, uint32_t label, enu
 }
 
 /* The second set of targets has the first URL again. */
+TEST_WITH(time_that_does_not_count_is_before_the_end, made_up_set_up, made_up_tear_down) {
+    it.result.took = 12 * SS_SECOND;
+    it.result.skipped = 5 * SS_SECOND;
+    print();
+    assert_says(text, "\"end_epoch_seconds\": 1795000017.25,");
+    assert_says(text, "\"duration_seconds\": 12,");
+}
+
 TEST_WITH(requests_json_has_figures_of_each_url, made_up_set_up, made_up_tear_down) {
     static const char *const urls[] = {"http://a/", "http://b/", "http://c/", "http://a/"};
     const struct request_one unsent = {.sent = SS_TIME_NEVER};

@@ -98,6 +98,21 @@ TEST_WITH(request_events_are_counted_in_their_second, set_up, tear_down) {
     free(text);
 }
 
+TEST_WITH(requests_of_a_second_count_although_the_tally_is_cleared, set_up, tear_down) {
+    struct request_one first = send_one(0, 0, 0);
+    request_rows_advance(it->rows, SS_SECOND);
+    struct request_one second = send_one(1, SS_SECOND, SS_SECOND);
+    end_one(&first, SS_SECOND, REQUEST_SUCCESS);
+    end_one(&second, SS_SECOND, REQUEST_SUCCESS);
+    request_rows_clear(it->rows, &it->made.tally);
+    send_one(2, SS_SECOND, SS_SECOND);
+    request_rows_finish(it->rows, 2 * SS_SECOND);
+    assert_int_equal(request_rows_last(it->rows)->due, 2);
+    assert_int_equal(request_rows_last(it->rows)->sent, 2);
+    assert_int_equal(request_rows_last(it->rows)->refused, 0);
+    assert_int_equal(it->made.tally.intended, 1);
+}
+
 TEST_WITH(response_times_of_each_second_are_recorded, set_up, tear_down) {
     assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
     request_rows_begin(it->rows, 1795000000.5);

@@ -58,6 +58,12 @@ TEST_WITH(response_times_are_not_compared_while_rates_change, set_up, made_up_te
     it.result.turned = true;
     assert_finding(SS_CHECK_RESPONSE, SS_NOT_CHECKED);
     it.result.turned = false;
+    struct request_held held = {.follows = true};
+    it.result.held = &held;
+    assert_finding(SS_CHECK_RESPONSE, SS_NOT_CHECKED);
+    held.follows = false;
+    assert_finding(SS_CHECK_RESPONSE, SS_INVALID);
+    it.result.held = NULL;
     it.result.given.shape = REQUEST_STEP;
     assert_finding(SS_CHECK_RESPONSE, SS_NOT_CHECKED);
 }

@@ -273,7 +273,8 @@ void request_document_print(FILE *stream, const struct request_result *result) {
     ss_json_number(&json, "schema", SS_RECORD_SCHEMA);
     ss_json_text(&json, "version", ss_version());
     ss_json_number(&json, "begin_epoch_seconds", result->begin);
-    ss_json_number(&json, "end_epoch_seconds", result->begin + ss_time_seconds(result->took));
+    ss_json_number(&json, "end_epoch_seconds",
+        result->begin + ss_time_seconds(ss_time_add(result->skipped, result->took)));
     print_request(&json, result);
     if (result->capacity)
         print_capacity(&json, result);

@@ -374,6 +374,16 @@ bool request_rows_advance(struct request_rows *rows, ss_time now) {
     return ended;
 }
 
+void request_rows_clear(struct request_rows *rows, struct request_tally *tally) {
+    uint64_t due = tally->intended - rows->due;
+    uint64_t sent = tally->sent - rows->sent, refused = tally->refused - rows->refused;
+    request_tally_clear(tally);
+    /* These may be below 0: only differences from them count. */
+    rows->due = tally->intended - due;
+    rows->sent = tally->sent - sent;
+    rows->refused = tally->refused - refused;
+}
+
 void request_rows_finish(struct request_rows *rows, ss_time now) {
     request_rows_advance(rows, now);
     /* In virtual time the last request may end exactly at the end of a second. */

@@ -71,6 +71,9 @@ SS_NONNULL() void request_rows_turn(struct request_rows *rows, ss_time now, doub
  */
 SS_NONNULL() bool request_rows_advance(struct request_rows *rows, ss_time now);
 
+/* Clears the tally. The current second still counts all of its requests. */
+SS_NONNULL() void request_rows_clear(struct request_rows *rows, struct request_tally *tally);
+
 /* Ends the last second at the end of the run; it may be shorter than a second. */
 SS_NONNULL() void request_rows_finish(struct request_rows *rows, ss_time now);
 

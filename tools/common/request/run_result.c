@@ -77,8 +77,8 @@ static void judge_changes(const struct request_result *result, struct ss_evidenc
     const struct request_tally *tally = result->tally;
     double sums[SS_STATIONARITY_MAX], counts[SS_STATIONARITY_MAX];
     /* Response times should not change if the load on the service is constant. */
-    bool is_steady =
-        !result->turned && (result->rules.closed > 0 || result->given.shape == REQUEST_CONSTANT);
+    bool is_steady = !result->turned && !(result->held && result->held->follows) &&
+                     (result->rules.closed > 0 || result->given.shape == REQUEST_CONSTANT);
     /* Once sending ends, less and less is in progress, and a lost request may end very late. */
     ss_time end = ss_time_add(result->skipped, result->asked);
     size_t windows = ss_stationarity_windows((double)tally->outcomes[REQUEST_SUCCESS]);

@@ -114,7 +114,7 @@ static double find_settling(const struct service_figures *figures, double cpus) 
         struct sums sums = add_up(&figures->intervals[i], PER_WINDOW, cpus);
         double end = ss_time_seconds(last->end);
         if (!isnan(sums.granted))
-            ss_settling_add(&settling, end - sums.seconds, end,
+            ss_settling_add(&settling, fmax(end - sums.seconds, 0), end,
                 (sums.granted - sums.used) / cpus / sums.seconds);
     }
     return ss_settling_seconds(&settling);
