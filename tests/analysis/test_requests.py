@@ -43,6 +43,20 @@ def write(folder, rows, document=None):
     return folder
 
 
+def held_second(at, rate, target, load, time=0.01):
+    return second(at, rate, time).rstrip() + f",{target},{load}\n"
+
+
+def write_held(folder, rows, held, counted):
+    """Write a record of a service that was held at loads, of which only the last seconds count."""
+    document = {"begin_epoch_seconds": TEN, "end_epoch_seconds": TEN + len(rows)}
+    document |= {"duration_seconds": counted, "held": held, "throughput": 30.0, "arrival": "even"}
+    write(folder, rows, document)
+    table = folder / "requests.csv"
+    table.write_text(table.read_text().replace("actual_most_seconds", "actual_most_seconds,target,load"))
+    return folder
+
+
 def constant(folder, count=10):
     return write(folder, [second(at, 20) for at in range(1, count + 1)], {"sent": 20 * count})
 
@@ -62,6 +76,29 @@ def test_percentiles_over_seconds_use_the_sum_of_their_buckets(tmp_path):
     responses = Responses.read(str(folder))
     assert responses.seconds["has_buckets"].tolist() == [True, False]
     assert responses.response(responses.seconds)[0].estimated
+
+
+def test_a_service_at_a_load_has_one_rate(tmp_path):
+    rows = [held_second(1, 0, "", ""), held_second(2, 90, 0.2, 0.4, 0.5)]
+    rows += [held_second(at, 28 + at, 0.2, 0.19 + at / 500) for at in range(3, 8)]
+    write_held(tmp_path / "a", rows, {"load": "20%", "rate": 31.5}, 5)
+    report = Report()
+    report.read([str(tmp_path / "a")])
+    row = report.rates.iloc[0]
+    assert len(report.rates) == 1 and row["rate"] == 31.5
+    assert row[["begin_seconds", "seconds", "target", "load"]].tolist() == pytest.approx([2, 5, 0.2, 0.2])
+    (finding,) = (one for one in report.findings if one.kind == "load")
+    assert "at 20 % load it answers 30 requests a second" in finding.sentence
+    assert not report.responses[0].notes
+
+
+def test_stretches_of_a_load_trace_have_its_targets(tmp_path):
+    targets = ["", 0.2, 0.2, 0.2, 0.3, 0.4, 0.4, 0.4]
+    rows = [held_second(at, 20 + at, load, load) for at, load in enumerate(targets, 1)]
+    responses = Responses.read(str(write_held(tmp_path / "a", rows, {"trace": "l"}, 7)))
+    stretches = responses.stretches(-1)
+    assert [s["target"] for s in stretches] == pytest.approx([0.2, 0.3, 0.4])
+    assert [s["rate"] for s in stretches] == [23, 25, 27]
 
 
 def test_stops_add_their_rest_and_those_during_the_work():

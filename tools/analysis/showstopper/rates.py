@@ -12,7 +12,7 @@ import pandas as pd
 
 from . import runs
 from .records import between
-from .responses import COUNTED, FIGURES, ORIGINS, Response, Responses, divide
+from .responses import COUNTED, FIGURES, HELD, ORIGINS, Response, Responses, divide
 from .steps import mean, total
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ def _compare_levels(responses: list[Responses]) -> None:
 
 def _rates(report: Report, of: Responses) -> list[dict[str, Any]]:
     """Return the rates of a record. A search for a capacity changes the rate too often."""
-    one_rate = not of.interrupted and (of.closed or of.profile == "constant")
+    one_rate = not of.interrupted
+    one_rate &= of.closed or of.profile == "constant" or of.is_at_load
     if of.demand:
         return []
     run = find_beside(report, of)
@@ -114,6 +115,7 @@ def _row(
         figures |= {name: getattr(of, renamed.get(name, name)) for name in COUNTED}
         figures |= {"throughput": of.throughput, "success_ratio": of.success_ratio}
         figures |= {"lateness_most_seconds": of.lateness_most}
+        figures |= {"rate": of.rate} if of.is_at_load else {}
         both = zip(of.successes, response)
         response = tuple(replace(one, uncertainty=part.uncertainty) for one, part in both)
     row = origin(of) | stretch | figures
@@ -270,6 +272,9 @@ def join(of: Responses, run: runs.Run | None, from_: float, to: float) -> dict[s
         joined |= run.means(first, last)
         sets.append(joined["load"])
         power = run.power(first, last) if len(run.energy) else power
+    if of.is_held:
+        held = between(of.seconds, from_, to)
+        joined |= {name: mean(held[name].to_numpy()) for name in HELD}
     joined["busiest"] = float(np.fmax.reduce(sets)) if sets else math.nan
     names = {"watts": "watts", "watts_deviation": "deviation", "watts_seconds": "seconds"}
     return joined | {name: power[figure] for name, figure in names.items()}

@@ -54,6 +54,7 @@ NUMBERS |= {name: name for name in (_SAME + "throughput unfinished_most").split(
 
 SHORT = {"elapsed_seconds": "end", "lateness_most_seconds": "lateness_most"}
 COUNTS = "due sent refused waiting unfinished completed failed timeouts bytes".split()
+HELD = ("target", "load")  # only if the service was held at a load
 COUNTED = "due sent refused completed failed timeouts".split()  # in a stretch
 UNKNOWN = Uncertainty(math.nan, math.nan)
 
@@ -93,8 +94,9 @@ class Responses:
     """A record of ssrequest.
 
     `seconds` has a row for each second: `at`, the moment of its end; begin and end since the run
-    began; the rate (NaN in a closed loop); numbers of requests; response times of successes, as
-    `intended_p95`; `has_buckets`, whether `buckets` has all of them. `loads` is what ssload
+    began; the rate (NaN in a closed loop); `target` and `load` of a service that was held at a
+    load; numbers of requests; response times of successes, as `intended_p95`; `has_buckets`,
+    whether `buckets` has all of them. `loads` is what ssload
     measured, `power` and `idle` what showstopper-platform recorded at the same time.
 
     Other attributes are figures of the whole run, and what a plan says, such as `workload`.
@@ -193,7 +195,8 @@ class Responses:
         if self.interrupted:
             self._sum_up()
         sent = total(self.seconds["sent"].to_numpy()) if len(self.seconds) else self.sent
-        if sent != self.sent and not math.isnan(self.sent):
+        # Only a part of the time counts if the service is held at a load.
+        if sent != self.sent and not (math.isnan(self.sent) or self.is_held):
             self.notes.add(
                 f"the summary counts {self.sent:.0f} sent requests, but the seconds add up to "
                 f"{sent:.0f}"
@@ -227,7 +230,10 @@ class Responses:
             member(document, name, dict) for name in ("profile", "lateness", "response", "causes")
         )
         self.profile = text_of(profile, "kind")
-        self.rate = number_of(profile, "rate")  # of a constant profile
+        held = member(document, "held", dict)  # a service whose load was held by the rate
+        self.is_at_load = bool(text_of(held, "load"))  # one load, not a trace
+        self.profile = "load" if held else self.profile
+        self.rate = number_of(profile or held, "rate")  # of a constant profile, or at the load
         self.profile_length = number_of(profile, "length_seconds")  # the last requests end later
         words = list_of(document, "targets")
         self.targets = " ".join(word if isinstance(word, str) else "?" for word in words)
@@ -256,7 +262,7 @@ class Responses:
         times = [f"{origin}_{name}_seconds" for origin in ORIGINS for name in FIGURES]
         names = ["epoch_seconds", "elapsed_seconds", "rate", *COUNTS, "lateness_most_seconds"]
         try:
-            table = text.read_table(self.path, TABLE, [*names, *times])
+            table = text.read_table(self.path, TABLE, [*names, *times, *HELD], HELD)
         except UserError as error:
             return str(error)
         frame, why = _read_seconds(table)
@@ -328,6 +334,11 @@ class Responses:
 
     # Figures
 
+    @property
+    def is_held(self) -> bool:
+        """Whether the service was held at loads by the rate."""
+        return bool(len(self.seconds) and self.seconds["target"].notna().any())
+
     def response(self, seconds: pd.DataFrame) -> tuple[Response, ...]:
         """Return the response times of several rows of `seconds`, by origin.
 
@@ -366,7 +377,8 @@ class Responses:
         return Histogram(part["bucket"], part[origin])
 
     def stretches(self, edge: float) -> list[dict[str, Any]]:
-        """Return the stretches of the profile: successive seconds with one requested rate.
+        """Return the stretches of the profile: successive seconds with one requested rate or, of
+        a service that is held at loads, with one target, once requests count.
 
         `counted` are the seconds that count, without `edge` seconds at both ends of the stretch;
         `from` and `to` their moments, followed by their numbers of requests. Seconds after the end
@@ -378,7 +390,11 @@ class Responses:
             return []
         if self.profile_length > 0:
             seconds = seconds[seconds["begin"] <= self.profile_length - 1e-6]
-        rate, before = seconds["rate"], seconds["rate"].shift()
+        if self.is_held:
+            counting = np.fmax(self.ended - self.begin - self.duration, 0) - 1e-6
+            seconds = seconds[seconds["target"].notna() & ~(seconds["begin"] < counting)]
+        rate = seconds["target" if self.is_held else "rate"]
+        before = rate.shift()
         is_same = (rate.isna() & before.isna()) | ((rate - before).abs() <= 1e-6 * before.abs())
         parts = seconds.groupby((~is_same).cumsum(), sort=False, dropna=False)
         return [_stretch(part, edge) for _, part in parts]
@@ -390,6 +406,7 @@ def _stretch(seconds: pd.DataFrame, edge: float) -> dict[str, Any]:
     # Stretches of published runs have only two seconds.
     lost = lost if 2 * lost < len(seconds) else 0
     counted = seconds.iloc[lost : len(seconds) - lost]
+    held = counted["target"].notna().all()
     from_, to = counted["at"].iloc[0] - (counted["end"] - counted["begin"]).iloc[0], counted["at"]
     return {
         "counted": counted,
@@ -398,7 +415,8 @@ def _stretch(seconds: pd.DataFrame, edge: float) -> dict[str, Any]:
         "from": from_,
         "to": to.iloc[-1],
         "seconds": to.iloc[-1] - from_,
-        "rate": seconds["rate"].iloc[0],
+        "rate": counted["rate"].mean() if held else seconds["rate"].iloc[0],
+        "target": counted["target"].mean(),
         **{name: total(counted[name].to_numpy()) for name in COUNTED},
         "lateness_most_seconds": np.fmax.reduce(counted["lateness_most"], initial=0),
     }
@@ -435,6 +453,7 @@ def _read_seconds(table: Table) -> tuple[pd.DataFrame, dict[int, str]]:
     at = MAYBE_NUMBER.read(table, "epoch_seconds", valid)
     frame = pd.DataFrame({"at": at, "begin": 0.0} | take("invalid time", NUMBER, "elapsed_seconds"))
     more = take("invalid rate", MAYBE_AMOUNT, "rate")
+    more |= take("invalid load", MAYBE_NUMBER, *HELD)
     more |= take("invalid lateness", MAYBE_AMOUNT, "lateness_most_seconds")
     more |= take("invalid number of requests", COUNT, *COUNTS)
     frame = frame.assign(**more).rename(columns=SHORT)

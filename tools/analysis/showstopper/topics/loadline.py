@@ -27,6 +27,7 @@ from ..text import number
 
 FULL = 0.995  # a level with at least this target is at full load
 RATE_ANSWERED = 0.98  # a service that answers this part of its highest rate has capacity left
+LOAD_REACHED = 0.98  # so does one that reaches this part of its highest load
 SHAPES = {
     loadline.STRAIGHT: "work per load is linear",
     loadline.CURVE: "contention, as for locks",
@@ -66,9 +67,14 @@ class Series:
         known = takewhile(lambda knee: knee is not None and knee == knee, knees)
         return [knee for knee in known if knee and 0 < knee < 1]
 
+    @property
+    def is_by_rate(self) -> bool:
+        """Whether levels are rates of requests, not loads."""
+        return self.is_service and not self.first.is_held
+
     @cached_property
     def highest_rate(self) -> float:
-        return float(max(row["target"] for row in self.rows)) if self.is_service else math.nan
+        return float(max(row["target"] for row in self.rows)) if self.is_by_rate else math.nan
 
     @cached_property
     def visits(self) -> pd.DataFrame:
@@ -196,13 +202,16 @@ def _of_run(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def _of_requests(one: Any) -> Iterator[dict[str, Any]]:
+    level = "target" if one.is_held else "rate"
     stretches = one.stretches(one.edge)
-    falls = bool(stretches) and stretches[-1]["rate"] < stretches[0]["rate"]
+    # A load may change within a second, which then has the mean of two levels.
+    stretches = [s for s in stretches if level == "rate" or len(s["counted"]) > 1]
+    falls = bool(stretches) and stretches[-1][level] < stretches[0][level]
     for stretch in stretches:
         joined = join(one, None, stretch["from"], stretch["to"])
         response = one.response(stretch["counted"])[0]
         yield {
-            "target": stretch["rate"],
+            "target": stretch[level],
             "load": joined["load"],
             "throughput": stretch["completed"] / stretch["seconds"],
             "watts": joined["watts"],
@@ -372,9 +381,10 @@ def _is_below_maximum(series: Series) -> bool:
     full = series._full
     if series.line.is_capped or series.has_bursts:
         return False
-    if series.is_service:
+    if series.is_by_rate:
         return math.exp(full["log_mean"]) >= RATE_ANSWERED * series.highest_rate
-    return bool(full["target"] < FULL)
+    is_reached = not series.is_service or full["load"] >= LOAD_REACHED * full["target"]
+    return bool(is_reached and full["target"] < FULL)
 
 
 def _done_sentence(series: Series) -> str:
@@ -386,7 +396,7 @@ def _done_sentence(series: Series) -> str:
             f"{loads.iloc[0]:.3g} to {loads.iloc[-1]:.3g} % were measured."
         )
     digits = 1 if done.high - done.low < 0.01 else 0
-    kind = "rate" if series.is_service else "load"
+    kind = "rate" if series.is_by_rate else "load"
     below = f" at the highest {kind} measured" if _is_below_maximum(series) else ""
     # The error of a level is that of a mean over all visits; this is between two in a round.
     noise = math.expm1(line.error.error * math.sqrt(2 * line.rounds))
@@ -529,7 +539,8 @@ def plot_power(series: Series) -> Any:
 def _method(series: Series) -> tuple[str, ...]:
     method = series.first.method
     if series.is_service:
-        return (f"{series.label}: loaded by the rate of requests.",)
+        how = "loaded" if series.is_by_rate else "held at each load"
+        return (f"{series.label}: {how} by the rate of requests.",)
     how = ", which overlaps instances in its own way."
     if method == "independent":
         how = (

@@ -27,6 +27,9 @@ OPEN_MAX = 6  # more pictures over time are folded
 # which is emptied only afterwards.
 SUCCESSES_MIN, IN_TIME_MIN = 0.99, 0.98
 
+# A load is out of reach if less than this part of it was reached.
+LOAD_REACHED = 0.98
+
 # Response times from sending hide a wait if times from due are longer by this factor, and at least
 # this long.
 HIDDEN_RATIO, HIDDEN_MIN = 2, 0.01
@@ -231,6 +234,9 @@ def _find_series(report: Report, points: pd.DataFrame) -> Iterator[Finding]:
             "independently.",
         )
         return
+    if of.is_held:
+        yield _finding("load", of, f"{describe(of)}: {_at_loads(points)}")
+        return
     fails = points[~points["keeps_up"]].sort_values("rate", kind="stable").head(1)
     limit = fails["rate"].min() if len(fails) else math.inf
     kept = points[points["keeps_up"] & (points["rate"] < limit)]
@@ -259,6 +265,22 @@ def _find_series(report: Report, points: pd.DataFrame) -> Iterator[Finding]:
         f"most {_about(response)}{show(response.p95)} for 95 % of the requests, from when they "
         "were due.",
     )
+
+
+def _at_loads(points: pd.DataFrame) -> str:
+    """Compare the lowest load with the highest one; each is a mean over its runs."""
+    columns = ["load", "throughput", "intended_mean_seconds", "intended_p99_seconds"]
+    levels = points.assign(level=points["target"].round(6)).groupby("level")[columns].mean()
+    parts = []
+    for _, level in levels.iloc[[0, -1] if len(levels) > 1 else [0]].iterrows():
+        missed = level["load"] < LOAD_REACHED * level.name
+        beyond = f" ({100 * level.name:.3g} % was out of reach)" if missed else ""
+        parts.append(
+            f"at {100 * level['load']:.3g} % load{beyond} it answers {level['throughput']:.4g} "
+            f"requests a second, on average {show(level['intended_mean_seconds'])} after they "
+            f"were due, and 99 % of them within {show(level['intended_p99_seconds'])}"
+        )
+    return f"{'; '.join(parts)}."
 
 
 def _find_hidden(points: pd.DataFrame) -> Iterator[Finding]:
@@ -392,6 +414,7 @@ def _find_knobs(report: Report) -> Iterator[Finding]:
 
 QUESTIONS = {
     "capacity": "How many requests a second can it serve?",
+    "load": "How fast are the responses at a load?",
     "rate": "How fast are the responses, and up to what rate?",
     "closed-loop": "How fast are the responses?",
 }
