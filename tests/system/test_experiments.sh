@@ -98,12 +98,11 @@ loadline --tau 107m,53m -- true|--tau: '107m,53m'
 loadline --bursts 5s|--bursts has no effect without --predict
 loadline --bursts 1s --predict 90% --highest 60%|--bursts: 1 seconds: at least 2s
 loadline --bursts 5s --predict 90%|--bursts has no effect without --highest
-loadline --full 40|--full has no effect without --service
-loadline --service http://localhost:1/|--full: a number of requests per second
-loadline --service http://localhost:1/ --full 40|loadline: --service: http://localhost:1/: requests fail
-loadline --service http://localhost:1/ --full 40 --hold 1500m|--hold: 1.5 seconds: requests are counted by the second
-loadline --service serve --full 40 --repeat|--repeat has no effect with --service
-loadline --service serve --full 40 --tau 50m|--tau has no effect with --service
+loadline --cap 40|--cap has no effect without --service
+loadline --service http://localhost:1/|loadline: --service: http://localhost:1/: requests fail
+loadline --service http://localhost:1/ --hold 2500m|--hold: 2.5 seconds: requests are counted by the second
+loadline --service serve --repeat|--repeat has no effect with --service
+loadline --service serve --tau 50m|--tau has no effect with --service
 interference --pairs xz:serial -- gzip|gzip, the command after --, is not among
 interference --hold 10 --edge 5|--hold
 interference --sets 0-1/1-2|both sets have CPU 1
@@ -611,10 +610,13 @@ loadline_plans_levels_and_bursts() { # case
     grep -q '+0 0.06 +60s 0.06 .* +0 0.6 +60s 0.6 +0 0.6 +60s 0.6 +0 0.54 ' "$scratch/plan" || fail "wrong levels"
     grep -q '+0 0.6 +10s 0.6 +0 1 +5s 1 +0 0.6 ' "$scratch/plan" || fail "wrong bursts"
     grep -q -- '-D 107m,jitter=50%,phase=2 -c fixed ' "$scratch/plan" || fail "the phases are not independent"
-    experiment loadline --plan --service http://localhost:1/ --full 40 --hold 2s --rounds 1
+    experiment loadline --plan --service http://localhost:1/ --hold 3s --rounds 1
     sed 's,[\],,g' "$output" >"$scratch/plan"
-    grep -q '^main requests .* --profile trace --trace {out}/levels.txt --rate 40 ' "$scratch/plan" || fail "no rates"
-    [ "$(grep -c '^run url-\(up\|down\)-1 takes 25s' "$scratch/plan")" -eq 2 ] || fail "only one direction is planned"
+    grep -q '^main requests .* --load-trace {out}/levels.txt --settle 0 --record ' "$scratch/plan" || fail "no levels"
+    [ "$(grep -c '^run url-\(up\|down\)-1 takes 39s' "$scratch/plan")" -eq 2 ] || fail "only one direction is planned"
+    cpu=$(first_cpu)
+    experiment loadline --plan --service serve --on "$cpu" --hold 3s --rounds 1
+    grep -Fq -- "--cpus 1 --of pid:\\{server.pid\\} " "$output" || fail "the load is not that of the service on its CPU"
     for cpu in 0 1 2 3; do
         mkdir -p "$scratch/root/sys/devices/system/cpu/cpu$cpu/topology"
         echo $((cpu / 2 * 2))-$((cpu / 2 * 2 + 1)) \

@@ -101,10 +101,13 @@ calls() {
 options_and_their_values_are_checked() { # case
     local option
     refuses "--service: apache: serve, mediawiki or a URL is required" latency --service apache
-    refuses "--rates or --steps is required" latency --service http://localhost/
+    refuses "--loads, --rates or --steps is required" latency --service http://localhost/
     refuses "--rates: 0: requests per second are required" latency --rates 0
     refuses "--rates cannot be combined with --steps" latency --rates 5 --steps 140:5:2s
     refuses "--seconds has no effect with --steps" latency --steps 140:5:2s --seconds 9
+    refuses "--rates has no effect with --loads" latency --loads 20% --rates 5
+    refuses "--duties has no effect with --loads" latency --loads 20% --duties 50%
+    refuses "--loads: '120%'" latency --loads 50%,120%
     refuses "--cap: '0'" latency --cap 0
     refuses "--workers: '0'" latency --workers 0
     refuses "--work: '10'" latency --dry-run --work 10
@@ -152,6 +155,18 @@ dry_run_prints_the_plan_and_its_duration() { # case
     experiment latency --dry-run --service http://localhost/ --rates 7.5 --duties 100 --rounds 2 --demands none
     prints "url-d100-r7.5-2: 1 min 08 s"
     [ ! -e "$results" ] || fail "--dry-run created a folder"
+}
+
+loads_are_held_by_the_rate() { # case
+    local cpu
+    cpu=$(first_cpu)
+    experiment latency --plan --loads 20,60% --warmup 2s --seconds 8s --on "$cpu"
+    [ "$(grep -c '^run ' "$output")" -eq 2 ] || fail "not one run for each load"
+    grep -q '^run serve-d100-l60-1 takes 16s workload=serve method=rate load=0.6 ' "$output" || fail "$(cat "$output")"
+    grep -Fq -- "-l 60% --settle 2s --duration 10s --cpus 1 --of pid:\\{server.pid\\} --record " "$output" || fail "$(cat "$output")"
+    ! grep -q 'showstopper\|^before' "$output" || fail "the service is throttled"
+    experiment latency --plan --service http://localhost:1/ --loads 20%
+    grep -q -- '-l 20% --settle 5s --duration 65s --record ' "$output" || fail "$(cat "$output")"
 }
 
 a_demand_without_a_unit_is_in_seconds() { # case

@@ -7,12 +7,13 @@
 # shellcheck source=plan.sh
 . "$(dirname "${BASH_SOURCE[0]}")/plan.sh"
 
-service='' rates='' steps='' warmup='' seconds='' arrival='' seed='' cap='' when_full='' timeout='' own_cpu='' work=''
+service='' loads='' rates='' steps='' warmup='' seconds='' arrival='' seed='' cap='' when_full='' timeout='' own_cpu='' work=''
 spread='' workers='' wiki=''
 attach=''       # processes of the service at a URL
 own_wiki=''     # yes if the study creates and removes the wiki
 on_cpus=()      # prefix of the service's command that selects these CPUs
 step=()         # parts of --steps: maximum, step, seconds of a step
+held=()         # options of ssrequest whenever it holds a load
 
 # Options of experiments on a service, for take_options.
 service_names="service rates steps warmup seconds arrival seed cap when-full timeout own-cpu work spread workers wiki"
@@ -69,14 +70,17 @@ plan_service_study() {
 
 # choose_sending SEED: sets `sending` to the options of ssrequest that do not depend on rates.
 choose_sending() {
-    sending=(--arrival "$arrival" --seed "$1" --cap "$cap" --when-full "$when_full" --timeout "${timeout}s"
-        ${own_cpu:+--own-cpu "$own_cpu"})
+    sending=(--arrival "$arrival" --seed "$1" --cap "$cap" --timeout "${timeout}s"
+        ${when_full:+--when-full "$when_full"} ${own_cpu:+--own-cpu "$own_cpu"})
 }
 
-# choose_shape KIND VALUE: sets `shape` to the options of ssrequest for this rate or for steps, `what` to a part of the
-# run's name, and the times `length`, `counted` and `warmup_seconds`.
+# choose_shape KIND VALUE: sets `shape` to the options of ssrequest for this load or rate, or for steps, `what` to a part
+# of the run's name, and the times `length`, `counted` and `warmup_seconds`.
 choose_shape() {
-    if [ "$1" = rate ]; then
+    if [ "$1" = load ]; then
+        what=l$2 length=$(compute "$warmup + $seconds + 6") warmup_seconds=0 counted=$seconds
+        shape=(-l "$2%" --settle "${warmup}s" --duration "$(compute "$warmup + $seconds")s" "${held[@]}")
+    elif [ "$1" = rate ]; then
         what=r$2 length=$(compute "$warmup + $seconds + 3") warmup_seconds=$warmup counted=$seconds
         shape=(--profile constant --rate "$2" --duration "${seconds}s")
     else
@@ -92,6 +96,15 @@ plan_requests() {
         --duration "${warmup}s" "${sending[@]}" "${@:2}" "$1"
     line main requests ok=0,1 ${own_cpu:+"cpus=${own_cpu//,/ }"} -- ssrequest "${shape[@]}" --record '{record}' \
         "${sending[@]}" "${@:2}" "$1"
+}
+
+# choose_held: sets `held`: the load is that of the service, and of all its processes if the experiment starts it; a load
+# of 100 % are the CPUs of --on. By default, serve has as many workers as there are CPUs.
+choose_held() {
+    held=(${on:+--cpus "$cpus"})
+    when_full='' # requests are delayed
+    [[ $service = *://* ]] || held+=(--of 'pid:{server.pid}')
+    [ "$service" != serve ] || : "${workers:=$cpus}"
 }
 
 # steps_seconds: prints the duration of all steps.
@@ -115,13 +128,13 @@ check_service() {
     serve) usual=$1 few=$2 ;;
     mediawiki) usual=2,5,10,15,20 few=1,3,6 ;;
     http://* | https://*)
-        [ -n "$rates$steps" ] || fail "--rates or --steps is required: see --help"
+        [ -n "$loads$rates$steps" ] || fail "--loads, --rates or --steps is required: see --help"
         [ -z "$on$workers" ] || fail "--on and --workers require a service that the experiment starts"
         ;;
     *) fail "--service: $service: serve, mediawiki or a URL is required" ;;
     esac
-    [ -n "$rates$steps" ] || rates=${quick:+$few}
-    [ -n "$rates$steps" ] || rates=$usual
+    [ -n "$loads$rates$steps" ] || rates=${quick:+$few}
+    [ -n "$loads$rates$steps" ] || rates=$usual
     name=$service
     [[ $service != *://* ]] || name=url
     [ "$service" = serve ] || refuse_given "without --service serve" work spread
@@ -153,7 +166,7 @@ check_service_values() {
         check_workers workers "$workers"
     fi
     reason=$(ssburn serial --iteration "$work" --help 2>&1 >/dev/null) || fail "--work: ${reason#ssburn: --iteration: }"
-    check_words when-full "delay drop" "$when_full"
+    [ -z "$when_full" ] || check_words when-full "delay drop" "$when_full"
     check_words spread "constant exponential" "$spread"
     [ -z "$own_cpu" ] || value_of cpus own-cpu "$own_cpu" >/dev/null || exit 1
     check_rates
