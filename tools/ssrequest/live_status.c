@@ -44,8 +44,8 @@ static void add_rates(struct drawing *drawing, const struct ssrequest_status_val
     if (values->closed)
         snprintf(asked, sizeof asked, "closed loop of %s", request_show_count(values->closed).text);
     else if (!isnan(second->load))
-        snprintf(asked, sizeof asked, "load %.1f of %.1f %%", 100 * second->load,
-            100 * second->target);
+        snprintf(
+            asked, sizeof asked, "load %.1f of %.1f %%", 100 * second->load, 100 * second->target);
     else
         snprintf(asked, sizeof asked, "asked %s/s", request_show_number(second->rate).text);
     add_row(drawing, "%s%s: %s, sent %s/s, succeeded %s/s, failed %s/s",

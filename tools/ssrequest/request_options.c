@@ -83,7 +83,8 @@ void ssrequest_options_print_help(void) {
     printf("\n"
            "A time has a unit: 500m (milliseconds), 2s, 1M (minutes).\n"
            "Exit status: 0 if all requests succeeded, 1 if not, 125 if ssrequest itself\n"
-           "failed; with --capacity: 0 if the rate was found, 1 if not.\n");
+           "failed; with --load: 0 if it also was held, 1 if not; with --capacity: 0 if\n"
+           "the rate was found, 1 if not.\n");
 }
 
 /* Adds the URLs of a word, separated by blanks. */

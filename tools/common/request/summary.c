@@ -25,6 +25,9 @@
 #define LIMITED    5
 #define BACKGROUND 0.01
 
+/* An interval of the rate that is narrower than this part of it is narrow enough in any case. */
+#define NARROW 0.002
+
 /* Prints a paragraph after a dash. */
 SS_FORMAT(2, 3)
 static void say(FILE *stream, const char *format, ...) {
@@ -141,7 +144,7 @@ static void tell_doubts(FILE *stream, const struct request_held *held) {
             "It used %.1f %% before the first request: it works without requests, or gets those of "
             "others.",
             100 * held->background / held->cpus);
-    if (held->correlated)
+    if (held->correlated && held->rate_high - held->rate_low > NARROW * held->rate)
         say(stream, "The interval of the rate is too narrow: the CPU time of requests changed "
                     "slowly. Use a longer --duration.");
 }
