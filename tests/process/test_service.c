@@ -12,11 +12,14 @@
 #include <sys/un.h>
 #include <time.h>
 
+#include "base/grow.h"
 #include "family.h"
 #include "kin.h"
 #include "platform/platform.h"
+#include "proc_tree.h"
 #include "process.h"
 #include "run.h"
+#include "service_others.h"
 #include "service_usage.h"
 #include "surroundings.h"
 
@@ -291,6 +294,30 @@ TEST_CASE(descendants_are_found_after_too_many_pids) {
     latest = latest > 10000 ? latest - 9000 : latest + 9000;
     RUN_UNTIL(NULL, read_used(usage) - begin > WORK);
     service_usage_close(usage);
+}
+
+/* A service whose requests another process works on: here a child that does not descend from it. */
+TEST_CASE(processes_behind_a_proxy_are_named) {
+    struct service_others others = {0};
+    struct service proxy = {0}, whole = {0};
+    char text[256];
+    struct proc_tree_name name = proc_tree_name(NULL, getpid());
+    pid_t server = start(lead);
+    service_others_look(&others, 1 * SS_SECOND);
+    service_others_look(&others, 2 * SS_SECOND);
+    order(ORDER_WORK);
+    service_others_look(&others, 3 * SS_SECOND);
+    ck_assert(service_others_name(&others, &proxy, 0.05, text, sizeof text));
+    ck_assert_msg(strstr(text, name.text) != NULL, "%s", text);
+
+    ck_assert(SS_GROW(whole.roots.items, 1, whole.roots.room));
+    whole.roots.items[whole.roots.count++] = getppid(); /* and so what else runs here */
+    service_others_name(&others, &whole, 0.05, text, sizeof text);
+    ck_assert_msg(strstr(text, name.text) == NULL, "%s", text);
+    ck_assert(!service_others_name(&others, &proxy, 1e6, text, sizeof text));
+    service_free(&whole);
+    service_others_free(&others);
+    kin_end(server);
 }
 
 TEST_CASE(a_service_that_ends_is_reported) {

@@ -10,6 +10,7 @@
 
 #include "platform/platform.h"
 #include "run/sensor.h"
+#include "service_others.h"
 #include "service_usage.h"
 
 /* A run ends once more than this part of the requests of the last FAILURES_OVER failed. */
@@ -24,7 +25,9 @@ struct ssrequest_service {
     struct ssrequest_run *run;
     struct request_rows *rows;
     struct service_control control;
-    struct service_usage *usage; /* NULL: `reader` reads the load */
+    struct service_others others; /* looked for with `usage` */
+    uint64_t used;                /* CPU time of the service when single requests began */
+    struct service_usage *usage;  /* NULL: `reader` reads the load */
     struct ss_counter_reader reader;
     struct ss_sensor sensor; /* of --feedback command; pid 0: none */
     ss_time duration;
@@ -163,6 +166,8 @@ int ssrequest_service_open(struct ssrequest_service **opened, struct ssrequest_r
         return ss_error_fail(error, "--settle leaves no time to count: use a shorter time");
     struct ss_counters_source counters = {read_counters, service};
     service_control_begin(&service->control, counters, ss_platform_now());
+    if (service->usage)
+        service_others_look(&service->others, ss_platform_now());
     return 0;
 }
 
@@ -170,6 +175,7 @@ void ssrequest_service_close(struct ssrequest_service *service) {
     if (!service)
         return;
     service_usage_close(service->usage);
+    service_others_free(&service->others);
     if (service->sensor.pid > 0 && !ss_sensor_end(&service->sensor))
         fprintf(stderr, "ssrequest: warning: the command of --feedback does not end\n");
     ss_platform_counters_close(&service->reader);
@@ -218,11 +224,37 @@ static void look_for_limit(struct ssrequest_service *service) {
         100 * control->rate.target, 100 * control->rate.load);
 }
 
+/* Looks for others at the stages before control, and reports them once it begins. */
+static void look_for_others(struct ssrequest_service *service, enum ss_rate_stage before) {
+    const struct service_control *control = &service->control;
+    char names[512];
+    if (!service->usage || control->rate.stage == before || service->others.looks == 3)
+        return;
+    if (before == SS_RATE_SINGLE) /* also what comes after the answers */
+        return;
+    service_others_look(&service->others, ss_platform_now());
+    if (before == SS_RATE_SILENT)
+        service->used = control->latest.used;
+    if (service->others.looks < 3)
+        return;
+    double seconds = ss_time_seconds(service->others.looked[2] - service->others.looked[1]);
+    double used =
+        (double)(control->latest.used - service->used) / 1e9 - control->background * seconds;
+    if (service_others_name(&service->others, &service->run->service, used, names, sizeof names) &&
+        !service->run->options->quiet)
+        fprintf(stderr,
+            "ssrequest: warning: other processes work for these requests, too: %s; if they belong "
+            "to "
+            "the service, use --of group:PATH or --of machine\n",
+            names);
+}
+
 static int step_control(struct ssrequest_service *service, ss_time now) {
     struct service_control *control = &service->control;
     const struct ssrequest_run *run = service->run;
     ss_time clock = ss_platform_now();
     uint64_t pending = run->tally.unfinished + run->tally.waiting;
+    enum ss_rate_stage stage = control->rate.stage;
     if (service_control_step(control, clock, pending, &service->error) < 0 ||
         check_failures(service, now) < 0)
         return -1;
@@ -230,6 +262,7 @@ static int step_control(struct ssrequest_service *service, ss_time now) {
     if (control->action.single && pending == 0)
         request_generator_add(run->generator, now);
     look_for_limit(service);
+    look_for_others(service, stage);
     if (control->begin == SS_TIME_NEVER)
         return 0;
     ss_time controlled = ss_time_since(clock, control->begin);

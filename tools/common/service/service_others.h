@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVICE_SERVICE_OTHERS_H
+#define SERVICE_SERVICE_OTHERS_H
+
+/*
+ * Finds processes that work for requests but do not belong to the service, such as those behind a
+ * proxy: they use more CPU time while single requests are sent than before.
+ */
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/time.h>
+
+#include "service_processes.h"
+
+struct service_other {
+    pid_t pid;
+    ss_time used[3]; /* CPU time at each look; SS_TIME_NEVER: not seen then */
+};
+
+/* Zeroed: no look yet. */
+struct service_others {
+    struct service_other *items;
+    size_t count, room;
+    ss_time looked[3];
+    unsigned looks;
+};
+
+/*
+ * Notes the CPU time of all processes. Call this three times: as silence begins, as requests begin,
+ * and when they have ended.
+ */
+SS_NONNULL() void service_others_look(struct service_others *others, ss_time now);
+
+/*
+ * Writes which processes other than this one and those of the service used CPU time for requests,
+ * if it was at least half of `used`, the seconds that the service used for them: "postgres (812)".
+ * Returns false otherwise.
+ */
+SS_NONNULL(1, 2, 4)
+SS_WRITES(4, 5)
+bool service_others_name(const struct service_others *others, const struct service *service,
+    double used, char *text, size_t size);
+
+SS_NONNULL() void service_others_free(struct service_others *others);
+
+#endif
