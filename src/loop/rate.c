@@ -3,10 +3,14 @@
 
 #include <math.h>
 
-/* How long no request is sent, then one at a time, until this many were answered, then none. */
+/*
+ * How long no request is sent, then one at a time, until this many were answered and control knows
+ * their CPU time, or until a time, then none.
+ */
 #define SILENCE        SS_SECOND
 #define SINGLE         (SS_SECOND / 2)
 #define SINGLE_ANSWERS 3
+#define SINGLE_MAX     (10 * SS_SECOND)
 #define WAITING        SS_SECOND
 
 /* Pending requests up to this number, or this many seconds' worth of answers, are no overload. */
@@ -131,8 +135,17 @@ static void enter_stage(struct ss_rate *rate, enum ss_rate_stage stage, ss_time 
     rate->stage_ends = ends;
 }
 
+/* Returns whether the single requests suffice. `wanted` is 0 until their CPU time is known. */
+static bool know_enough(
+    const struct ss_rate *rate, ss_time now, const struct ss_rate_counts *counts, double wanted) {
+    bool known = wanted > 0 || !(rate->target > 0);
+    return counts->ended >= SINGLE_ANSWERS &&
+           (known || ss_time_since(now, rate->stage_ends) >= SINGLE_MAX - SINGLE);
+}
+
 /* Moves on to the next stage if its time has come. */
-static void advance_stage(struct ss_rate *rate, ss_time now, const struct ss_rate_counts *counts) {
+static void advance_stage(
+    struct ss_rate *rate, ss_time now, const struct ss_rate_counts *counts, double wanted) {
     if (now < rate->stage_ends)
         return;
     switch (rate->stage) {
@@ -140,7 +153,7 @@ static void advance_stage(struct ss_rate *rate, ss_time now, const struct ss_rat
         enter_stage(rate, SS_RATE_SINGLE, ss_time_add(now, SINGLE));
         break;
     case SS_RATE_SINGLE:
-        if (counts->ended >= SINGLE_ANSWERS)
+        if (know_enough(rate, now, counts, wanted))
             enter_stage(rate, SS_RATE_WAITING, ss_time_add(now, WAITING));
         break;
     default:
@@ -155,7 +168,7 @@ static enum ss_failure decide_rate(
     enum ss_failure failure = find_target(rate, now);
     if (failure == SS_FAILURE_NONE && !isnan(rate->target))
         failure = ask_control(rate, now, counts, &wanted);
-    advance_stage(rate, now, counts);
+    advance_stage(rate, now, counts, wanted);
     if (rate->stage == SS_RATE_CONTROL)
         rate->rate = limit_rate(rate, now, counts, wanted);
     else if (rate->stage != SS_RATE_SILENT)

@@ -28,6 +28,8 @@ struct ssrequest_loop {
     ss_time second; /* end of the current period, since `begin` */
     ss_time period; /* a second, unless the caller needs another period */
     ss_time step;   /* when to call `beside->step` */
+    ss_time used;   /* our CPU time when figures began, and our time without a CPU: */
+    ss_time waited; /* SS_TIME_NEVER: unknown */
 };
 
 int ssrequest_loop_signals(const struct ssrequest_loop *loop) {
@@ -43,6 +45,11 @@ static ss_time own_cpu(void) {
     getrusage(RUSAGE_SELF, &usage);
     return (ss_time)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * SS_SECOND +
            (ss_time)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * SS_MICROSECOND;
+}
+
+void ssrequest_loop_count_own(struct ssrequest_loop *loop) {
+    loop->used = own_cpu();
+    loop->waited = ss_platform_own_wait();
 }
 
 static void on_ended(void *context, struct request_one *one, enum request_outcome outcome,
@@ -149,7 +156,7 @@ static int watch(struct ssrequest_loop *loop, int descriptor) {
 int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *generator,
     struct ssrequest_http *http, const struct ssrequest_beside *beside,
     struct ssrequest_course *course) {
-    ss_time used = own_cpu(), waited = ss_platform_own_wait();
+    ssrequest_loop_count_own(loop);
     *course =
         (struct ssrequest_course){.stopped = SS_TIME_NEVER, .clock = ss_platform_clock_offsets()};
     loop->generator = generator;
@@ -172,14 +179,14 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *ge
     course->length = request_generator_over(generator);
     course->end = course->begin + (int64_t)course->length;
     course->connections = ssrequest_http_connections(http);
-    course->own_cpu = ss_time_seconds(own_cpu() - used);
+    course->own_cpu = ss_time_seconds(own_cpu() - loop->used);
     struct ss_clock_offsets now = ss_platform_clock_offsets();
     course->clock_set_by = ss_clock_set_by(&course->clock, &now);
     course->suspended = now.boot - course->clock.boot;
     /* Unknown also if no descriptor is left to read it. */
     ss_time own_wait = ss_platform_own_wait();
-    bool known = waited != SS_TIME_NEVER && own_wait != SS_TIME_NEVER;
-    course->own_wait = known ? ss_time_seconds(ss_time_since(own_wait, waited)) : NAN;
+    bool known = loop->waited != SS_TIME_NEVER && own_wait != SS_TIME_NEVER;
+    course->own_wait = known ? ss_time_seconds(ss_time_since(own_wait, loop->waited)) : NAN;
     return 0;
 }
 

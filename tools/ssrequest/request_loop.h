@@ -40,7 +40,7 @@ struct ssrequest_course {
     ss_time length;                /* time until the last request ended or was abandoned */
     ss_time stopped;               /* when sending was stopped early; SS_TIME_NEVER if it was not */
     uint64_t connections;          /* number of connections that were opened or attempted */
-    double own_cpu;                /* seconds of CPU time of this process */
+    double own_cpu;                /* seconds of CPU time of this process; see below */
     double own_wait;               /* seconds ready to run without a CPU; NaN if unknown */
     struct ss_clock_offsets clock; /* at the beginning */
     int64_t clock_set_by;          /* during the run, in nanoseconds, as is `suspended` */
@@ -62,6 +62,10 @@ SS_NONNULL() int ssrequest_loop_signals(const struct ssrequest_loop *loop);
 
 /* Returns the time since the start of the run. */
 SS_NONNULL() ss_time ssrequest_loop_now(const struct ssrequest_loop *loop);
+
+/* Begins to count `own_cpu` and `own_wait`, as the start of a run does. */
+SS_NONNULL()
+void ssrequest_loop_count_own(struct ssrequest_loop *loop);
 
 /* Ends sending, as the first signal does. */
 SS_NONNULL() void ssrequest_loop_stop(struct ssrequest_loop *loop);

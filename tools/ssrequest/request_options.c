@@ -123,8 +123,8 @@ static int settle_held(struct ssrequest_options *options, struct ss_error *error
     if (!feedback)
         options->service.feedback = is_machine ? "exact" : "own";
     else if (options->of && (is_machine || !service_measures_own(&options->service)))
-        return ss_error_fail(
-            error, "--feedback %s is not the load of --of %s: leave out one", feedback, options->of);
+        return ss_error_fail(error, "--feedback %s is not the load of --of %s: leave out one",
+            feedback, options->of);
     options->held_for = given->duration;
     given->duration = SERVICE_SENDING_MAX;
     given->rate = 1;

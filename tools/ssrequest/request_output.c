@@ -146,11 +146,22 @@ static void observe(void *context, const struct request_one *one, enum request_f
     request_per_target_count(&output->per_target, one, fate, ended);
 }
 
+/* Forgets the requests of the search and of --settle, except in rows. */
+static void begin_counting(struct ssrequest_output *output) {
+    request_rows_clear(output->rows, &output->run->tally);
+    request_per_target_clear(&output->per_target);
+    ssrequest_loop_count_own(output->run->loop);
+}
+
 static ss_time on_step(void *context, ss_time now) {
     struct ssrequest_output *output = context;
     const struct service_control *control = ssrequest_service_control(output->service);
-    bool stepped;
+    bool counted = ssrequest_service_is_counting(output->service), stepped;
+    if (output->run->course.stopped != SS_TIME_NEVER)
+        return SS_TIME_NEVER;
     ss_time next = ssrequest_service_step(output->service, now, &stepped);
+    if (!counted && ssrequest_service_is_counting(output->service))
+        begin_counting(output);
     if (!stepped)
         return next;
     output->turned = control->action.rate;
@@ -165,6 +176,8 @@ static ss_time on_step(void *context, ss_time now) {
 static void on_begin(void *context, int64_t epoch) {
     struct ssrequest_output *output = context;
     request_rows_begin(output->rows, (double)epoch / 1e9);
+    if (output->service)
+        ssrequest_service_begin(output->service);
 }
 
 static void on_second(void *context, ss_time end) {
@@ -236,7 +249,7 @@ int ssrequest_output_open(struct ssrequest_run *run, struct ss_error *error) {
     if (options->control && open_control(output, error) < 0)
         return -1;
     if (service_is_held(&options->service) &&
-        ssrequest_service_open(&output->service, run, output->rows, error) < 0)
+        ssrequest_service_open(&output->service, run, error) < 0)
         return -1;
     if (output->service)
         request_rows_hold(output->rows);

@@ -23,7 +23,6 @@
 
 struct ssrequest_service {
     struct ssrequest_run *run;
-    struct request_rows *rows;
     struct service_control control;
     struct service_others others; /* looked for with `usage` */
     uint64_t used;                /* CPU time of the service when single requests began */
@@ -72,7 +71,7 @@ int ssrequest_service_find(
     if (!service_measures_own(&options->service))
         return 0;
     if (service_of_parse(&of, options->of, error) < 0)
-        return -1;
+        return ss_error_wrap(error, "--of");
     if (of.kind != SERVICE_OF_URL)
         return add_service(&run->service, &of, NULL, 0, error);
     if (targets->socket) {
@@ -147,15 +146,14 @@ static int open_source(struct ssrequest_service *service, struct ss_error *error
     return 0;
 }
 
-int ssrequest_service_open(struct ssrequest_service **opened, struct ssrequest_run *run,
-    struct request_rows *rows, struct ss_error *error) {
+int ssrequest_service_open(
+    struct ssrequest_service **opened, struct ssrequest_run *run, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     struct ssrequest_service *service = *opened = calloc(1, sizeof *service);
     if (!service)
         return ss_error_memory(error);
     double all = ss_cpus_count(&options->measured);
     service->run = run;
-    service->rows = rows;
     service->counting = service->ended = SS_TIME_NEVER;
     if (service_control_open(&service->control, &options->service,
             options->cpus > 0 ? options->cpus : all, error) < 0 ||
@@ -164,11 +162,14 @@ int ssrequest_service_open(struct ssrequest_service **opened, struct ssrequest_r
     service->duration = service_control_duration(&service->control, options->held_for);
     if (options->settle >= service->duration)
         return ss_error_fail(error, "--settle leaves no time to count: use a shorter time");
+    return 0;
+}
+
+void ssrequest_service_begin(struct ssrequest_service *service) {
     struct ss_counters_source counters = {read_counters, service};
     service_control_begin(&service->control, counters, ss_platform_now());
     if (service->usage)
         service_others_look(&service->others, ss_platform_now());
-    return 0;
 }
 
 void ssrequest_service_close(struct ssrequest_service *service) {
@@ -266,10 +267,8 @@ static int step_control(struct ssrequest_service *service, ss_time now) {
     if (control->begin == SS_TIME_NEVER)
         return 0;
     ss_time controlled = ss_time_since(clock, control->begin);
-    if (service->counting == SS_TIME_NEVER && controlled >= run->options->settle) {
+    if (service->counting == SS_TIME_NEVER && controlled >= run->options->settle)
         service->counting = now;
-        request_rows_clear(service->rows, &service->run->tally);
-    }
     if (controlled >= service->duration)
         end_sending(service, now);
     return 0;
@@ -301,6 +300,10 @@ ss_time ssrequest_service_describe(
     service_control_describe(
         &service->control, service->run->options->settle, ss_platform_now(), held);
     return service->counting == SS_TIME_NEVER ? 0 : service->counting;
+}
+
+bool ssrequest_service_is_counting(const struct ssrequest_service *service) {
+    return service->counting != SS_TIME_NEVER;
 }
 
 bool ssrequest_service_held(const struct ssrequest_service *service) {

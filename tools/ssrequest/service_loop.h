@@ -8,7 +8,6 @@
 #include <showstopper/error.h>
 
 #include "request_run.h"
-#include "rows.h"
 #include "run_result.h"
 
 struct ssrequest_service;
@@ -17,9 +16,13 @@ struct ssrequest_service;
 SS_MUST_USE SS_NONNULL() int ssrequest_service_find(
     struct ssrequest_run *run, const struct ssrequest_targets *targets, struct ss_error *error);
 
-/* Opens the source of the load, and loads the modules. `rows` are those of the run. */
-SS_MUST_USE SS_NONNULL() int ssrequest_service_open(struct ssrequest_service **service,
-    struct ssrequest_run *run, struct request_rows *rows, struct ss_error *error);
+/* Opens the source of the load, and loads the modules. */
+SS_MUST_USE SS_NONNULL() int ssrequest_service_open(
+    struct ssrequest_service **service, struct ssrequest_run *run, struct ss_error *error);
+
+/* Begins with the silence before the first request. */
+SS_NONNULL() void ssrequest_service_begin(struct ssrequest_service *service);
+
 void ssrequest_service_close(struct ssrequest_service *service);
 
 /* Returns the control, which observes the generator. */
@@ -34,10 +37,13 @@ SS_NONNULL() struct service_control *ssrequest_service_control(struct ssrequest_
 SS_NONNULL()
 ss_time ssrequest_service_step(struct ssrequest_service *service, ss_time now, bool *stepped);
 
+/* Returns whether --settle is over: from then on, requests count. */
+SS_NONNULL() bool ssrequest_service_is_counting(const struct ssrequest_service *service);
+
 /* Describes the service after the run. Returns when counting began. */
 SS_NONNULL()
-ss_time
-    ssrequest_service_describe(const struct ssrequest_service *service, struct request_held *held);
+ss_time ssrequest_service_describe(
+    const struct ssrequest_service *service, struct request_held *held);
 
 /* Returns whether counting began, and the target was never out of reach. */
 SS_NONNULL()

@@ -41,13 +41,11 @@ static struct request_held hold(struct queue_run_options *options) {
     static struct queue_run_end end;
     struct ss_error error = {0};
     struct request_profile profile = {0};
-    if (request_profile_constant(&profile, 1, SERVICE_SENDING_MAX, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(request_profile_constant(&profile, 1, SERVICE_SENDING_MAX, &error), error);
     options->profile = &profile;
     request_tally_close(&tally);
-    if (request_tally_open(&tally, options->timeout, &error) < 0 ||
-        queue_run(options, &tally, &end, &error) < 0)
-        fail_msg("%s", error.message);
+    assert_succeeds(request_tally_open(&tally, options->timeout, &error), error);
+    assert_succeeds(queue_run(options, &tally, &end, &error), error);
     request_profile_free(&profile);
     return end.held;
 }
@@ -125,6 +123,71 @@ TEST(late_work_is_paired_with_its_requests) {
         assert_that(result.overshoot_percent, <=, 10);
         assert_near(result.error_mean_percent, 0, 0.2);
     }
+}
+
+/* A service that uses the CPU time of its requests LATE steps after the answers. */
+#define LATE (2 * SS_SECOND / SS_RATE_INTERVAL)
+
+static struct {
+    struct service_control control;
+    struct ss_counters counters;
+    uint64_t due[LATE]; /* CPU time to be used, by step */
+} slow;
+
+static int read_slow(void *context, struct ss_counters *counters) {
+    (void)context;
+    *counters = slow.counters;
+    return 0;
+}
+
+static void open_slow(const struct service_options *options) {
+    struct ss_error error = {0};
+    memset(&slow, 0, sizeof slow);
+    slow.counters = (struct ss_counters){.set = 1, .capacity = CPUS, .cpus = CPUS, .ran = true};
+    assert_succeeds(service_control_open(&slow.control, options, CPUS, &error), error);
+    service_control_begin(&slow.control, (struct ss_counters_source){read_slow, NULL}, 0);
+}
+
+/* Takes a step of control. Single requests end after 20 ms. Each uses `work`. */
+static int step_slow(uint64_t step, ss_time work, struct ss_error *error) {
+    ss_time now = step * SS_RATE_INTERVAL;
+    const struct request_ended ended = {.outcome = REQUEST_SUCCESS};
+    slow.counters.time = now;
+    slow.counters.used += slow.due[step % LATE];
+    if (service_control_step(&slow.control, now, 0, error) < 0)
+        return -1;
+    assert_that(slow.control.action.deadline, ==, now + SS_RATE_INTERVAL);
+    double count = slow.control.action.single ? 5 : slow.control.action.rate / 10;
+    for (int i = 0; i < (int)count; i++)
+        service_control_observe(&slow.control, NULL, REQUEST_ENDED, &ended);
+    slow.due[step % LATE] = (uint64_t)count * work;
+    return 0;
+}
+
+TEST(search_waits_until_cpu_time_is_used) {
+    struct service_options held = at_load;
+    struct ss_error error = {0};
+    held.load = "25%";
+    open_slow(&held);
+    for (uint64_t step = 0; step < 45; step++)
+        assert_succeeds(step_slow(step, 5 * MS, &error), error);
+    /* A second of silence, 2 s of single requests, and another second of silence. */
+    assert_that(slow.control.begin, ==, 4000 * MS);
+    assert_that(slow.control.rate.rate, >, 50);
+    service_control_close(&slow.control);
+}
+
+TEST(requests_that_use_no_cpu_time_end_the_run) {
+    struct service_options held = at_load;
+    struct ss_error error = {0};
+    uint64_t step = 0;
+    held.load = "25%";
+    open_slow(&held);
+    while (step < 1000 && step_slow(step, 0, &error) == 0)
+        step++;
+    assert_that(step, ==, 120);
+    assert_non_null(strstr(error.message, "500 requests did not raise the load"));
+    service_control_close(&slow.control);
 }
 
 TEST(what_the_service_uses_without_requests_is_part_of_its_load) {

@@ -35,6 +35,14 @@ void request_per_target_close(struct request_per_target *per_target) {
     *per_target = (struct request_per_target){0};
 }
 
+void request_per_target_clear(struct request_per_target *per_target) {
+    for (size_t i = 0; i < per_target->count; i++) {
+        struct request_at_target *target = &per_target->targets[i];
+        target->succeeded = target->failed = target->unfinished = 0;
+        ss_histogram_clear(&target->successes);
+    }
+}
+
 void request_per_target_count(struct request_per_target *per_target, const struct request_one *one,
     enum request_fate fate, const struct request_ended *ended) {
     if (one->sent == SS_TIME_NEVER || one->label >= per_target->label_count)

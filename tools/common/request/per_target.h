@@ -38,6 +38,9 @@ SS_MUST_USE SS_NONNULL(1, 2) int request_per_target_add(
 
 SS_NONNULL() void request_per_target_close(struct request_per_target *per_target);
 
+/* Forgets the requests that ended so far. */
+SS_NONNULL() void request_per_target_clear(struct request_per_target *per_target);
+
 /* Counts a request that ended; ignores one that was never sent. */
 SS_NONNULL()
 void request_per_target_count(struct request_per_target *per_target, const struct request_one *one,

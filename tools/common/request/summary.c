@@ -382,6 +382,8 @@ static void print_figures(FILE *stream, const struct request_result *result) {
 
 static void print_held(FILE *stream, const struct request_held *held) {
     char value[32], what[80];
+    if (isnan(held->load_mean))
+        return;
     snprintf(value, sizeof value, "%.2f %%", 100 * held->load_mean);
     snprintf(
         what, sizeof what, "of %g CPUs, mean; target %.2f %%", held->cpus, 100 * held->target_mean);

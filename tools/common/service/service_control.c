@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service_control.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,8 @@ static int look_back(struct service_control *control, ss_time now) {
 int service_control_step(
     struct service_control *control, ss_time now, uint64_t pending, struct ss_error *error) {
     int why = control->counters.read(control->counters.context, &control->latest);
+    if (why == -ESRCH)
+        return ss_error_fail(error, "the service has ended");
     if (why < 0)
         return ss_error_fail(error, "cannot read the load of the service: %s", strerror(-why));
     if (look_back(control, now) < 0)
@@ -146,8 +149,13 @@ int service_control_step(
         return ss_error_fail(error, "%s",
             control->action.failure == SS_FAILURE_COUNTERS ? "the load can no longer be measured"
                                                            : "a module returned NaN");
-    if (control->begin == SS_TIME_NEVER && control->rate.stage == SS_RATE_CONTROL)
-        control->begin = now;
+    if (control->begin != SS_TIME_NEVER || control->rate.stage != SS_RATE_CONTROL)
+        return 0;
+    control->begin = now;
+    if (control->rate.target > 0 && control->action.rate <= 0)
+        return ss_error_fail(error,
+            "%llu requests did not raise the load: it may not be that of the service",
+            (unsigned long long)control->counts.ended);
     return 0;
 }
 
