@@ -35,6 +35,27 @@ TEST_WITH(summary_of_a_good_run_reports_no_problem, made_up_set_up, made_up_tear
     assert_does_not_say(text, "own CPU time");
 }
 
+TEST_WITH(summary_begins_with_the_load_that_was_reached, made_up_set_up, made_up_tear_down) {
+    struct request_held held = {.target_mean = 0.5, .load_mean = 0.4, .cost = 0.01, .rate = 100};
+    held.rate_low = 99.98;
+    held.rate_high = 100.02;
+    held.correlated = true;
+    it.result.held = &held;
+    for (unsigned i = 0; i < 800; i++)
+        made_up_end(&it, i * 10 * SS_MILLISECOND, 0, 12 * SS_MILLISECOND, REQUEST_SUCCESS);
+    it.result.took = 10 * SS_SECOND;
+    print();
+    assert_says(text, "- At 50.0 % load the service answers 100 (100 to 100) requests per second;");
+    assert_does_not_say(text, "too narrow");
+    held.rate_high = 102;
+    held.limited_seconds = 6;
+    print();
+    assert_says(
+        text, "- At 40.0 % load, the most that it reached, the service answers 80 requests");
+    assert_says(text, "A load of 50.0 % was out of reach");
+    assert_says(text, "The interval of the rate is too narrow");
+}
+
 TEST_WITH(summary_reports_waiting_times_before_sending, made_up_set_up, made_up_tear_down) {
     it.result.rules.cap = 1;
     for (unsigned i = 0; i < 1000; i++)

@@ -116,8 +116,18 @@ static void tell_rate(FILE *stream, const struct request_result *result) {
         request_show_time(seconds).text, request_show_number(request_throughput(result)).text);
 }
 
-/* Describes the rate at which the service had the load, and its interval: "412 (408 to 416)". */
-static const char *rate_of(char text[128], const struct request_held *held) {
+static bool is_limited(const struct request_held *held) {
+    return held->limited_seconds > LIMITED;
+}
+
+/*
+ * Describes the rate at which the service had the load, and its interval: "412 (408 to 416)". If it
+ * did not reach the load, describes what it answered.
+ */
+static const char *rate_of(char text[128], const struct request_result *result) {
+    const struct request_held *held = result->held;
+    if (is_limited(held))
+        return strcpy(text, request_show_number(request_throughput(result)).text);
     if (isnan(held->rate_low))
         return strcpy(text, request_show_number(held->rate).text);
     snprintf(text, 128, "%s (%s to %s)", request_show_number(held->rate).text,
@@ -127,12 +137,9 @@ static const char *rate_of(char text[128], const struct request_held *held) {
 
 /* Reports what makes the rate doubtful. */
 static void tell_doubts(FILE *stream, const struct request_held *held) {
-    if (held->limited_seconds > LIMITED)
-        say(stream,
-            "A load of %.1f %% was out of reach: the service answered no more requests, and used "
-            "%.1f %% "
-            "at most.",
-            100 * held->target_mean, 100 * held->load_mean);
+    if (is_limited(held))
+        say(stream, "A load of %.1f %% was out of reach: the service answers no more requests.",
+            100 * held->target_mean);
     if (fabs(held->cost_change) > 0)
         say(stream,
             "The service had not settled: in the last 10 s, the CPU time of a request %s by %.1f "
@@ -152,7 +159,11 @@ static void tell_doubts(FILE *stream, const struct request_held *held) {
 static void tell_held(FILE *stream, const struct request_result *result) {
     const struct request_held *held = result->held;
     const struct ss_histogram *times = &result->tally->successes[REQUEST_INTENDED];
+    bool limited = is_limited(held);
+    const char *condition = held->follows ? " (mean)" : "";
     char rate[128];
+    if (limited && !held->follows)
+        condition = ", the most that it reached,";
     if (isnan(held->cost)) {
         say(stream, "The service was not held at a load: no request was answered in the time that "
                     "counts.");
@@ -161,7 +172,7 @@ static void tell_held(FILE *stream, const struct request_result *result) {
     say(stream,
         "At %.1f %% load%s the service answers %s requests per second; median %s, 95 %% %s, 99 %% "
         "%s; a request uses %s of CPU time.",
-        100 * held->target_mean, held->follows ? " (mean)" : "", rate_of(rate, held),
+        100 * (limited ? held->load_mean : held->target_mean), condition, rate_of(rate, result),
         request_show_time(ss_histogram_quantile(times, 0.5)).text,
         request_show_time(ss_histogram_quantile(times, 0.95)).text,
         request_show_time(ss_histogram_quantile(times, 0.99)).text,
