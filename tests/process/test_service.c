@@ -320,6 +320,24 @@ TEST_CASE(processes_behind_a_proxy_are_named) {
     kin_end(server);
 }
 
+TEST_CASE(a_process_that_does_most_of_the_work_is_named) {
+    struct service_others workers = {0};
+    struct service none = {0};
+    struct ss_error error = {0};
+    char text[96] = "";
+    pid_t server = start(lead);
+    ck_assert_msg(find_port(&error) == 0, "%s", error.message);
+    service_others_look(&workers, 1 * SS_SECOND);
+    order(ORDER_WORK);
+    service_others_look(&workers, 2 * SS_SECOND);
+    ck_assert(service_others_uneven(&workers, &service, text, sizeof text));
+    ck_assert_msg(strstr(text, ") did ") && strstr(text, "% of the work of "), "%s", text);
+    ck_assert(!service_others_uneven(&workers, &none, text, sizeof text));
+    service_others_free(&workers);
+    service_free(&service);
+    kin_end(server);
+}
+
 TEST_CASE(a_service_that_ends_is_reported) {
     struct ss_counters counters;
     pid_t leader = start(lead);

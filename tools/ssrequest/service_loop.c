@@ -24,9 +24,10 @@
 struct ssrequest_service {
     struct ssrequest_run *run;
     struct service_control control;
-    struct service_others others; /* looked for with `usage` */
-    uint64_t used;                /* CPU time of the service when single requests began */
-    struct service_usage *usage;  /* NULL: `reader` reads the load */
+    struct service_others others;  /* looked for with `usage` */
+    struct service_others workers; /* those of the service, during control */
+    uint64_t used;                 /* CPU time of the service when single requests began */
+    struct service_usage *usage;   /* NULL: `reader` reads the load */
     struct ss_counter_reader reader;
     struct ss_sensor sensor; /* of --feedback command; pid 0: none */
     ss_time duration;
@@ -177,6 +178,7 @@ void ssrequest_service_close(struct ssrequest_service *service) {
         return;
     service_usage_close(service->usage);
     service_others_free(&service->others);
+    service_others_free(&service->workers);
     if (service->sensor.pid > 0 && !ss_sensor_end(&service->sensor))
         fprintf(stderr, "ssrequest: warning: the command of --feedback does not end\n");
     ss_platform_counters_close(&service->reader);
@@ -189,6 +191,8 @@ struct service_control *ssrequest_service_control(struct ssrequest_service *serv
 }
 
 static void end_sending(struct ssrequest_service *service, ss_time now) {
+    if (service->workers.looks == 1)
+        service_others_look(&service->workers, ss_platform_now());
     service->ended = now;
     request_generator_end(service->run->generator, now);
 }
@@ -244,9 +248,8 @@ static void look_for_others(struct ssrequest_service *service, enum ss_rate_stag
     if (service_others_name(&service->others, &service->run->service, used, names, sizeof names) &&
         !service->run->options->quiet)
         fprintf(stderr,
-            "ssrequest: warning: other processes work for these requests, too: %s; if they belong "
-            "to "
-            "the service, use --of group:PATH or --of machine\n",
+            "ssrequest: warning: other processes began to use CPU time with the requests: %s; if "
+            "they belong to the service, use --of group:PATH or --of machine\n",
             names);
 }
 
@@ -266,6 +269,8 @@ static int step_control(struct ssrequest_service *service, ss_time now) {
     look_for_others(service, stage);
     if (control->begin == SS_TIME_NEVER)
         return 0;
+    if (service->usage && service->workers.looks == 0)
+        service_others_look(&service->workers, clock);
     ss_time controlled = ss_time_since(clock, control->begin);
     if (service->counting == SS_TIME_NEVER && controlled >= run->options->settle)
         service->counting = now;
@@ -299,6 +304,10 @@ ss_time ssrequest_service_describe(
     const struct ssrequest_service *service, struct request_held *held) {
     service_control_describe(
         &service->control, service->run->options->settle, ss_platform_now(), held);
+    if (service->workers.looks < 2 ||
+        !service_others_uneven(
+            &service->workers, &service->run->service, held->uneven, sizeof held->uneven))
+        held->uneven[0] = '\0';
     return service->counting == SS_TIME_NEVER ? 0 : service->counting;
 }
 

@@ -46,6 +46,7 @@ struct request_held {
     bool correlated;    /* the interval is too narrow: its batches are correlated */
     double cost_change; /* of the last 10 s, relative to the 10 s before; 0: no more than noise */
     double background;  /* CPUs that the service used before the first request */
+    char uneven[96];    /* which process did most of the work; "": none */
     double limited_seconds; /* for how long a bound of the rate kept the load below the target,
                                up to the end; 0: it did not */
 };

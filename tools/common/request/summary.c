@@ -151,6 +151,11 @@ static void tell_doubts(FILE *stream, const struct request_held *held) {
             "It used %.1f %% before the first request: it works without requests, or gets those of "
             "others.",
             100 * held->background / held->cpus);
+    if (*held->uneven)
+        say(stream,
+            "%s: each connection stays with one of them. More connections divide the work: "
+            "--connections fresh, or without --http2.",
+            held->uneven);
     if (held->correlated && held->rate_high - held->rate_low > NARROW * held->rate)
         say(stream, "The interval of the rate is too narrow: the CPU time of requests changed "
                     "slowly. Use a longer --duration.");

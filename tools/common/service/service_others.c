@@ -19,6 +19,9 @@
 
 #define NAMED_MAX 3
 
+/* A process that did this many times as much as the mean of those with its name is named. */
+#define UNEVEN 2
+
 static struct service_other *find(struct service_others *others, pid_t pid) {
     for (size_t i = 0; i < others->count; i++) {
         if (others->items[i].pid == pid)
@@ -100,6 +103,41 @@ bool service_others_name(const struct service_others *others, const struct servi
         length += (size_t)snprintf(text + length, size - length, "%s%s (%d)", i ? ", " : "",
             proc_tree_name(NULL, grown[i].pid).text, (int)grown[i].pid);
     return true;
+}
+
+/* Returns the seconds that a process used between the first two looks. */
+static double find_work(const struct service_other *other) {
+    if (other->used[0] == SS_TIME_NEVER || other->used[1] == SS_TIME_NEVER)
+        return 0;
+    return ss_time_seconds(ss_time_since(other->used[1], other->used[0]));
+}
+
+bool service_others_uneven(
+    const struct service_others *others, const struct service *service, char *text, size_t size) {
+    const struct service_other *busiest = NULL;
+    for (size_t i = 0; i < others->count; i++) {
+        const struct service_other *other = &others->items[i];
+        if (find_work(other) > (busiest ? find_work(busiest) : CHANCE) &&
+            is_in(service, other->pid))
+            busiest = other;
+    }
+    if (!busiest)
+        return false;
+
+    const struct proc_tree_name name = proc_tree_name(NULL, busiest->pid);
+    double sum = 0, most = find_work(busiest);
+    unsigned count = 0;
+    for (size_t i = 0; i < others->count; i++) {
+        const struct service_other *other = &others->items[i];
+        if (other->used[1] == SS_TIME_NEVER || !is_in(service, other->pid) ||
+            strcmp(proc_tree_name(NULL, other->pid).text, name.text) != 0)
+            continue;
+        sum += find_work(other);
+        count++;
+    }
+    snprintf(text, size, "%s (%d) did %.0f %% of the work of %u processes", name.text,
+        (int)busiest->pid, 100 * most / sum, count);
+    return most > UNEVEN * sum / count;
 }
 
 void service_others_free(struct service_others *others) {

@@ -44,6 +44,16 @@ SS_WRITES(4, 5)
 bool service_others_name(const struct service_others *others, const struct service *service,
     double used, char *text, size_t size);
 
+/*
+ * Writes which process of the service used most of the CPU time between the first two looks, if
+ * that is more than twice as much as the mean of those with its name: "nginx (812) did 92 % of the
+ * work of 4 processes". Returns false otherwise.
+ */
+SS_NONNULL()
+SS_WRITES(3, 4)
+bool service_others_uneven(
+    const struct service_others *others, const struct service *service, char *text, size_t size);
+
 SS_NONNULL() void service_others_free(struct service_others *others);
 
 #endif
