@@ -8,7 +8,7 @@
 #include <showstopper/permission.h>
 #include <showstopper/space.h>
 
-/* What a control module decides. */
+/* The output of a control module. */
 enum ss_control_output {
     SS_OUTPUT_DUTY, /* the part of the time for which instances may run, from 0 to 1 */
     SS_OUTPUT_RATE, /* the number of requests per second that are sent to a service */

@@ -104,7 +104,7 @@ static double limit_rate(
     return fmin(wanted, bound);
 }
 
-/* Asks control for the rate that the target needs. Keeps the latest one if there is none. */
+/* Asks control for the rate that the target needs. Keeps the latest rate if control returns NaN. */
 static enum ss_failure ask_control(
     struct ss_rate *rate, ss_time now, const struct ss_rate_counts *counts, double *wanted) {
     struct ss_control_input input = {

@@ -31,8 +31,7 @@ SS_NONNULL() struct service_control *ssrequest_service_control(struct ssrequest_
 /*
  * Takes a step of control if it is due, and makes single requests. Returns when to call this next.
  * Sets `stepped` if it took a step: the rate, and the interval that ended, are then those of
- * ssrequest_service_control(). Ends sending once control has lasted for --duration, or if it cannot
- * go on.
+ * ssrequest_service_control(). Ends sending once control has lasted for --duration, or if it fails.
  */
 SS_NONNULL()
 ss_time ssrequest_service_step(struct ssrequest_service *service, ss_time now, bool *stepped);
@@ -52,7 +51,7 @@ bool ssrequest_service_held(const struct ssrequest_service *service);
 /* Returns when sending ended, since the start of the run; SS_TIME_NEVER: it has not. */
 SS_NONNULL() ss_time ssrequest_service_end(const struct ssrequest_service *service);
 
-/* Returns why control could not go on; NULL: it did not fail. */
+/* Returns why control ended early; NULL: it did not. */
 SS_NONNULL() const char *ssrequest_service_failure(const struct ssrequest_service *service);
 
 #endif

@@ -253,7 +253,7 @@ TEST(load_follows_a_trace) {
     assert_that(result.error_mse_e4, <=, 2);
 }
 
-/* What a request costs is remembered while there are none. */
+/* The cost of a request is remembered while none ends. */
 TEST(load_rises_after_two_hours_without_requests) {
     struct request_held result = follow("0 20%\n20s 20%\n20s 0\n2h 0\n2h 20%\n121M 20%\n", 0);
     assert_near(result.load_mean / result.target_mean, 1, 0.02);
