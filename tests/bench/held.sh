@@ -9,7 +9,9 @@ Usage: tests/bench/held.sh [OPTION]...
 Measures how precisely ssrequest -l holds the load of a service, as tables in Markdown. The service is in a
 control group, whose CPU time an independent monitor, judge, watches. Needs root.
 
-  --parts LIST     default real,services,steps,cost:
+  --parts LIST     default simulated,real,services,steps,cost:
+                     simulated in virtual time, with sssim queue: works of 0.2 to 50 ms, a cost that doubles, late
+                               work, and how many of 400 intervals of the rate contain the true rate
                      real      ssburn serve at each work, load and kind of requests: held, and at a constant
                                rate of that size with the same seed
                      services  programs of others (those of nginx, lighttpd and python3 that are found): held three
@@ -27,7 +29,7 @@ control group, whose CPU time an independent monitor, judge, watches. Needs root
 END
 }
 
-parts=real,services,steps,cost work=1m,5m loads=25,50,75 kinds=even/constant,poisson/constant,poisson/exponential
+parts=simulated,real,services,steps,cost work=1m,5m loads=25,50,75 kinds=even/constant,poisson/constant,poisson/exponential
 seconds=60 rounds=1 output=
 take_options parts work loads kinds seconds rounds output build -- "$@"
 check_numbers seconds rounds
@@ -94,6 +96,13 @@ of() {
     figure "$kept/$1.json" "$2"
 }
 
+# short NAME FIGURE: prints it with four significant digits.
+short() {
+    local value
+    value=$(of "$1" "$2")
+    [ "$value" = null ] && echo - || printf '%.4g' "$value"
+}
+
 # p99 NAME: prints the 99th percentile of successes from when they were due, in ms.
 p99() {
     awk '/"successes"/ { inside = 1 } inside && /"p99_seconds"/ {
@@ -109,13 +118,51 @@ rate_deviation() {
         END { mean = sum / n; printf "%.1f", 100 * sqrt(squares / n - mean ^ 2) / mean }' "$kept/$1.record/requests.csv"
 }
 
-# limits LOAD WORK_SECONDS ARRIVAL SPREAD: prints the mean error that chance explains (2 standard deviations, in points)
+# limits LOAD WORK_SECONDS ARRIVAL SPREAD [CPUS SECONDS]: prints the mean error that chance explains (2 standard deviations, in points)
 # and the mean squared error of shot noise in windows of 500 ms.
 limits() {
     awk -v t="$1" -v s="$2" -v a="$([ "$3" = poisson ] && echo 1 || echo 0)" \
-        -v v="$([ "$4" = exponential ] && echo 1 || echo 0)" -v cpus="$(nproc)" -v seconds="$((seconds - 2))" 'BEGIN {
+        -v v="$([ "$4" = exponential ] && echo 1 || echo 0)" -v cpus="${5:-$(nproc)}" -v seconds="${6:-$((seconds - 2))}" 'BEGIN {
         spread = a + v * v
         printf "%.2f %.2f\n", 200 * sqrt(t / 100 * s * spread * 10 / cpus) / seconds, 1e4 * t / 100 * s * spread / (0.5 * cpus) }'
+}
+
+# simulate OPTION...: holds a simulated service on 2 CPUs; the result is simulated.json.
+simulate() {
+    sssim queue --json --workers 64 --cpus 2 "$@" >"$kept/simulated.json"
+}
+
+# simulated_row NAME WORK_MS KIND LOAD OPTION...
+simulated_row() {
+    local arrival=${3%/*} spread=${3#*/} chance
+    simulate -l "$4%" --work "$2m" --arrival "$arrival" --spread "$spread" "${@:5}"
+    read -r chance noise < <(limits "$4" "$(awk "BEGIN { print $2 / 1000 }")" "$arrival" "$spread" 2 115)
+    printf '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' "$1" "$2" "$3" "$4" \
+        "$(short simulated error_mean_percent)" "$chance" "$(short simulated error_mse_e4)" "$noise" \
+        "$(short simulated overshoot_percent)" "$(short simulated settled_seconds)"
+}
+
+simulated() {
+    local time kind load seed low high inside=0
+    printf '\n| case | work ms | kind | load | mean error | chance | MSE | shot noise | overshoot | settled s |\n|%s\n' \
+        "$(printf -- '---|%.0s' {1..10})"
+    for time in 0.2 1 5 20 50; do
+        for kind in even/constant poisson/constant even/exponential poisson/exponential; do
+            for load in 25 50 75; do
+                simulated_row steady "$time" "$kind" "$load" -d 120s
+            done
+        done
+    done
+    for load in 25 50 75; do
+        simulated_row doubling 2.5 even/constant "$load" --work-change 2 --change-from 20s --change-over 5s --settle 10s
+        simulated_row late 1 even/constant "$load" --late 50% --late-by 1s --settle 0
+    done
+    for ((seed = 1; seed <= 400; seed++)); do
+        simulate -l 50% --work 5m --arrival poisson --spread exponential --seed "$seed"
+        low=$(of simulated rate_low) high=$(of simulated rate_high)
+        inside=$((inside + $(awk -v low="$low" -v high="$high" 'BEGIN { print low <= 200 && 200 <= high }')))
+    done
+    printf '\nOf 400 intervals, %s contain the true rate.\n' "$inside"
 }
 
 real_row() {
@@ -127,7 +174,7 @@ real_row() {
     printf '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' "${name//-/ | }" \
         "$(judged "$name" error_mean_percent)" "$limit" "$(judged "$name" error_mse_e4)" "$noise" \
         "$(judged "$name-constant" error_mse_e4)" "$(judged "$name-constant" error_mean_percent)" \
-        "$(of "$name" rate)" "$(rate_deviation "$name")" "$(p99 "$name")" "$(p99 "$name-constant")"
+        "$(short "$name" rate)" "$(rate_deviation "$name")" "$(p99 "$name")" "$(p99 "$name-constant")"
 }
 
 real() {
@@ -185,7 +232,7 @@ listening_to() {
 
 services() {
     local program round load
-    printf '\n| service | load | rates | interval of the first | cost ms | mean error constant | MSE constant |\n|%s\n' \
+    printf '\n| service | load | rates | interval of the first | cost s | mean error constant | MSE constant |\n|%s\n' \
         "$(printf -- '---|%.0s' {1..7})"
     for program in nginx lighttpd python3; do
         command -v "$program" >/dev/null || continue
@@ -194,12 +241,12 @@ services() {
             start_service "$program"
             for round in 1 2 3; do
                 held "$program-$load-$round" "0.$load" "$url" "${asked[@]}" --seed "$round"
-                rates+=" $(of "$program-$load-$round" rate)"
+                rates+=" $(short "$program-$load-$round" rate)"
             done
             constant "$program-$load-constant" "0.$load" "$(of "$program-$load-1" rate)" "$url" "${asked[@]}"
             printf '| %s | %s | %s | %s to %s | %s | %s | %s |\n' "$program" "$load" "${rates# }" \
-                "$(of "$program-$load-1" rate_low)" "$(of "$program-$load-1" rate_high)" \
-                "$(of "$program-$load-1" cpu_seconds_per_request)" "$(judged "$program-$load-constant" error_mean_percent)" \
+                "$(short "$program-$load-1" rate_low)" "$(short "$program-$load-1" rate_high)" \
+                "$(short "$program-$load-1" cpu_seconds_per_request)" "$(judged "$program-$load-constant" error_mean_percent)" \
                 "$(judged "$program-$load-constant" error_mse_e4)"
             end_last
             sleep 1
@@ -221,9 +268,9 @@ steps() {
             ssrequest -q --record "$kept/$name-$kind.record" --json "$kept/$name-$kind.json" --load-trace "$trace" \
                 --settle 0 --arrival "$kind" "http://127.0.0.1:$port/" 2>>"$kept/$name-$kind.log" || true
             end_last
-            printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$name" "$kind" "$(of "$name-$kind" error_mean_percent)" \
-                "$(of "$name-$kind" error_mse_e4)" "$(of "$name-$kind" overshoot_percent)" \
-                "$(of "$name-$kind" settled_seconds)" "$(of "$name-$kind" load_mean)"
+            printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$name" "$kind" "$(short "$name-$kind" error_mean_percent)" \
+                "$(short "$name-$kind" error_mse_e4)" "$(short "$name-$kind" overshoot_percent)" \
+                "$(short "$name-$kind" settled_seconds)" "$(short "$name-$kind" load_mean)"
         done
     done
 }
@@ -249,8 +296,10 @@ cost() {
 open_bench
 kept=${output:-$folder}
 mkdir -p "$kept"
-make_group
-trap 'close_held' EXIT
+if [ "$parts" != simulated ]; then
+    make_group
+    trap 'close_held' EXIT
+fi
 port=8765
 for part in ${parts//,/ }; do
     "$part"
