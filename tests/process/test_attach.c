@@ -90,7 +90,6 @@ TEST_CASE(attached_processes_stay_in_their_control_groups) {
         }
         run_end(run, SIGINT);
         family_end_kept(&tree);
-        run_free(target);
     }
 }
 
@@ -123,7 +122,6 @@ TEST_CASE(the_run_ends_when_the_attached_process_dies) {
         kill(target->pid, SIGKILL);
         run_succeed(run); /* although no process reaped it */
         run_expect_text(&run->err, "ended by workloads");
-        run_free(target);
     }
 }
 
@@ -138,7 +136,6 @@ TEST_CASE(an_ended_attached_process_adds_no_duty) {
         kill(first->pid, SIGKILL);
         run_succeed(run);
         duty = json_number(run->out.bytes, "duty_mean");
-        run_free(first);
         run_free(second);
     }
     ck_assert_msg(duty >= 0 && duty < 0.6, "%g", duty);
@@ -187,7 +184,6 @@ static void expect_to_survive(const char *const *command, size_t count) {
             run_end(run, SIGTERM);
         }
         family_end_kept(&kept);
-        run_free(target);
     }
 }
 
@@ -271,8 +267,6 @@ TEST_CASE(group_without_leader_is_continued_by_another_executor) {
         family_kill_together(&killed, run->pid);
         run_expect(run_wait(run), -SIGKILL);
         family_end_kept(&kept);
-        run_free(target);
-        run_free(other);
     }
 }
 
@@ -374,19 +368,13 @@ static struct run *attach_late(const char *late, struct run *target) {
     return START_IN(&setup, SLOW, "--end", "--attach", run_pid_text(target->pid));
 }
 
-static void expect_end(struct run *run, struct run *target) {
-    run_end(run, SIGTERM);
-    run_free(target);
-    run_free_clean(run);
-}
-
 /* A program may fork at its first signal, before a busy guardian listens for forks. */
 TEST_CASE(daemons_forked_at_the_first_signal_are_ended) {
     SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
     struct run *target = start_target(WORDS(PAYLOAD, "late-daemons", "2"));
     struct run *run = attach_late("SS_TEST_LATE=300:ss-guardian", target);
     RUN_UNTIL(run, family_find("payload-daemon").count == 2);
-    expect_end(run, target);
+    run_end(run, SIGTERM);
 }
 
 /* A busy guardian learns of the fork only after the instance seems to have ended. */
@@ -395,7 +383,7 @@ TEST_CASE(a_daemon_forked_at_sigterm_is_ended) {
     struct run *target = start_target(WORDS(PAYLOAD, "daemon-at-end"));
     struct run *run = attach_late("SS_TEST_LATE=40:ss-guardian:event", target);
     RUN_UNTIL(run, run_state(target->pid) == 'T');
-    expect_end(run, target);
+    run_end(run, SIGTERM);
 }
 
 /* Returns whether the payloads are children of the first process of the run's namespace. */
@@ -495,8 +483,6 @@ TEST_CASE(each_attached_process_is_an_instance) {
     ck_assert(!run->ended);
     kill(second->pid, SIGKILL);
     run_succeed(run);
-    run_free(first);
-    run_free(second);
     family_end_all();
 }
 
@@ -533,7 +519,6 @@ TEST_CASE(descendants_with_the_same_name_are_attached_as_one_tree) {
     struct run *run = START(SLOW, "--attach-name", name);
     RUN_UNTIL(run, run_state(target->pid) == 'T');
     run_end(run, SIGTERM);
-    run_free(target);
     family_end_all();
 }
 
@@ -646,7 +631,6 @@ TEST_CASE(a_tree_cannot_be_attached_twice) {
     struct run *other = run_start(NULL, WORDS("sleep", "1000"));
     const char *message = run_format("process %d belongs to the run of", (int)child);
     REFUSED(message, "--attach", pair_text(other->pid, child));
-    run_free(other);
     run_end(run, SIGTERM);
     struct family tree = family_find("payload");
     family_end_kept(&tree);

@@ -52,15 +52,9 @@ static struct run *start_endless(void) {
     return start_until_begun(endless, NULL);
 }
 
-static void finish(struct run *run) {
-    run_free_clean(run);
-    run_remove_folder(folder);
-}
-
 static void clean_study(void) {
     const struct run_setup setup = {.folder = folder};
-    struct run *run = run_succeed(run_start(&setup, WORDS(SSBATCH, "--clean", "study")));
-    run_free_clean(run);
+    run_succeed(run_start(&setup, WORDS(SSBATCH, "--clean", "study")));
 }
 
 static void kill_call(struct run *run) {
@@ -91,7 +85,6 @@ static void expect_completion(void) {
     ck_assert(is_there("study/a/run.json"));
     ck_assert(!is_there("made-a"));
     ck_assert(!is_there("study/.a.part"));
-    finish(run);
 }
 
 TEST_CASE(a_killed_call_leaves_nothing_behind) {
@@ -101,7 +94,6 @@ TEST_CASE(a_killed_call_leaves_nothing_behind) {
     run_expect_nothing_left();
     ck_assert(is_there("closed-a")); /* by the keeper */
     ck_assert(!is_there("made-a"));
-    run_free_clean(run);
     expect_completion();
 }
 
@@ -114,10 +106,8 @@ TEST_CASE(accepted_statuses_of_after_commands_survive_a_kill) {
             NULL);
     kill_call(run);
     run_expect_nothing_left();
-    run_free(run);
     run = run_succeed(start(NULL));
     run_expect_file(run_path(folder, "closed"), "x\nx\n");
-    finish(run);
 }
 
 TEST_CASE(a_killed_call_and_its_keeper_leave_no_process) {
@@ -129,7 +119,6 @@ TEST_CASE(a_killed_call_and_its_keeper_leave_no_process) {
     kill(run->pid, SIGKILL);
     run_expect(run_wait(run), -SIGKILL);
     run_expect_nothing_left();
-    run_free_clean(run);
     /*
      * The next call completes the cleanup if the previous one did not: after the keeper's death the
      * stopped call continues, and may replace the keeper before it is killed.
@@ -150,7 +139,6 @@ TEST_CASE(a_killed_keeper_is_replaced_by_the_call) {
     kill_call(run);
     run_expect_nothing_left();
     ck_assert(is_there("closed-a"));
-    run_free_clean(run);
     expect_completion();
 }
 
@@ -160,7 +148,6 @@ TEST_CASE(a_killed_minder_fails_its_run_and_leaves_no_process) {
     run_expect(run_wait(run), 1);
     run_expect_text(&run->err, "a: failed: main was ended by signal 9");
     ck_assert(is_there("closed-a"));
-    run_free_clean(run);
     expect_completion();
 }
 
@@ -181,7 +168,6 @@ TEST_CASE(the_next_call_ends_processes_of_a_killed_call) {
     struct run *run = start_endless();
     ck_assert_uint_ge(kill_all(run), 5); /* itself, its keeper, three minders */
     expect_completion(); /* although daemons, and what `after` undoes, may be left */
-    run_free_clean(run);
 }
 
 TEST_CASE(a_call_without_runs_undoes_the_journals_of_a_killed_call) {
@@ -191,13 +177,11 @@ TEST_CASE(a_call_without_runs_undoes_the_journals_of_a_killed_call) {
         "main -- true\n",
         NULL);
     kill_all(run);
-    run_free(run);
     ck_assert(is_there("study/a/run.json"));
     ck_assert(!is_there("closed"));
     run_write_file(run_path(folder, "enough"), "");
     run = run_succeed(start(NULL));
     ck_assert(is_there("closed"));
-    finish(run);
 }
 
 TEST_CASE(a_terminated_call_cleans_up_and_ends_by_the_signal) {
@@ -206,7 +190,6 @@ TEST_CASE(a_terminated_call_cleans_up_and_ends_by_the_signal) {
     run_expect(run_wait(run), -SIGTERM);
     ck_assert(is_there("closed-a"));
     ck_assert(!is_there("made-a"));
-    run_free_clean(run);
     expect_completion();
 }
 
@@ -223,7 +206,6 @@ TEST_CASE(a_terminated_call_reports_failed_cleanup) {
         "ssbatch: a: warning: cannot undo it: after ended with status 4: no cable; the next "
         "call, or ssbatch --clean, tries again\n");
     run_expect_text(&run->err, "ssbatch: after ended with status 3: no bridge\n");
-    finish(run);
 }
 
 /* As in a container: the kernel ignores what the first process of a PID namespace sends itself. */
@@ -235,7 +217,6 @@ TEST_CASE(a_call_as_first_process_exits_with_the_number_of_the_signal) {
     struct run *run = run_wait(run_start(&setup,
         WORDS("unshare", surroundings_new_namespaces(), "--mount-proc", SSBATCH, "study", "plan")));
     run_expect(run, 128 + SIGTERM);
-    finish(run);
 }
 
 /* The program is started before the run; showstopper is killed while the program is stopped. */
@@ -258,8 +239,6 @@ TEST_CASE(a_killed_call_leaves_no_attached_program_stopped) {
     RUN_UNTIL(NULL, run_state(program->pid) == 'S');
     kill(program->pid, SIGKILL);
     run_wait(program);
-    run_free(program);
-    finish(run);
 }
 
 TEST_CASE(a_command_that_ignores_sigterm_is_killed_after_the_grace_period) {
@@ -268,7 +247,6 @@ TEST_CASE(a_command_that_ignores_sigterm_is_killed_after_the_grace_period) {
     struct run *run = run_wait(start(NULL));
     run_expect(run, 1);
     run_expect_text(&run->err, "a: failed: did not finish within its limit of 1 s");
-    finish(run);
 }
 
 /* Returns the folder in memory, whose path a run has written to the file `where`. */
@@ -287,7 +265,6 @@ TEST_CASE(the_memory_folder_of_a_killed_call_is_removed) {
     kill_call(run);
     run_expect_nothing_left();
     ck_assert(!run_exists(where));
-    finish(run);
 }
 
 static void expect_state(const char *expected) {
@@ -310,12 +287,10 @@ TEST_CASE(a_replaced_keeper_copies_files_out_of_memory) {
     run_expect_nothing_left();
     expect_state("x\n");
     ck_assert(!run_exists(where));
-    finish(run);
 }
 
 static void copy_folder(const char *from, const char *to) {
-    struct run *run = run_succeed(run_start(NULL, WORDS("cp", "-a", from, to)));
-    run_free(run);
+    run_succeed(run_start(NULL, WORDS("cp", "-a", from, to)));
 }
 
 /* The call that a power cut ended is another host's while a second call makes an attempt. */
@@ -337,7 +312,6 @@ TEST_CASE(files_in_memory_do_not_replace_those_of_another_host) {
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     run_expect_nothing_left();
-    run_free(run);
     run_remove_folder(run_path(folder, "study"));
     ck_assert_int_eq(rename(run_path(folder, "left"), run_path(folder, "study")), 0);
     copy_folder(run_path(folder, "memory"), where);
@@ -351,7 +325,6 @@ TEST_CASE(files_in_memory_do_not_replace_those_of_another_host) {
     RUN_UNTIL(run, is_there("begun"));
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
-    run_free(run);
     expect_state("2");
     ck_assert_int_eq(rename(away, call), 0);
     globfree(&found);

@@ -146,7 +146,6 @@ static bool stop_in_time(struct run *runs[RUNS], const char *name, size_t each,
         if (!runs[i]->ended)
             kill(runs[i]->pid, SIGCONT);
         run_succeed(runs[i]);
-        run_free(runs[i]);
         runs[i] = NULL;
     }
     run_expect_nothing_left();
@@ -172,7 +171,6 @@ static void expect_planned_end(struct run *runs[RUNS]) {
         ck_assert(json_is(runs[i]->out.bytes, "ended_by", "\"duration\""));
         json_expect_between(runs[i]->out.bytes, "duration_seconds", planned - 0.1, planned + 55);
         json_expect_between(runs[i]->out.bytes, "load_mean", 0, 1);
-        run_free(runs[i]);
     }
     run_expect_nothing_left();
 }

@@ -220,7 +220,6 @@ TEST_CASE(attached_processes_are_counted) {
     RUN_UNTIL(run, run->ended || has_seconds(record, 0.005) ||
                        (read_table(record).count >= 2 && !may_count(record)));
     run_end(run, SIGTERM);
-    run_free(target);
     family_end_all();
     SKIP_UNLESS(has_seconds(record, 0.005) || may_count(record),
         "perf-events: the kernel does not permit counting");

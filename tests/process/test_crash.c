@@ -47,7 +47,6 @@ static void expect_crash(const char *flag, const char *signal) {
     const char *words = run_format("/crash.so crashed (%s)\n", signal);
     run_expect_refusal(run, "showstopper: the module ");
     run_expect_text(&run->err, words);
-    run_free_clean(run);
 }
 
 TEST_CASE(a_crash_of_a_trace_module_in_the_master_ends_the_run) {
@@ -70,7 +69,6 @@ static void expect_end_by(int signal) {
     run_wait_text(run, "instances run");
     run_end(run, signal);
     ck_assert_uint_eq(run_count_text(&run->err, "crashed"), 0);
-    run_free_clean(run);
 }
 
 /* A library of the system crashes when the master matches a line. */
@@ -88,7 +86,6 @@ static void expect_end_by_fault(void) {
         "--duration", "1h", PAYLOAD, "say", "x");
     run_expect(run, -SIGSEGV);
     ck_assert_uint_eq(run_count_text(&run->err, "crashed"), 0);
-    run_free_clean(run);
 }
 
 TEST_CASE(a_crash_outside_of_modules_ends_the_master_by_its_signal) {

@@ -85,7 +85,6 @@ static void expect_order(struct run *run) {
     RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, yard_each_freezer(NULL) == 0);
     ck_assert_uint_eq(run_count_text(&run->err, WARNING), 0);
     ck_assert_uint_eq(run_count_text(&run->out, WARNING), 0);
-    run_free(run);
 }
 
 /* Waits until the process is frozen and thawed. Returns the CPU time that it used as a share. */

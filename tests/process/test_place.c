@@ -278,7 +278,7 @@ static void start_first(void) {
         _exit(1);
 }
 
-/* Opens the place with a container. close_container() ends it. */
+/* Opens the place with a container. The end of its parent ends it. */
 static pid_t open_container(void) {
     pid_t answers[2] = {0};
     SKIP_UNLESS(geteuid() == 0, "root: only root may enter namespaces");
@@ -299,11 +299,6 @@ static pid_t open_container(void) {
     return parent;
 }
 
-static void close_container(pid_t parent) {
-    kin_end(parent);
-    run_expect_nothing_left();
-}
-
 #define ENTER(...) call(WORDS(PLACE, "enter", "p", "--", __VA_ARGS__))
 
 /* Prints the namespaces of the process with this entry in /proc. */
@@ -317,7 +312,7 @@ TEST_CASE(a_command_runs_in_the_namespaces_of_the_container) {
     struct run *run = ENTER("sh", "-c", NAMESPACES, "sh", "self");
     run_expect(run, 0);
     ck_assert_str_eq(run->out.bytes, first->out.bytes);
-    close_container(parent);
+    kin_end(parent);
 }
 
 TEST_CASE(a_command_runs_in_the_folder_of_its_caller) {
@@ -327,7 +322,7 @@ TEST_CASE(a_command_runs_in_the_folder_of_its_caller) {
     run_expect(run, 7);
     const char *expected = run_format("inside\n%s\n", getcwd(current, sizeof current));
     ck_assert_str_eq(run->out.bytes, expected);
-    close_container(parent);
+    kin_end(parent);
 }
 
 TEST_CASE(failed_commands_have_the_status_of_a_shell) {
@@ -339,7 +334,7 @@ TEST_CASE(failed_commands_have_the_status_of_a_shell) {
     run = ENTER("/etc/passwd");
     run_expect(run, 126);
     run_expect_text(&run->err, "cannot execute '/etc/passwd': Permission denied");
-    close_container(parent);
+    kin_end(parent);
 }
 
 TEST_CASE(a_folder_that_the_container_lacks_is_reported) {
@@ -349,7 +344,7 @@ TEST_CASE(a_folder_that_the_container_lacks_is_reported) {
     struct run *run = run_wait(run_start(&setup, WORDS(PLACE, "enter", "p", "--", "true")));
     run_expect(run, 1);
     run_expect_text(&run->err, "/hidden/deep: No such file or directory");
-    close_container(parent);
+    kin_end(parent);
 }
 
 #define WAITING "trap 'exit 9' TERM; echo ready; while :; do sleep 0.01; done"
@@ -366,5 +361,5 @@ TEST_CASE(sigterm_reaches_the_command_unless_it_is_an_instance) {
     run_wait_text(run, "ready");
     run_end(run, SIGTERM);
     family_end_all();
-    close_container(parent);
+    kin_end(parent);
 }

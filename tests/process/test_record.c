@@ -327,10 +327,8 @@ TEST_CASE(a_killed_run_leaves_whole_lines) {
             run_wait(runs[i]);
         }
         run_expect_nothing_left();
-        for (int i = 0; i < AT_ONCE; i++) {
+        for (int i = 0; i < AT_ONCE; i++)
             expect_interrupted(records[i]);
-            run_free(runs[i]);
-        }
     }
 }
 
@@ -545,11 +543,8 @@ static void expect_replay(const char *record, const char *again) {
      * machine, samples at its start or end may be missing in the mean.
      */
     for (int i = 0;
-         i < 5 && !(run && fabs(json_number(run->out.bytes, "target_mean") - 0.25) < 0.03); i++) {
-        if (run)
-            run_free(run);
+         i < 5 && !(run && fabs(json_number(run->out.bytes, "target_mean") - 0.25) < 0.03); i++)
         run = SUCCEED("--replay", record, "--record", again, "--force", "--json", "-");
-    }
     ck_assert_double_eq_tol(json_number(run->out.bytes, "target_mean"), 0.25, 0.03);
     ck_assert_double_eq(json_number(run->out.bytes, "instances"), 3);
     ck_assert(json_is(run->out.bytes, "ended_by", "\"trace\""));

@@ -48,7 +48,6 @@ static void start_all(const char *record, const char *option) {
         }
         run_expect(runs[i], 125);
         run_expect_text(&runs[i]->err, "choose another");
-        run_free(runs[i]);
     }
     ck_assert_ptr_nonnull(winner);
     run_wait_text(winner, "instances run");

@@ -123,7 +123,7 @@ static bool change_before_start(const char *folder, int lead, size_t count) {
         if (early)
             fault_expect_refusal(runs[i], changes[i].status, paths[i]);
         else
-            run_free(run_wait(runs[i]));
+            run_wait(runs[i]);
     }
     return early;
 }

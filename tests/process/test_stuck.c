@@ -86,7 +86,6 @@ static void expect_stuck(const char *source, const char *const *options, bool re
     SKIP_UNLESS(has_realtime || !realtime, "realtime: real-time priority is not permitted");
     RUN_UNTIL_WITHIN(STUCK_PATIENCE, run, run->ended);
     run_expect_refusal(run, "endless loop");
-    run_free_clean(run);
 }
 
 TEST_CASE(a_stuck_executor_is_ended_at_any_priority) {
@@ -121,7 +120,6 @@ TEST_CASE(a_stuck_executor_of_a_killed_master_leaves_nothing_behind) {
     RUN_UNTIL_WITHIN(STUCK_PATIENCE, run, run->ended || any_has_used(&executors, 0.2));
     kill(run->pid, SIGKILL);
     run_expect(run_wait(run), -SIGKILL);
-    run_free_clean(run);
 }
 
 static size_t count_realtime(const struct family *executors) {
