@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Simulates studies of tools/experiments/antagonist and prints them as CSV, for antagonist.py.
- * usage() describes the options.
+ * Simulates studies of tools/experiments/antagonist, of 8 suspects with noise of 5 % a second, and
+ * prints them as CSV, for antagonist.py. In 5 % of the studies sssim simulates the throttles.
  */
 
 #include <math.h>
@@ -280,22 +280,11 @@ static void simulate_guilty(long study, uint64_t seed) {
     print_study(&scene, study, "guilty", seed);
 }
 
-static void usage(FILE *file) {
-    fputs(
-        "Usage: antagonist-bench [RUNS [SEED]]\n"
-        "Simulates 2 x RUNS studies of 8 suspects (default 1000): 126 slots of 5 s, depth 50 %,\n"
-        "noise of 5 % a second. Prints their slots as CSV. In 5 % of the studies sssim simulates\n"
-        "the throttles.\n",
-        file);
-}
-
 int main(int argc, char **argv) {
     long runs = argc > 1 ? atol(argv[1]) : 1000;
     uint64_t seed = argc > 2 ? (uint64_t)atoll(argv[2]) : 1;
-    if (argc > 3 || runs < 1) {
-        usage(stderr);
-        return 2;
-    }
+    if (argc > 3 || runs < 1)
+        return fputs("Usage: antagonist-bench [RUNS [SEED]]\n", stderr), 2;
     fputs("study,kind,slot,figure", stdout);
     for (size_t i = 0; i < SUSPECTS; i++)
         printf(",cpu%zu", i + 1);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * Simulates studies of tools/experiments/duet and prints them as CSV, for duet.py. usage()
- * describes the options.
- */
+/* Simulates studies of tools/experiments/duet and prints them as CSV, for duet.py. */
 
-#include <getopt.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -52,17 +48,6 @@ struct study {
     bool stays;    /* processes have several turns, so the launch does not vary between turns */
     double normal; /* logarithm of the speed, in standard deviations, unless simulated */
 };
-
-static void usage(FILE *file) {
-    fputs("Usage: duet-bench [OPTION]...\n"
-          "Simulates studies of tools/experiments/duet, without a difference and with one of 1 or\n"
-          "2 %, and prints their figures as CSV.\n\n"
-          "  --studies N     studies of each kind; default 10000\n"
-          "  --simulated N   how many of them run on the machine of sssim; default 500\n"
-          "  --seed N        default 1\n"
-          "  --help          print this help\n",
-        file);
-}
 
 /* Returns the throughput of a run simulated by sssim; NaN if the simulation fails. */
 static double simulate(const struct study *study, int number, double speed) {
@@ -248,39 +233,17 @@ static void carry_all(
     }
 }
 
-static uint64_t parse(const char *word, uint64_t max) {
-    char *end;
-    double number = strtod(word, &end);
-    if (*word == '\0' || *end != '\0' || !(number >= 0 && number <= (double)max)) {
-        fprintf(stderr, "duet: %s: a number is required: see --help\n", word);
-        exit(125);
-    }
-    return (uint64_t)number;
-}
-
 int main(int argc, char **argv) {
-    static const struct option rows[] = {{"studies", required_argument, NULL, 'n'},
-        {"simulated", required_argument, NULL, 's'}, {"seed", required_argument, NULL, 'r'},
-        {"help", no_argument, NULL, 'h'}, {0}};
     static const struct part parts[] = {
         {"blocks", EFFECT_TO_SEE, false, carry_blocks},
         {"turns", PAIR_EFFECT, true, carry_turns},
         {"beside", EFFECT_TO_SEE, true, carry_beside},
     };
-    int studies = 10000, simulated = 500;
-    uint64_t seed = 1;
-    for (int option; (option = getopt_long(argc, argv, "", rows, NULL)) != -1;) {
-        if (option == 'n')
-            studies = (int)parse(optarg, 1000000);
-        else if (option == 's')
-            simulated = (int)parse(optarg, 1000000);
-        else if (option == 'r')
-            seed = parse(optarg, 1000000);
-        else {
-            usage(option == 'h' ? stdout : stderr);
-            return option == 'h' ? 0 : 125;
-        }
-    }
+    int studies = argc > 1 ? atoi(argv[1]) : 10000;
+    int simulated = argc > 2 ? atoi(argv[2]) : 500;
+    uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
+    if (argc > 4 || studies < 1)
+        return fputs("Usage: duet-bench [STUDIES [SIMULATED [SEED]]]\n", stderr), 2;
     puts("part,effect,simulated,truth,b_first,figures,compared");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         carry_all(&parts[i], 0, studies, simulated, seed);

@@ -5,11 +5,11 @@
 
 usage() {
     cat <<END
-Usage: tests/bench/duet.sh [--build DIR] [OPTION]...
-Simulates studies of tools/experiments/duet, and prints how many find a difference, without one and with one of 1 or
-2 %. Exits with status 1 if a limit is missed. The remaining options are those of duet-bench:
+Usage: tests/bench/duet.sh [--build DIR] [STUDIES [SIMULATED [SEED]]]
+Simulates STUDIES of tools/experiments/duet of each kind (default 10000), the first SIMULATED of them on the machine of
+sssim (default 500), and prints how many find a difference, without one and with one of 1 or 2 %. Exits with status 1
+if a limit is missed.
 END
-    "$build/tests/duet-bench" --help | sed -n '/^ *--/p'
 }
 
 judge_simulated duet "$@"

@@ -2,7 +2,7 @@
 
 /*
  * Measures simulated machines as tools/experiments/loadline does, and prints the levels as CSV, for
- * loadline.py. usage() describes the options.
+ * loadline.py. One machine in 20 runs in the simulator.
  */
 
 #include <math.h>
@@ -288,19 +288,9 @@ static void print_prediction(struct model *model, bool has_bursts) {
     print_ladder(names[model->family], model, &ladder, question);
 }
 
-static void usage(void) {
-    puts("Usage: loadline-bench [MACHINES [SEED]]\n"
-         "Measures simulated machines in ten levels of load, up and down, twice (default: 1000\n"
-         "machines; one in 20 runs in the simulator), also with other noise, and levels up to\n"
-         "60 % of a fifth as many machines of each family, without and with bursts at full\n"
-         "load. Prints the levels as CSV.");
-}
-
 int main(int argc, char **argv) {
-    if (argc > 3 || (argc > 1 && atoi(argv[1]) < 20)) {
-        usage();
-        return 2;
-    }
+    if (argc > 3 || (argc > 1 && atoi(argv[1]) < 20))
+        return fputs("Usage: loadline-bench [MACHINES [SEED]]\n", stderr), 2;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     int machines = argc > 1 ? atoi(argv[1]) : RUNS, simulated = machines / 20;
     puts("ladder,part,family,bend,place,slope,scale,noise,anywhere,level,burst,burst_error,target,"

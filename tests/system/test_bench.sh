@@ -63,7 +63,7 @@ simulated_load_lines_meet_the_required_accuracy() { # case
 
 simulated_duets_meet_the_required_error_rates() { # case
     need_built reports
-    "$benches/duet.sh" --build "$build" --studies 1000 --simulated 1 >"$output" 2>&1 || fail "duet.sh: status $?"
+    "$benches/duet.sh" --build "$build" 1000 1 >"$output" 2>&1 || fail "duet.sh: status $?"
     prints "\| A and A, generated +\| +999 \| +$number \| +$number \| +$number \| +$number \|"
     prints "\| B 1 % slower, in sssim +\| +1 \| +$number \| +$number \| +$number \| +$number \|"
     prints "\| A and A +\| +1000 \| +$number \| +$number \| +$number \|"
