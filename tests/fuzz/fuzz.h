@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,6 +31,20 @@ static inline char *fuzz_text(const uint8_t *data, size_t size) {
         memcpy(text, data, size);
     text[size] = '\0';
     return text;
+}
+
+/* Returns a file with the input, which the caller closes. */
+static inline int fuzz_file(const uint8_t *data, size_t size, char path[32]) {
+    int file = memfd_create("input", MFD_CLOEXEC);
+    FUZZ_CHECK(file >= 0 && pwrite(file, data, size, 0) == (ssize_t)size);
+    snprintf(path, 32, "/proc/self/fd/%d", file);
+    return file;
+}
+
+static inline FILE *fuzz_stream(const void *data, size_t size) {
+    FILE *stream = size > 0 ? fmemopen((void *)data, size, "r") : fopen("/dev/null", "r");
+    FUZZ_CHECK(stream);
+    return stream;
 }
 
 #endif

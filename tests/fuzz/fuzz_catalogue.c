@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "base/words.h"
 #include "fuzz.h"
 #include "workload.h"
@@ -25,12 +22,10 @@ static void check_workload(const struct ssbatch_workload *workload) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    char path[64];
+    char path[32];
+    int file = fuzz_file(data, size, path);
     struct ssbatch_catalogue catalogue = {0};
     struct ss_error error = {0};
-    int file = memfd_create("catalogue", MFD_CLOEXEC);
-    FUZZ_CHECK(file >= 0 && write(file, data, size) == (ssize_t)size);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     if (ssbatch_catalogue_read(&catalogue, path, &error) == 0) {
         FUZZ_CHECK(error.status == 0);
         for (size_t i = 0; i < catalogue.count; i++)

@@ -2,10 +2,8 @@
 
 /* Fuzzes the importer that FORMAT names. The last byte of the input chooses its options. */
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "fuzz.h"
+#include "fuzz_records.h"
 #include "import.h"
 
 /* An importer would start a child process to decompress the input. */
@@ -33,15 +31,6 @@ static struct sstrace_import_options choose(uint8_t byte) {
     return options;
 }
 
-static void check_records(const struct ss_trace_records *records) {
-    FUZZ_CHECK(records->count > 0);
-    for (size_t i = 0; i < records->count; i++) {
-        const struct ss_trace_record *record = &records->items[i];
-        FUZZ_CHECK(record->load >= 0 && record->load <= 1);
-        FUZZ_CHECK(i == 0 || record->time >= record[-1].time);
-    }
-}
-
 static int import(struct text_input *input, const struct sstrace_import_options *options,
     struct ss_trace_sink *sink) {
     struct sstrace_samples samples;
@@ -61,9 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (is_packed(data, size))
         return 0;
     struct sstrace_import_options options = choose(size > 0 ? data[size - 1] : 0);
-    int file = memfd_create("fuzz", MFD_CLOEXEC);
-    FUZZ_CHECK(file >= 0 && write(file, data, size) == (ssize_t)size);
-    lseek(file, 0, SEEK_SET);
+    char path[32];
+    int file = fuzz_file(data, size, path);
     int result = text_input_open_descriptor(&input, file, "input", &error);
     if (result == 0)
         result = import(&input, &options, &collector.sink);
@@ -71,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         FORMAT.detect(input.head);
     FUZZ_CHECK(text_input_close(&input) == 0);
     if (result == 0)
-        check_records(&records);
+        fuzz_records(&records);
     else
         FUZZ_CHECK(error.status == SS_ERROR_FAILED && !strpbrk(error.message, "\n\r"));
     ss_trace_records_free(&records);

@@ -18,17 +18,12 @@ static void check_decisions(const struct ssactuate_policy *policy) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct ssactuate_policy policy;
     struct ss_error error = {0};
-    if (size == 0)
-        return 0;
-    char *text = fuzz_text(data, size);
-    FILE *stream = fmemopen(text, size, "r");
-    FUZZ_CHECK(stream);
+    FILE *stream = fuzz_stream(data, size);
     if (ssactuate_policy_read(&policy, stream, "policy", &error) == 0)
         check_decisions(&policy);
     else
         FUZZ_CHECK(error.status != 0 && !strpbrk(error.message, "\n\r"));
     fclose(stream);
     ssactuate_policy_free(&policy);
-    free(text);
     return 0;
 }

@@ -23,8 +23,7 @@ static void check_profile(const struct profile *profile) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct profile profile = {0};
     struct ss_error error = {0};
-    FILE *stream = size > 0 ? fmemopen((void *)data, size, "r") : fopen("/dev/null", "r");
-    FUZZ_CHECK(stream);
+    FILE *stream = fuzz_stream(data, size);
     if (profile_read_stream(&profile, stream, "profile", &error) == 0)
         check_profile(&profile);
     else

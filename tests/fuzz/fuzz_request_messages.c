@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "fuzz.h"
 #include "messages.h"
 
@@ -25,10 +22,8 @@ static void check(const struct request_messages *messages) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    char path[64];
-    int file = memfd_create("requests", MFD_CLOEXEC);
-    FUZZ_CHECK(file >= 0 && write(file, data, size) == (ssize_t)size);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    char path[32];
+    int file = fuzz_file(data, size, path);
     struct request_messages messages = {0};
     struct ss_error error = {0};
     if (request_messages_read(&messages, path, &error) == 0)

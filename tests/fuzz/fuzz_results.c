@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "choice.h"
 #include "fuzz.h"
@@ -46,11 +44,8 @@ static void check_match(
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct ssprofile_results results;
     struct ss_error error = {0};
-    int file = memfd_create("results", MFD_CLOEXEC);
-    FUZZ_CHECK(
-        file >= 0 && write(file, data, size) == (ssize_t)size && lseek(file, 0, SEEK_SET) == 0);
     char path[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    int file = fuzz_file(data, size, path);
     int result = ssprofile_results_read(&results, path, &error);
     close(file);
     FUZZ_CHECK((result == 0) == (error.status == 0) && !strpbrk(error.message, "\n\r"));

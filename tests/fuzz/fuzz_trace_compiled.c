@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "fuzz.h"
+#include "fuzz_records.h"
 #include "trace/compiled.h"
 
 /* Corrects the checksum of the input, because a fuzzer would hardly find a valid one. */
@@ -25,24 +24,13 @@ static size_t seal(const uint8_t *data, size_t size, uint8_t *sealed) {
     return (count + 1) * sizeof packed - 8;
 }
 
-static void check_records(const struct ss_trace_records *records) {
-    FUZZ_CHECK(records->count > 0);
-    for (size_t i = 0; i < records->count; i++) {
-        const struct ss_trace_record *record = &records->items[i];
-        FUZZ_CHECK(record->load >= 0 && record->load <= 1);
-        FUZZ_CHECK(record->time != SS_TIME_NEVER);
-        FUZZ_CHECK(i == 0 || record->time >= record[-1].time);
-    }
-}
-
 static void read_bytes(const uint8_t *bytes, size_t size) {
     struct ss_trace_records records = {0};
     struct ss_trace_collector collector = ss_trace_collect(&records);
     struct ss_error error = {0};
-    FILE *stream = size > 0 ? fmemopen((void *)bytes, size, "r") : fopen("/dev/null", "r");
-    FUZZ_CHECK(stream);
+    FILE *stream = fuzz_stream(bytes, size);
     if (ss_trace_compiled_read(stream, "trace", &collector.sink, &error) == 0)
-        check_records(&records);
+        fuzz_records(&records);
     else
         FUZZ_CHECK(error.status == SS_ERROR_FAILED && !strpbrk(error.message, "\n\r"));
     ss_trace_records_free(&records);

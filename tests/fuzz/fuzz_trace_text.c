@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
+#include "fuzz_records.h"
 #include "trace/text.h"
-
-static void check_records(const struct ss_trace_records *records) {
-    FUZZ_CHECK(records->count > 0 && records->count <= records->capacity);
-    for (size_t i = 0; i < records->count; i++) {
-        const struct ss_trace_record *record = &records->items[i];
-        const struct ss_trace_record *before = i > 0 ? record - 1 : NULL;
-        FUZZ_CHECK(record->load >= 0 && record->load <= 1);
-        FUZZ_CHECK(record->time != SS_TIME_NEVER);
-        FUZZ_CHECK(!before || record->time >= before->time);
-        FUZZ_CHECK(!record->free || record->load == (before ? before->load : 0));
-    }
-}
 
 static int read_text(
     const void *text, size_t size, struct ss_trace_records *records, struct ss_error *error) {
-    FILE *stream = size > 0 ? fmemopen((void *)text, size, "r") : fopen("/dev/null", "r");
-    FUZZ_CHECK(stream);
+    FILE *stream = fuzz_stream(text, size);
     *records = (struct ss_trace_records){0};
     struct ss_trace_collector collector = ss_trace_collect(records);
     int result = ss_trace_text_read(stream, "trace", &collector.sink, error);
@@ -31,8 +19,11 @@ static void check_written(const struct ss_trace_records *records) {
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     FUZZ_CHECK(stream);
-    for (size_t i = 0; i < records->count; i++)
-        ss_trace_text_write(stream, &records->items[i]);
+    for (size_t i = 0; i < records->count; i++) {
+        const struct ss_trace_record *record = &records->items[i];
+        FUZZ_CHECK(!record->free || record->load == (i > 0 ? record[-1].load : 0));
+        ss_trace_text_write(stream, record);
+    }
     fclose(stream);
     struct ss_trace_records again;
     FUZZ_CHECK(read_text(text, size, &again, NULL) == 0);
@@ -50,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct ss_trace_records records;
     struct ss_error error = {0};
     if (read_text(data, size, &records, &error) == 0) {
-        check_records(&records);
+        fuzz_records(&records);
         check_written(&records);
     } else {
         FUZZ_CHECK(error.status == SS_ERROR_FAILED && !strpbrk(error.message, "\n\r"));

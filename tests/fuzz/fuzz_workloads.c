@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "command/commands.h"
 #include "fuzz.h"
 
@@ -19,10 +16,8 @@ static void check_commands(struct ss_commands *commands) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    char path[64];
-    int file = memfd_create("workloads", MFD_CLOEXEC);
-    FUZZ_CHECK(file >= 0 && write(file, data, size) == (ssize_t)size);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    char path[32];
+    int file = fuzz_file(data, size, path);
     struct ss_commands commands = {0};
     struct ss_error error = {0};
     if (ss_commands_read(&commands, path, &error) == 0) {
