@@ -48,12 +48,6 @@ static bool leave_mounts(void) {
            mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
-static bool filter_calls(struct sock_filter *steps, size_t count) {
-    struct sock_fprog filter = {(unsigned short)count, steps};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
 void surroundings_deny_if(long call, int argument, unsigned mask, unsigned error) {
     size_t half = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
     size_t offset = offsetof(struct seccomp_data, args) + 8 * (size_t)argument + half;
@@ -61,23 +55,18 @@ void surroundings_deny_if(long call, int argument, unsigned mask, unsigned error
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 3),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (unsigned)offset),
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, mask, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, mask, 0, mask ? 1 : 0),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    if (!filter_calls(steps, sizeof steps / sizeof *steps))
+    struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
         _exit(SURROUNDINGS_MISSING);
 }
 
 void surroundings_deny(long call, unsigned error) {
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    if (!filter_calls(steps, sizeof steps / sizeof *steps))
-        _exit(SURROUNDINGS_MISSING);
+    surroundings_deny_if(call, 0, 0, error);
 }
 
 void surroundings_leave_mounts(void) {

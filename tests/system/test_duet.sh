@@ -23,27 +23,27 @@ while [ "$1" != -- ]; do
     [ "$1" != --record ] || record=$2
     shift
 done
+write_record() { # CPUS ITERATIONS LOAD MINUTE SECOND
+    local time=2026-11-20T10:$(printf '%02d:%02d' "$4" "$5")
+    mkdir "$record"
+    echo "{\"version\": \"1\", \"command\": [\"work\"], \"instances\": 1, \"cpu_count\": $1}" >"$record/plan.json"
+    echo '{"time":"","elapsed_seconds":0.000000,"event":"counting"}' >"$record/events.jsonl"
+    echo "{\"ended_by\": \"duration\", \"samples\": 2, \"instances\": 1, \"iterations\": $2, \"warnings\": [], $verdict}" \
+        >"$record/summary.json"
+    printf '%s\n' time,elapsed_seconds,target,load,error,load_ticks,duty "$time.000Z,0.500000,$3,$3,0,1,1" \
+        "$time.500Z,1.000000,$3,$3,0,1,1" >"$record/samples.csv"
+    awk -v count="$2" 'BEGIN {
+        print "instance,start,end"
+        for (i = 1; i <= count; i++) printf "0,%.6f,%.6f\n", (i - 1) / count, i / count
+    }' >"$record/iterations.csv"
+}
 [[ $record =~ -(aa|ab)-([0-9]+)-([1-4])-[ab]/ ]] || exit 1
 run=${BASH_REMATCH[*]:1}
 [ "$run" != "ab 3 2" ] || [ -e "$scratch/repaired" ] || exit 9
 echo "$run" >>"$scratch/carried-out"
 count=$((${*: -1} * (1000 + $5 % 41 - 20) / 1000))
 [ "$run" != "ab 4 1" ] || [ ! -e "$scratch/lacking" ] || count=0
-mkdir "$record"
-echo '{"version": "1", "command": ["work"], "instances": 1, "cpu_count": 1}' >"$record/plan.json"
-echo '{"time":"","elapsed_seconds":0.000000,"event":"counting"}' >"$record/events.jsonl"
-echo "{\"ended_by\": \"duration\", \"samples\": 2, \"instances\": 1, \"iterations\": $count, \"warnings\": [], $verdict}" \
-    >"$record/summary.json"
-second=0$((3 * ${run##* })) second=${second: -2}
-{
-    echo time,elapsed_seconds,target,load,error,load_ticks,duty
-    echo "2026-11-20T10:00:$second.000Z,0.500000,1,1,0,1,1"
-    echo "2026-11-20T10:00:$second.500Z,1.000000,1,1,0,1,1"
-} >"$record/samples.csv"
-awk -v count="$count" 'BEGIN {
-    print "instance,start,end"
-    for (i = 1; i <= count; i++) printf "0,%.6f,%.6f\n", (i - 1) / count, i / count
-}' >"$record/iterations.csv"
+write_record 1 "$count" 1 0 "$((3 * ${run##* }))"
 END
     } >"$scratch/bin/showstopper"
     echo '#!/bin/sh' >"$scratch/bin/work" # the plan names it, but the stand-in does not run it
@@ -63,18 +63,8 @@ stand_in_for_turns() {
 [[ $record =~ -(aa|ab)-([0-9]+)/.*/([ab])$ ]] || exit 1
 side=${BASH_REMATCH[3]} minute=${BASH_REMATCH[2]}
 [ "${BASH_REMATCH[1]}" = aa ] || minute=$((minute + 20))
-minute=0$minute minute=${minute: -2}
 echo "${BASH_REMATCH[*]:1}" >>"$scratch/carried-out"
-mkdir "$record"
-echo '{"version": "1", "command": ["work"], "instances": 1, "cpu_count": 1}' >"$record/plan.json"
-echo '{"time":"","elapsed_seconds":0.000000,"event":"counting"}' >"$record/events.jsonl"
-echo '{"ended_by": "duration", "samples": 2, "instances": 1, "iterations": 99, "warnings": [],' "$verdict}" \
-    >"$record/summary.json"
-{
-    echo time,elapsed_seconds,target,load,error,load_ticks,duty
-    echo "2026-11-20T10:$minute:01.000Z,1.000000,1,1,0,1,1"
-    echo "2026-11-20T10:$minute:02.000Z,2.000000,1,1,0,1,1"
-} >"$record/samples.csv"
+write_record 1 99 1 "$minute" 1
 read -r _ level <"$trace"
 turn=$(sed -n '2s/+\(.*\)s .*/\1/p' "$trace")
 awk -v rate="${*: -1}" -v side="$side" -v turn="$turn" -v own="$([ "$level" = 100% ] || echo 1)" -v to="$duration" \
@@ -119,21 +109,7 @@ aa | ab)
     echo "${BASH_REMATCH[*]:1} $cpus" >>"$scratch/carried-out"
     ;;
 esac
-mkdir "$record"
-echo '{"version": "1", "command": ["work"], "instances": 1, "cpu_count": 2}' >"$record/plan.json"
-echo '{"time":"","elapsed_seconds":0.000000,"event":"counting"}' >"$record/events.jsonl"
-echo "{\"ended_by\": \"duration\", \"samples\": 2, \"instances\": 1, \"iterations\": $count, \"warnings\": [], $verdict}" \
-    >"$record/summary.json"
-second=0$second second=${second: -2}
-{
-    echo time,elapsed_seconds,target,load,error,load_ticks,duty
-    echo "2026-11-20T10:00:$second.000Z,0.500000,$load,$load,0,1,1"
-    echo "2026-11-20T10:00:$second.500Z,1.000000,$load,$load,0,1,1"
-} >"$record/samples.csv"
-awk -v count="$count" 'BEGIN {
-    print "instance,start,end"
-    for (i = 1; i <= count; i++) printf "0,%.6f,%.6f\n", (i - 1) / count, i / count
-}' >"$record/iterations.csv"
+write_record 2 "$count" "$load" 0 "$second"
 END
 }
 
@@ -310,6 +286,15 @@ iterations_longer_than_the_run_end_the_study_early() { # case
     [ "$(wc -l <"$scratch/carried-out")" -eq 8 ] || fail "the study continued after two blocks"
 }
 
+# a_block_has_a_figure: carries out `plan`, which is one block.
+a_block_has_a_figure() {
+    PATH=$build/bin:$PATH ssbatch --quiet "$scratch/study" "$scratch/plan" >"$output" 2>&1 || fail "ssbatch: status $?"
+    "$build/bin/ssreport" --decide "$scratch/study" >"$output" 2>&1 && fail "a single block decides"
+    prints "No answer yet: 1 of at least 20 blocks are done"
+    "$build/bin/ssreport" --table duet-blocks --column percent "$scratch/study" >"$output" 2>&1 || fail "no figure"
+    grep -Eq '^-?[0-9]' "$output" || fail "no figure"
+}
+
 # In the first block of a plan, a service starts, answers requests and ends four times.
 response_times_of_services_are_measured() { # case
     need_built ssrequest
@@ -319,10 +304,7 @@ response_times_of_services_are_measured() { # case
     serve="ssburn serve --listen $port --units 1000" url=http://127.0.0.1:$port/
     experiment duet --plan --metric "$url" --response p95 --rate 200 --a "$serve" --b "$serve" --at-most 300s
     sed '/^run aa-2-1/,$d' "$output" >"$scratch/plan"
-    PATH=$build/bin:$PATH ssbatch --quiet "$scratch/study" "$scratch/plan" >"$output" 2>&1 || fail "ssbatch: status $?"
-    "$build/bin/ssreport" --decide "$scratch/study" >"$output" 2>&1 && fail "a single block decides"
-    prints "No answer yet: 1 of at least 20 blocks are done"
-    "$build/bin/ssreport" --table duet-blocks --column percent "$scratch/study" >"$output" 2>&1 || fail "no figure"
+    a_block_has_a_figure
     PATH=$build/bin:$PATH $serve >"$scratch/listening" 2>&1 &
     pid=$!
     await grep -q listening "$scratch/listening"
@@ -356,11 +338,7 @@ response_times_of_services_side_by_side_are_measured() { # case
     sed '/^run aa-2-1/,$d' "$scratch/all" >"$scratch/plan"
     [ "$(grep -o '^beside service-. \|--cpus [0-9,]*' "$scratch/plan" | paste -d ' ' - - | sort -u | wc -l)" -eq 4 ] ||
         fail "they do not swap places"
-    PATH=$build/bin:$PATH ssbatch --quiet "$scratch/study" "$scratch/plan" >"$output" 2>&1 || fail "ssbatch: status $?"
-    "$build/bin/ssreport" --decide "$scratch/study" >"$output" 2>&1 && fail "a single block decides"
-    prints "No answer yet: 1 of at least 20 blocks are done"
-    "$build/bin/ssreport" --table duet-blocks --column percent "$scratch/study" >"$output" 2>&1 || fail "no figure"
-    grep -Eq '^-?[0-9]' "$output" || fail "no figure"
+    a_block_has_a_figure
 }
 
 # With --order alternate, requests are due only while their service runs. Another seed has other ports than the test above.

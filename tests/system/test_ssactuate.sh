@@ -667,6 +667,12 @@ follow_groups() {
     run_pid=$!
 }
 
+# pin_group: follows the policy of one process group and waits for its effect.
+pin_group() {
+    follow_groups --side "foreground=@$group"
+    await have_cpus "$first"
+}
+
 the_side_may_be_a_running_process_group() { # case
     local first level
     need_cpus
@@ -708,20 +714,17 @@ killed_follow_restores_the_affinity_of_process_groups() { # case
     need_cpus
     begin_group
     write_policy "below 100% pin=$first"
-    follow_groups --side "foreground=@$group"
-    await have_cpus "$first"
+    pin_group
     kill -TERM "$run_pid"
     await have_cpus "$usable"
     end_run 143
-    follow_groups --side "foreground=@$group"
-    await have_cpus "$first"
+    pin_group
     kill -KILL "$run_pid"
     await have_cpus "$usable"
     end_run 137
     tree=$folder/state
     await has_no_lock
-    follow_groups --side "foreground=@$group"
-    await have_cpus "$first"
+    pin_group
     await find_keeper # a new process has the name of its parent at first
     kill_run
     expect 0 ssactuate restore --root "$tree"
@@ -751,8 +754,7 @@ process_group_in_use_is_refused_with_the_pid() { # case
     need_cpus
     begin_group
     write_policy "below 100% pin=$first"
-    follow_groups --side "foreground=@$group"
-    await have_cpus "$first"
+    pin_group
     expect 125 "$build/bin/ssactuate" follow --root "$folder/state" --policy "$folder/policy" --side "other=@$group"
     says err "process-group-$group is in use by process $run_pid"
     kill -TERM "$run_pid"

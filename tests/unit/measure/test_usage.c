@@ -168,16 +168,21 @@ static int read_script(void *context, struct ss_cpu_reading *reading) {
     return 0;
 }
 
+static void open_on_script(struct ss_usage *usage, struct ss_board *board, size_t *next) {
+    struct ss_cpus cpus = {0};
+    ss_cpus_add(&cpus, 0);
+    ss_usage_open(usage, board, &cpus);
+    assert_true(usage->measures);
+    *next = 0;
+    usage->whole.read = read_script;
+    usage->whole.context = next;
+}
+
 TEST(pauses_do_not_count_as_load_of_other_processes) {
     static struct ss_usage usage;
-    size_t next = 0;
-    struct ss_cpus cpus = {0};
+    size_t next;
     struct ss_board *board = make_board();
-    ss_cpus_add(&cpus, 0);
-    ss_usage_open(&usage, board, &cpus);
-    assert_true(usage.measures);
-    usage.whole.read = read_script;
-    usage.whole.context = &next;
+    open_on_script(&usage, board, &next);
     ss_usage_pause(&usage); /* counting has not begun */
     ss_usage_continue(&usage);
     assert_true(isnan(ss_usage_of_others(&usage)));
@@ -207,16 +212,11 @@ TEST(others_are_blamed_while_they_keep_the_load_from_the_target) {
 TEST(use_of_others_is_unknown_after_the_end_of_an_attached_program) {
     static struct ss_usage usage;
     for (int ends = 0; ends < 2; ends++) {
-        size_t next = 0;
-        struct ss_cpus cpus = {0};
+        size_t next;
         struct ss_board *board = make_board();
         board->attached = true;
         atomic_store(&board->rows[0].leader, getpid());
-        ss_cpus_add(&cpus, 0);
-        ss_usage_open(&usage, board, &cpus);
-        assert_true(usage.measures);
-        usage.whole.read = read_script;
-        usage.whole.context = &next;
+        open_on_script(&usage, board, &next);
         ss_usage_begin(&usage, ss_platform_now());
         if (ends)
             atomic_store(&board->rows[0].leader, 0);

@@ -143,32 +143,30 @@ TEST(diverging_calibration_fails) {
     assert_int_equal(calibrate(&far, &closed, &tests), SSPROFILE_FAILED);
 }
 
-/* The throttle's speed jumps by 1.5 % at the optimal setting. */
+/* The throttle's speed jumps at the optimal setting. */
+static enum ssprofile_verdict search(double below, double above, struct ssprofile_closed *closed) {
+    enum ssprofile_verdict verdict;
+    ssprofile_closed_begin(closed, 0.01);
+    do {
+        double jump = closed->setting > 0.4 ? above : below;
+        verdict = ssprofile_closed_add_ratio(closed, log(2.5 * closed->setting) + jump, 0.002);
+    } while (verdict == SSPROFILE_TEST);
+    return verdict;
+}
+
 TEST(closed_method_finds_the_nearest_setting_of_a_throttle_that_jumps) {
     struct ssprofile_closed closed;
-    enum ssprofile_verdict verdict;
-    ssprofile_closed_begin(&closed, 0.01);
-    do {
-        double jump = closed.setting > 0.4 ? 0.01 : -0.005;
-        verdict = ssprofile_closed_add_ratio(&closed, log(2.5 * closed.setting) + jump, 0.002);
-    } while (verdict == SSPROFILE_TEST);
-    assert_int_equal(verdict, SSPROFILE_NEAR);
+    assert_int_equal(search(-0.005, 0.01, &closed), SSPROFILE_NEAR);
     double nearest = INFINITY;
     for (size_t i = 0; i < closed.count; i++)
         nearest = fmin(nearest, fabs(closed.logs[i]));
     assert_true(nearest <= 0.008 && fabs(closed.logs[closed.nearest]) == nearest);
 }
 
-/* Like the previous case, but the jump leaves no setting within 1 %. */
+/* The jump leaves no setting within 1 %. */
 TEST(calibration_fails_if_no_setting_is_within_the_range) {
     struct ssprofile_closed closed;
-    enum ssprofile_verdict verdict;
-    ssprofile_closed_begin(&closed, 0.01);
-    do {
-        double jump = closed.setting > 0.4 ? 0.02 : -0.02;
-        verdict = ssprofile_closed_add_ratio(&closed, log(2.5 * closed.setting) + jump, 0.002);
-    } while (verdict == SSPROFILE_TEST);
-    assert_int_equal(verdict, SSPROFILE_FAILED);
+    assert_int_equal(search(-0.02, 0.02, &closed), SSPROFILE_FAILED);
 }
 
 UNIT_RUN
