@@ -33,6 +33,9 @@ parts=simulated,real,services,steps,cost work=1m,5m loads=25,50,75 kinds=even/co
 seconds=60 rounds=1 output=
 take_options parts work loads kinds seconds rounds output build -- "$@"
 check_numbers seconds rounds
+for part in ${parts//,/ }; do
+    [[ " simulated real services steps cost " = *" $part "* ]] || fail "--parts: $part: see --help"
+done
 settle=5
 
 # make_group: creates the control group of the service, and sets `group`.

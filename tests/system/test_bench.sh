@@ -206,7 +206,7 @@ a_killed_tree_bench_leaves_no_process() { # case
 
 unknown_options_are_refused() { # case
     local name call
-    for name in own-cpu tree control zoo environments requests published knobs questions; do
+    for name in own-cpu tree control zoo environments requests held published knobs questions; do
         "$benches/$name.sh" --help >"$output" || fail "$name --help: status $?"
         grep -q "^Usage: tests/bench/$name.sh" "$output" || fail "$name --help: wrong usage"
         ! "$benches/$name.sh" --sedonds 3 >"$output" 2>&1 || fail "$name accepts --sedonds"
@@ -231,6 +231,7 @@ published.sh --build $build --targets 40
 knobs.sh --parts speed
 questions.sh --parts speed
 requests.sh --parts speed
+held.sh --parts speed
 zoo.sh --programs gcc
 END
 }
