@@ -569,8 +569,9 @@ bool ss_platform_find_hierarchy(
  * or of v2 (NULL). Returns -1 if it is unknown.
  */
 SS_NONNULL(2, 4)
-SS_WRITES(4, 5) int ss_platform_cgroup_of(const struct ss_platform_roots *roots,
-    const char *process, const char *controller, char *path, size_t size);
+SS_WRITES(4, 5)
+int ss_platform_cgroup_of(const struct ss_platform_roots *roots, const char *process,
+    const char *controller, char *path, size_t size);
 
 /*
  * Returns how many threads of the machine run or are ready to run, including the caller; -1:

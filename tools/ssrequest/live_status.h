@@ -25,7 +25,8 @@ struct ssrequest_status_values {
 
 /* Prints rows of at most `width` columns, separated by line feeds. Returns the number of rows. */
 SS_NONNULL()
-SS_WRITES(1, 2) int ssrequest_status_print(
+SS_WRITES(1, 2)
+int ssrequest_status_print(
     char *buffer, size_t size, const struct ssrequest_status_values *values, int width);
 
 struct ssrequest_status {

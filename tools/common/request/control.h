@@ -40,7 +40,8 @@ void request_control_match(const char *const *urls, uint32_t count, const char *
 
 /* Writes the answer to `status`; `rate` is NaN in a closed loop. */
 SS_NONNULL()
-SS_WRITES(1, 2) void request_control_describe(
+SS_WRITES(1, 2)
+void request_control_describe(
     char *buffer, size_t size, const struct request_tally *tally, double rate, ss_time now);
 
 /* All targets of a run, by label. The last `current` of them get requests. */

@@ -140,7 +140,8 @@ void request_generator_retarget(
 
 /* Counts unfinished requests by label, from 0 to `labels` - 1. */
 SS_NONNULL()
-SS_WRITES(2, 3) void request_generator_count_unfinished(
+SS_WRITES(2, 3)
+void request_generator_count_unfinished(
     const struct request_generator *generator, uint64_t *counts, size_t labels);
 
 /*

@@ -727,7 +727,9 @@ static int restore_file(const struct ssactuate_state *state, const char *name,
     struct ssactuate_dead *dead, struct ss_error *error) {
     struct stat status;
     struct ssactuate_journal journal = {.state = state};
-    snprintf(journal.name, sizeof journal.name, "%s", name);
+    if (strlen(name) >= sizeof journal.name) /* a file that is not ours */
+        return 0;
+    memcpy(journal.name, name, strlen(name) + 1);
     journal.file = openat(state->folder, name, O_RDWR | O_APPEND | O_CLOEXEC);
     if (journal.file < 0)
         return errno == ENOENT ? 0 : fail_at(state, name, error);

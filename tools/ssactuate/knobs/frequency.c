@@ -187,7 +187,7 @@ static int parse_level(
     const struct ssactuate_knob *knob, struct level *level, struct ss_error *error) {
     struct ss_words_part part;
     const char *at = knob->level;
-    char first[64] = "";
+    char first[sizeof level->low] = "";
     *level = (struct level){.turbo = -1};
     for (bool is_first = true; ss_words_next(&at, ',', &part); is_first = false) {
         if (is_first && part.length < sizeof first)

@@ -22,8 +22,8 @@ struct ssbatch_sha256 {
 
 SS_NONNULL() void ssbatch_sha256_begin(struct ssbatch_sha256 *hash);
 SS_NONNULL()
-SS_READS(2, 3) void ssbatch_sha256_add(
-    struct ssbatch_sha256 *hash, const void *bytes, size_t count);
+SS_READS(2, 3)
+void ssbatch_sha256_add(struct ssbatch_sha256 *hash, const void *bytes, size_t count);
 SS_NONNULL() void ssbatch_sha256_end(struct ssbatch_sha256 *hash, char text[SSBATCH_SHA256_TEXT]);
 
 /* Computes the digest of a file. Returns 0, or -1 with errno set if the file cannot be read. */

@@ -19,8 +19,8 @@
 struct queue_options {
     struct request_rate_options given; /* after request_rate_settle() */
     struct service_options service;
-    struct queue_run_options run;      /* after complete() */
-    uint64_t requests;                 /* 0: no limit */
+    struct queue_run_options run; /* after complete() */
+    uint64_t requests;            /* 0: no limit */
     uint64_t workers;
     uint64_t servers; /* 0 until check(): one for each speed, or 1 without speeds */
     const char *speeds;

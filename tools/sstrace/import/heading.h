@@ -56,8 +56,8 @@ int sstrace_heading_find(const struct sstrace_heading *heading, struct text_inpu
     const char *wanted, size_t *number);
 
 SS_NONNULL()
-struct sstrace_guess
-    sstrace_heading_guess(const struct sstrace_heading *heading, enum sstrace_meaning meaning);
+struct sstrace_guess sstrace_heading_guess(
+    const struct sstrace_heading *heading, enum sstrace_meaning meaning);
 
 /* Fails with the question and the list of columns. Always returns -1. */
 SS_NONNULL()
