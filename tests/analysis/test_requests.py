@@ -89,6 +89,12 @@ def test_a_service_at_a_load_has_one_rate(tmp_path):
     assert row[["begin_seconds", "seconds", "target", "load"]].tolist() == pytest.approx([2, 5, 0.2, 0.2])
     (finding,) = (one for one in report.findings if one.kind == "load")
     assert "at 20 % load it answers 30 requests a second" in finding.sentence
+    limited = {"load": "20%", "rate": 31.5, "limited_seconds": 9}
+    write_held(tmp_path / "b", rows, limited, 5)
+    other = Report()
+    other.read([str(tmp_path / "b")])
+    (finding,) = (one for one in other.findings if one.kind == "load")
+    assert "at 20 % load (20 % was out of reach) it" in finding.sentence
     assert not report.responses[0].notes
 
 

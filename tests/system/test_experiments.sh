@@ -615,7 +615,7 @@ loadline_plans_levels_and_bursts() { # case
     grep -q '^main requests .* --load-trace {out}/levels.txt --settle 0 --record ' "$scratch/plan" || fail "no levels"
     [ "$(grep -c '^run url-\(up\|down\)-1 takes 39s' "$scratch/plan")" -eq 2 ] || fail "only one direction is planned"
     cpu=$(first_cpu)
-    experiment loadline --plan --service serve --on "$cpu" --hold 3s --rounds 1
+    experiment loadline --plan --service serve --highest 80% --on "$cpu" --hold 3s --rounds 1
     grep -Fq -- "--cpus 1 --of pid:\\{server.pid\\} " "$output" || fail "the load is not that of the service on its CPU"
     for cpu in 0 1 2 3; do
         mkdir -p "$scratch/root/sys/devices/system/cpu/cpu$cpu/topology"

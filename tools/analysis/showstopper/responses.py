@@ -54,6 +54,7 @@ NUMBERS |= {name: name for name in (_SAME + "throughput unfinished_most").split(
 
 SHORT = {"elapsed_seconds": "end", "lateness_most_seconds": "lateness_most"}
 COUNTS = "due sent refused waiting unfinished completed failed timeouts bytes".split()
+LIMITED = 5  # a load counts as out of reach after so many seconds
 HELD = ("target", "load")  # only if the service was held at a load
 COUNTED = "due sent refused completed failed timeouts".split()  # in a stretch
 UNKNOWN = Uncertainty(math.nan, math.nan)
@@ -232,6 +233,8 @@ class Responses:
         self.profile = text_of(profile, "kind")
         held = member(document, "held", dict)  # a service whose load was held by the rate
         self.is_at_load = bool(text_of(held, "load"))  # one load, not a trace
+        limited = number_of(held, "limited_seconds")  # up to the end
+        self.is_out_of_reach = self.is_at_load and limited > LIMITED
         self.profile = "load" if held else self.profile
         self.rate = number_of(profile or held, "rate")  # of a constant profile, or at the load
         self.profile_length = number_of(profile, "length_seconds")  # the last requests end later

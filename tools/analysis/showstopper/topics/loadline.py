@@ -27,7 +27,7 @@ from ..text import number
 
 FULL = 0.995  # a level with at least this target is at full load
 RATE_ANSWERED = 0.98  # a service that answers this part of its highest rate has capacity left
-LOAD_REACHED = 0.98  # so does one that reaches this part of its highest load
+LOAD_REACHED = 0.95  # so does one that reaches this part of its highest load
 SHAPES = {
     loadline.STRAIGHT: "work per load is linear",
     loadline.CURVE: "contention, as for locks",

@@ -27,9 +27,6 @@ OPEN_MAX = 6  # more pictures over time are folded
 # which is emptied only afterwards.
 SUCCESSES_MIN, IN_TIME_MIN = 0.99, 0.98
 
-# A load is out of reach if less than this part of it was reached.
-LOAD_REACHED = 0.98
-
 # Response times from sending hide a wait if times from due are longer by this factor, and at least
 # this long.
 HIDDEN_RATIO, HIDDEN_MIN = 2, 0.01
@@ -270,11 +267,12 @@ def _find_series(report: Report, points: pd.DataFrame) -> Iterator[Finding]:
 def _at_loads(points: pd.DataFrame) -> str:
     """Compare the lowest load with the highest one; each is a mean over its runs."""
     columns = ["load", "throughput", "intended_mean_seconds", "intended_p99_seconds"]
-    levels = points.assign(level=points["target"].round(6)).groupby("level")[columns].mean()
+    missed = points["of"].map(lambda of: of.is_out_of_reach)
+    points = points.assign(level=points["target"].round(6), missed=missed)
+    levels = points.groupby("level")[[*columns, "missed"]].mean()
     parts = []
     for _, level in levels.iloc[[0, -1] if len(levels) > 1 else [0]].iterrows():
-        missed = level["load"] < LOAD_REACHED * level.name
-        beyond = f" ({100 * level.name:.3g} % was out of reach)" if missed else ""
+        beyond = f" ({100 * level.name:.3g} % was out of reach)" if level["missed"] else ""
         parts.append(
             f"at {100 * level['load']:.3g} % load{beyond} it answers {level['throughput']:.4g} "
             f"requests a second, on average {show(level['intended_mean_seconds'])} after they "
