@@ -325,16 +325,14 @@ short_runs_are_spread_over_all_nodes() { # case
 # A stand-in for taskset records the CPUs, because this machine may not have these.
 a_node_may_have_several_cpus() { # case
     write_plan 4 0
-    stand_in taskset
-    cat >stand-ins/taskset <<END
-#!/bin/sh
+    stand_in taskset ssbatch
+    cat >>stand-ins/taskset <<END
 echo "\$1 \$2" >>$scratch/pinned
 shift 2
 exec "\$@"
 END
     # ssfleet takes the other programs from its own folder.
-    printf '#!/bin/sh\ncase " $* " in *" --value cpus "*) exit ;; esac\nexec %q "$@"\n' "$(command -v ssbatch)" >stand-ins/ssbatch
-    chmod +x stand-ins/ssbatch
+    printf 'case " $* " in *" --value cpus "*) exit ;; esac\nexec %q "$@"\n' "$real" >>stand-ins/ssbatch
     ln -s "$source/tools/ssfleet/ssfleet" stand-ins/ssfleet
     expect 0 ssfleet run --engine local --nodes 7,a=0,2,b=1-5:2,8,c --pack 1s study plan
     each_ran_once 4
@@ -568,10 +566,8 @@ cancel_is_refused_on_another_host() { # case
 runs_without_a_result_are_explained() { # case
     write_plan 1 0
     # Shortens the pauses of ssfleet between its attempts.
-    mkdir stand-ins
-    printf '#!/bin/sh\nexec %s 0.01\n' "$(command -v sleep)" >stand-ins/sleep
-    chmod +x stand-ins/sleep
-    PATH=$scratch/stand-ins:$PATH
+    stand_in sleep
+    echo "exec $real 0.01" >>stand-ins/sleep
     expect 1 ssfleet run --engine local study plan -- --nonsense
     says err "the last task printed: ssbatch: unknown option '--nonsense'"
 }
@@ -724,18 +720,16 @@ signals_end_a_study() { # case
 signal_during() {
     local pid
     write_plan 1 1000
-    mkdir stand-ins
-    cat >"stand-ins/$1" <<END
-#!/bin/sh
+    stand_in "$1"
+    cat >>"stand-ins/$1" <<END
 jobs="$scratch/study/.fleet/jobs"
 if $2; then
     touch "$scratch/held"
     while [ -e "$scratch/held" ]; do sleep 0.05; done
 fi
-exec $(command -v "$1") "\$@"
+exec $real "\$@"
 END
-    chmod +x "stand-ins/$1"
-    PATH=$scratch/stand-ins:$PATH ssfleet run --engine local --nodes a study plan 2>err &
+    ssfleet run --engine local --nodes a study plan 2>err &
     pid=$!
     await test -e held
     await has_calls study
@@ -1111,21 +1105,21 @@ a_port_taken_by_another_program_is_replaced() { # case
     coproc perl -MSocket -e 'socket(S, PF_INET, SOCK_STREAM, 0); bind(S, sockaddr_in(0, INADDR_ANY)) or die;
         $| = 1; print +(sockaddr_in(getsockname(S)))[0], "\n"; <STDIN>'
     read -r port <&"${COPROC[0]}"
-    mkdir stand-ins
-    printf '#!/bin/sh\n[ -e %q ] && exec %q "$@"\necho >%q; echo %d\n' "$scratch/asked" "$(command -v shuf)" \
-        "$scratch/asked" "$((port - 1))" >stand-ins/shuf
-    chmod +x stand-ins/shuf
-    PATH=$scratch/stand-ins:$PATH open_slurm 1
+    stand_in shuf
+    printf '[ -e %q ] && exec %q "$@"\necho >%q; echo %d\n' "$scratch/asked" "$real" "$scratch/asked" "$((port - 1))" \
+        >>stand-ins/shuf
+    open_slurm 1
     [ -e asked ] || fail "the taken port was not tried"
     ! grep -q "Port=$port\$" slurm/slurm.conf || fail "the cluster uses a port that is taken"
     [ "$(srun -N 1 echo works)" = works ] || fail "the cluster does not work"
 }
 
-# stand_in PROGRAM...: replaces programs of Slurm by ones that do and print nothing.
+# stand_in PROGRAM...: replaces programs by ones that do and print nothing. `real` is the path of the last one.
 stand_in() {
     local program
     mkdir -p stand-ins
     for program; do
+        real=$(command -v "$program" || true)
         printf '#!/bin/sh\n' >"stand-ins/$program"
         chmod +x "stand-ins/$program"
     done
