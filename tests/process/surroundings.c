@@ -69,6 +69,18 @@ void surroundings_deny(long call, unsigned error) {
     surroundings_deny_if(call, 0, 0, error);
 }
 
+void surroundings_stay_on_one_cpu(void) {
+    cpu_set_t set;
+    sched_getaffinity(0, sizeof set, &set);
+    size_t first = 0;
+    while (!CPU_ISSET(first, &set))
+        first++;
+    CPU_ZERO(&set);
+    CPU_SET(first, &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        _exit(SURROUNDINGS_MISSING);
+}
+
 void surroundings_leave_mounts(void) {
     if (!leave_mounts())
         _exit(SURROUNDINGS_MISSING);
@@ -200,8 +212,13 @@ bool surroundings_have_quota(void) {
            is_limited("/sys/fs/cgroup/cpu", "cpu", CPU_COUNT(&cpus));
 }
 
+static struct {
+    char path[512];
+    bool unified; /* version 2 */
+} group;
+
 static pid_t maker;
-static char made[8][sizeof((struct control_group *)NULL)->path];
+static char made[8][sizeof group.path];
 static size_t made_count;
 
 /* Removes the groups of a failed test, whose processes have been killed. */
@@ -219,46 +236,49 @@ static void note_made(const char *path) {
         snprintf(made[made_count++], sizeof *made, "%s", path);
 }
 
-static bool make_below(struct control_group *group, const char *root, const char *own) {
+static bool make_below(const char *root, const char *own) {
     static int number;
-    int length = snprintf(group->path, sizeof group->path, "%s%s/showstopper-test.%d.%d", root,
+    int length = snprintf(group.path, sizeof group.path, "%s%s/showstopper-test.%d.%d", root,
         strcmp(own, "/") == 0 ? "" : own, (int)getpid(), number++);
-    if (length >= (int)sizeof group->path || mkdir(group->path, 0755) < 0)
+    if (length >= (int)sizeof group.path || mkdir(group.path, 0755) < 0)
         return false;
-    note_made(group->path);
+    note_made(group.path);
     return true;
 }
 
-static bool has_file(const struct control_group *group, const char *name) {
-    const char *path = run_format("%s/%s", group->path, name);
+static bool has_file(const char *name) {
+    const char *path = run_format("%s/%s", group.path, name);
     return access(path, W_OK) == 0;
 }
 
-bool control_group_make(struct control_group *group, const char *controller) {
+bool control_group_make(const char *controller) {
     char own[256];
-    *group = (struct control_group){0};
+    group.unified = false;
     const char *root = run_format("/sys/fs/cgroup/%s", controller);
-    if (find_own_group(controller, own, sizeof own) && make_below(group, root, own))
+    if (find_own_group(controller, own, sizeof own) && make_below(root, own))
         return true;
-    group->unified = true;
+    group.unified = true;
     const char *name = run_format("%s.max", controller);
-    if (!find_own_group("", own, sizeof own) || !make_below(group, "/sys/fs/cgroup", own))
+    if (!find_own_group("", own, sizeof own) || !make_below("/sys/fs/cgroup", own))
         return false;
-    if (has_file(group, name))
+    if (has_file(name))
         return true;
-    control_group_remove(group);
+    control_group_remove();
     return false;
 }
 
-bool control_group_limit(
-    const struct control_group *group, const char *name, const char *unified, const char *value) {
-    const char *path = run_format("%s/%s", group->path, group->unified ? unified : name);
+bool control_group_is_unified(void) {
+    return group.unified;
+}
+
+bool control_group_limit(const char *name, const char *unified, const char *value) {
+    const char *path = run_format("%s/%s", group.path, group.unified ? unified : name);
     return write_text(path, value);
 }
 
-bool control_group_has(const struct control_group *group, const char *name, const char *value) {
+bool control_group_has(const char *name, const char *value) {
     char path[PATH_MAX], text[64] = "";
-    snprintf(path, sizeof path, "%s/%s", group->path, name);
+    snprintf(path, sizeof path, "%s/%s", group.path, name);
     FILE *file = fopen(path, "re");
     bool has = file && fscanf(file, "%63s", text) == 1 && strcmp(text, value) == 0;
     if (file)
@@ -266,16 +286,16 @@ bool control_group_has(const struct control_group *group, const char *name, cons
     return has;
 }
 
-void control_group_enter(const struct control_group *group) {
-    const char *path = run_format("%s/cgroup.procs", group->path);
+void control_group_enter(void) {
+    const char *path = run_format("%s/cgroup.procs", group.path);
     if (!write_text(path, "0"))
         _exit(SURROUNDINGS_MISSING);
 }
 
-bool control_group_holds(const struct control_group *group, pid_t pid) {
+bool control_group_holds(pid_t pid) {
     char line[32];
     bool found = false;
-    const char *path = run_format("%s/cgroup.procs", group->path);
+    const char *path = run_format("%s/cgroup.procs", group.path);
     FILE *file = fopen(path, "re");
     while (file && !found && fgets(line, sizeof line, file))
         found = atoi(line) == pid;
@@ -285,6 +305,6 @@ bool control_group_holds(const struct control_group *group, pid_t pid) {
 }
 
 /* Retries, because a reaped process may still be in the group for a moment. */
-void control_group_remove(const struct control_group *group) {
-    RUN_UNTIL(NULL, rmdir(group->path) == 0 || access(group->path, F_OK) < 0);
+void control_group_remove(void) {
+    RUN_UNTIL(NULL, rmdir(group.path) == 0 || access(group.path, F_OK) < 0);
 }

@@ -45,6 +45,9 @@ const char *surroundings_new_namespaces(void);
 /* Returns whether unshare(1) can create them. */
 bool surroundings_have_namespaces(void);
 
+/* Confines the calling process to its first CPU. For run_setup.prepare. */
+void surroundings_stay_on_one_cpu(void);
+
 /* Makes this system call fail with this error. For run_setup.prepare: exits if not permitted. */
 void surroundings_deny(long call, unsigned error);
 
@@ -82,26 +85,23 @@ bool surroundings_have_quota(void);
 #define SKIP_IF_QUOTA()                                                                            \
     SKIP_UNLESS(!surroundings_have_quota(), "cpu-quota: this control group has one")
 
-struct control_group {
-    char path[512];
-    bool unified; /* version 2 */
-};
-
 /* Creates a group below our own. Returns false if the controller is absent or we may not. */
-bool control_group_make(struct control_group *group, const char *controller);
+bool control_group_make(const char *controller);
+
+/* Returns whether the hierarchy has version 2. */
+bool control_group_is_unified(void);
 
 /* Sets a limit, whose file name depends on the version. Returns false if it cannot be set. */
-bool control_group_limit(
-    const struct control_group *group, const char *name, const char *unified, const char *value);
+bool control_group_limit(const char *name, const char *unified, const char *value);
 
 /* Returns whether a file of the group begins with this word. */
-bool control_group_has(const struct control_group *group, const char *name, const char *value);
+bool control_group_has(const char *name, const char *value);
 
-void control_group_enter(const struct control_group *group);
+void control_group_enter(void);
 
-bool control_group_holds(const struct control_group *group, pid_t pid);
+bool control_group_holds(pid_t pid);
 
 /* Removes the group, which must have no processes. */
-void control_group_remove(const struct control_group *group);
+void control_group_remove(void);
 
 #endif

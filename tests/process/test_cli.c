@@ -2,7 +2,6 @@
 
 /* Valid command lines are accepted, and invalid ones start nothing. */
 
-#include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -193,23 +192,12 @@ TEST_CASE(invalid_commands_and_files_are_refused) {
     REFUSED(125, "file", "-t", "file", TOUCH);
 }
 
-static void stay_on_one_cpu(void) {
-    cpu_set_t set;
-    sched_getaffinity(0, sizeof set, &set);
-    int first = 0;
-    while (!CPU_ISSET(first, &set))
-        first++;
-    CPU_ZERO(&set);
-    CPU_SET(first, &set);
-    sched_setaffinity(0, sizeof set, &set);
-}
-
 TEST_CASE(invalid_cpus_on_the_command_line_are_refused) {
     REFUSED(125, "--cpus", "--cpus", "a-b", TOUCH_AT("50%"));
     REFUSED(125, "--cpus", "--cpus", "", TOUCH_AT("50%"));
-    refuse_as(stay_on_one_cpu, 125, "is not available here",
+    refuse_as(surroundings_stay_on_one_cpu, 125, "is not available here",
         WORDS(SHOWSTOPPER, "--cpus", "0-1", TOUCH_AT("50%")));
-    refuse_as(stay_on_one_cpu, 125, "--cpus: CPU 8191 is not available here",
+    refuse_as(surroundings_stay_on_one_cpu, 125, "--cpus: CPU 8191 is not available here",
         WORDS(SHOWSTOPPER, "--cpus", "8191", TOUCH_AT("50%")));
 }
 

@@ -234,6 +234,15 @@ TEST_CASE(a_new_guardian_takes_over_the_freezer) {
     expect_order(run);
 }
 
+static void expect_to_keep_running(struct run *run, pid_t pid) {
+    double used = family_cpu_time(pid);
+    RUN_UNTIL(NULL, family_cpu_time(pid) > used + 0.02);
+    family_end_all();
+    /* A group is busy until its last process has exited. */
+    RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, yard_each_freezer(yard_tear_down) == 0);
+    expect_order(run);
+}
+
 TEST_CASE(kept_processes_are_thawed_and_keep_running) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
@@ -241,12 +250,7 @@ TEST_CASE(kept_processes_are_thawed_and_keep_running) {
         pid_t pid = find_frozen(run);
         RUN_UNTIL(run, freezer_says("cgroup.events", "frozen 1"));
         run_end(run, SIGTERM);
-        double used = family_cpu_time(pid);
-        RUN_UNTIL(NULL, family_cpu_time(pid) > used + 0.02);
-        family_end_all();
-        /* A group is busy until its last process has exited. */
-        RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, yard_each_freezer(yard_tear_down) == 0);
-        expect_order(run);
+        expect_to_keep_running(run, pid);
     }
 }
 
@@ -257,11 +261,7 @@ TEST_CASE(kept_processes_are_thawed_if_their_executor_is_killed) {
     RUN_UNTIL(run, freezer_says("cgroup.events", "frozen 1"));
     family_signal_named("ss-executor", SIGKILL);
     run_expect(run_wait(run), 125);
-    double used = family_cpu_time(pid);
-    RUN_UNTIL(NULL, family_cpu_time(pid) > used + 0.02);
-    family_end_all();
-    RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, yard_each_freezer(yard_tear_down) == 0);
-    expect_order(run);
+    expect_to_keep_running(run, pid);
 }
 
 /* `left`: a shell command line that starts root's process and returns. */

@@ -5,6 +5,7 @@
 #include "family.h"
 #include "kin.h"
 #include "process.h"
+#include "surroundings.h"
 
 #include <sched.h>
 #include <string.h>
@@ -252,15 +253,8 @@ static int answers[2];
  * in the order in which they are woken, once their waker sleeps.
  */
 static bool queue_up(int priority) {
-    cpu_set_t set;
-    sched_getaffinity(0, sizeof set, &set);
-    size_t first = 0;
-    while (!CPU_ISSET(first, &set))
-        first++;
-    CPU_ZERO(&set);
-    CPU_SET(first, &set);
-    return sched_setaffinity(0, sizeof set, &set) == 0 &&
-           sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){priority}) == 0;
+    surroundings_stay_on_one_cpu();
+    return sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){priority}) == 0;
 }
 
 /* Writes `name` for each SIGUSR1. */

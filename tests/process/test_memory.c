@@ -190,15 +190,9 @@ TEST_CASE(full_shared_memory_is_refused) {
 
 #define MEMORY "20971520" /* bytes; a run without an eater needs a small part of it */
 
-static struct control_group group;
-
-static void enter_group(void) {
-    control_group_enter(&group);
-}
-
 /* One instance uses all memory once a file exists. */
 static struct run *start_eater(const char *file) {
-    struct run_setup setup = {.prepare = enter_group};
+    struct run_setup setup = {.prepare = control_group_enter};
     const char *text =
         run_format("case %% in 0) while ! test -e %s; do sleep 0.02; done; exec tail /dev/zero;;"
                    " *) sleep 1000 & setsid sleep 1000 & echo ready; exec sleep 1000;; esac",
@@ -208,9 +202,9 @@ static struct run *start_eater(const char *file) {
 }
 
 static void limit_memory(void) {
-    ck_assert(control_group_limit(&group, "memory.limit_in_bytes", "memory.max", MEMORY));
-    control_group_limit(
-        &group, "memory.memsw.limit_in_bytes", "memory.swap.max", group.unified ? "0" : MEMORY);
+    ck_assert(control_group_limit("memory.limit_in_bytes", "memory.max", MEMORY));
+    control_group_limit("memory.memsw.limit_in_bytes", "memory.swap.max",
+        control_group_is_unified() ? "0" : MEMORY);
 }
 
 /* Makes the kernel choose these processes first. Some may end meanwhile. */
@@ -258,15 +252,14 @@ TEST_CASE(an_oom_kill_leaves_nothing_behind) {
     static const char *const victims[] = {
         NULL, "showstopper", "ss-guardian", "ss-executor 1", "ss-", "sleep"};
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: needs much memory");
-    SKIP_UNLESS(
-        control_group_make(&group, "memory"), "cgroup-memory: cannot create a control group");
+    SKIP_UNLESS(control_group_make("memory"), "cgroup-memory: cannot create a control group");
     limit_memory();
     for (size_t i = 0; i < sizeof victims / sizeof *victims; i++) {
         int tries = 0;
         for (int round = 0; round < 2; round += eat_all(victims[i]))
             ck_assert_int_lt(tries++, 12);
     }
-    control_group_remove(&group);
+    control_group_remove();
 }
 
 TEST_CASE(one_failed_open_leaves_nothing_behind) {

@@ -181,27 +181,21 @@ TEST_CASE(a_limit_on_processes_at_the_start_is_reported) {
     fault_expect_refusal(run, 125, "ulimit -u");
 }
 
-static struct control_group group;
-
-static void enter_group(void) {
-    control_group_enter(&group);
-}
-
 TEST_CASE(the_process_limit_of_a_control_group_is_reported) {
-    SKIP_UNLESS(control_group_make(&group, "pids"), "cgroup-pids: cannot create a control group");
-    struct run_setup setup = {.prepare = enter_group, NO_LEAKS};
-    ck_assert(control_group_limit(&group, "pids.max", "pids.max", "3"));
+    SKIP_UNLESS(control_group_make("pids"), "cgroup-pids: cannot create a control group");
+    struct run_setup setup = {.prepare = control_group_enter, NO_LEAKS};
+    ck_assert(control_group_limit("pids.max", "pids.max", "3"));
     struct run *run = RUN_IN(&setup, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9");
     fault_expect_refusal(run, 125, "pids.max");
-    control_group_remove(&group);
+    control_group_remove();
 }
 
 /* As in a container that sees only its own group, at the root, but has its path on the host. */
 static void enter_container(void) {
-    control_group_enter(&group);
+    control_group_enter();
     surroundings_leave_mounts();
     surroundings_mount_small("/sys/fs/cgroup", "64k");
-    const char *root = group.unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/pids";
+    const char *root = control_group_is_unified() ? "/sys/fs/cgroup" : "/sys/fs/cgroup/pids";
     mkdir("/sys/fs/cgroup/pids", 0755);
     run_write_file(run_path(root, "pids.max"), "5\n");
     run_write_file(run_path(root, "pids.current"), "3\n");
@@ -209,11 +203,11 @@ static void enter_container(void) {
 
 TEST_CASE(the_process_limit_of_a_container_is_reported) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
-    SKIP_UNLESS(control_group_make(&group, "pids"), "cgroup-pids: cannot create a control group");
+    SKIP_UNLESS(control_group_make("pids"), "cgroup-pids: cannot create a control group");
     struct run_setup setup = {.prepare = enter_container, NO_LEAKS};
     struct run *run = RUN_IN(&setup, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9");
     fault_expect_refusal(run, 125, "pids.max leaves room for 2");
-    control_group_remove(&group);
+    control_group_remove();
 }
 
 #define THREE_FOR_A_MOMENT                                                                         \

@@ -45,44 +45,36 @@ static void expect_only_shell(struct terminal *terminal, int status) {
     terminal_expect_only_shell(terminal);
 }
 
-TEST_CASE(ctrl_z_stops_and_fg_continues) {
-    run_greedily();
-    for (EACH_MODE(isolated)) {
-        struct terminal *terminal = terminal_open_shell();
-        start_run(terminal, isolated, "payload spin");
-        pid_t master = find_master(terminal, isolated);
-        struct family instances = find_instances(terminal, 2);
-        for (int i = 0; i < 2; i++) {
-            terminal_stop_run(terminal);
+static void stop_and_continue(bool isolated, int times, bool stands_still) {
+    struct terminal *terminal = terminal_open_shell();
+    start_run(terminal, isolated, "payload spin");
+    pid_t master = find_master(terminal, isolated);
+    struct family instances = find_instances(terminal, 2);
+    for (int i = 0; i < times; i++) {
+        terminal_stop_run(terminal);
+        if (stands_still) {
             wait_for_standstill(terminal, &instances);
             RUN_UNTIL(terminal->run, run_state(master) == 'T');
-            terminal_type(terminal, "fg\n");
-            family_expect_to_run(terminal->run, &instances, 0.01);
-            ck_assert_int_ne(run_state(master), 'T');
         }
-        terminal_type(terminal, TERMINAL_CTRL_C);
-        expect_only_shell(terminal, 128 + SIGINT);
-        terminal_leave_shell(terminal);
+        terminal_type(terminal, "fg\n");
+        RUN_UNTIL(terminal->run, run_state(master) != 'T');
+        family_expect_to_run(terminal->run, &instances, 0.01);
     }
+    terminal_type(terminal, TERMINAL_CTRL_C);
+    expect_only_shell(terminal, 128 + SIGINT);
+    terminal_leave_shell(terminal);
+}
+
+TEST_CASE(ctrl_z_stops_and_fg_continues) {
+    run_greedily();
+    for (EACH_MODE(isolated))
+        stop_and_continue(isolated, 2, true);
 }
 
 /* The shell prompts as soon as the process that it knows has stopped. */
 TEST_CASE(fg_right_after_ctrl_z_continues_the_run) {
-    for (EACH_MODE(isolated)) {
-        struct terminal *terminal = terminal_open_shell();
-        start_run(terminal, isolated, "payload spin");
-        pid_t master = find_master(terminal, isolated);
-        struct family instances = find_instances(terminal, 2);
-        for (int i = 0; i < 4; i++) {
-            terminal_stop_run(terminal);
-            terminal_type(terminal, "fg\n");
-            RUN_UNTIL(terminal->run, run_state(master) != 'T');
-            family_expect_to_run(terminal->run, &instances, 0.01);
-        }
-        terminal_type(terminal, TERMINAL_CTRL_C);
-        expect_only_shell(terminal, 128 + SIGINT);
-        terminal_leave_shell(terminal);
-    }
+    for (EACH_MODE(isolated))
+        stop_and_continue(isolated, 4, false);
 }
 
 /*

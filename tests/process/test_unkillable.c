@@ -14,10 +14,8 @@
 #include "run.h"
 #include "surroundings.h"
 
-static struct control_group group;
-
 static void set(const char *file, const char *value) {
-    ck_assert_msg(control_group_limit(&group, file, file, value), "%s: %s", file, value);
+    ck_assert_msg(control_group_limit(file, file, value), "%s: %s", file, value);
 }
 
 /* Moves a process into the group. Frozen by version 1, it does not even end by SIGKILL. */
@@ -26,7 +24,7 @@ static void hold_process(struct run *run, pid_t held, bool is_frozen) {
     set("cgroup.procs", pid);
     set("freezer.state", is_frozen ? "FROZEN" : "THAWED");
     /* Until the group is frozen, a signal still ends the process. */
-    RUN_UNTIL(run, control_group_has(&group, "freezer.state", is_frozen ? "FROZEN" : "THAWED"));
+    RUN_UNTIL(run, control_group_has("freezer.state", is_frozen ? "FROZEN" : "THAWED"));
 }
 
 static pid_t hold(struct run *run, bool is_frozen) {
@@ -45,15 +43,15 @@ static void thaw_after_us(void) {
         close(ends[1]);
         while (read(ends[0], &byte, 1) < 0) /* an assertion here would write into Check's file */
             ;
-        control_group_limit(&group, "freezer.state", "freezer.state", "THAWED");
-        control_group_remove(&group);
+        control_group_limit("freezer.state", "freezer.state", "THAWED");
+        control_group_remove();
         _exit(0);
     }
     close(ends[0]);
 }
 
 static void need_freezer(void) {
-    SKIP_UNLESS(control_group_make(&group, "freezer"), "cgroup-v1: cannot create a freezer group");
+    SKIP_UNLESS(control_group_make("freezer"), "cgroup-v1: cannot create a freezer group");
     thaw_after_us();
 }
 
@@ -128,12 +126,12 @@ TEST_CASE(an_attached_process_that_cannot_be_killed_fails_the_run) {
  * runnable meanwhile, as on a busy machine.
  */
 TEST_CASE(an_attached_process_that_ends_slowly_is_waited_for) {
-    SKIP_UNLESS(control_group_make(&group, "cpu"), "cgroup-quota: cannot create a group");
+    SKIP_UNLESS(control_group_make("cpu"), "cgroup-quota: cannot create a group");
     struct run *target = run_start(NULL, WORDS(PAYLOAD, "spin-with-mb", "256"));
     run_wait_text(target, "ready");
     const char *pid = run_pid_text(target->pid);
     set("cgroup.procs", pid);
-    if (group.unified) {
+    if (control_group_is_unified()) {
         set("cpu.max", "1000 1000000");
     } else {
         set("cpu.cfs_period_us", "1000000");
@@ -183,7 +181,7 @@ TEST_CASE(an_unkillable_process_that_ends_before_the_run_is_not_reported) {
         run_let_pass(run, 2); /* the guardian has given up, too */
         if (!is_frozen) {
             set("freezer.state", "THAWED");
-            RUN_UNTIL(run, !control_group_holds(&group, held));
+            RUN_UNTIL(run, !control_group_holds(held));
         }
         run_end(run, SIGTERM);
         end_held(run, is_frozen);
