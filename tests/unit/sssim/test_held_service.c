@@ -287,6 +287,160 @@ TEST(short_run_has_no_interval) {
     assert_near(result.rate, 200, 1);
 }
 
+TEST(requests_get_at_least_a_part_of_the_target) {
+    struct service_options held = at_load;
+    held.load = "25%";
+    struct queue_run_options options = make(&held, 5 * MS);
+    options.service.background = 0.6;
+    struct request_held result = hold(&options);
+    /* A tenth of the target, minus what E takes away. */
+    assert_near(result.load_mean, 0.3125, 0.005);
+    assert_near(result.background, 0.6, 1e-6);
+}
+
+TEST(run_without_a_duration_lasts_a_minute) {
+    struct service_options held = at_load;
+    held.load = "25%";
+    struct queue_run_options options = make(&held, 50 * MS);
+    options.held_for = SS_TIME_NEVER;
+    struct request_held result = hold(&options);
+    assert_near(result.seconds, 55, 0.11);
+}
+
+/* Requests that the service can answer in a step. */
+static uint64_t answer_up_to(uint64_t step, uint64_t pending, uint64_t room) {
+    const struct request_ended ended = {.outcome = REQUEST_SUCCESS};
+    struct ss_error error = {0};
+    slow.counters.time = step * SS_RATE_INTERVAL;
+    assert_succeeds(
+        service_control_step(&slow.control, slow.counters.time, pending, &error), error);
+    pending += slow.control.action.single ? 5 : (uint64_t)(slow.control.action.rate / 10 + 0.5);
+    uint64_t answers = pending < room ? pending : room;
+    for (uint64_t i = 0; i < answers; i++)
+        service_control_observe(&slow.control, NULL, REQUEST_ENDED, &ended);
+    slow.counters.used += answers * 5 * MS;
+    return pending - answers;
+}
+
+static uint64_t answer_until(uint64_t *step, uint64_t end, uint64_t pending, uint64_t room) {
+    for (; *step < end; (*step)++)
+        pending = answer_up_to(*step, pending, room);
+    return pending;
+}
+
+TEST(rate_recovers_from_an_overload) {
+    struct service_options held = at_load;
+    const struct ss_rate *rate = &slow.control.rate;
+    uint64_t step = 0, pending = 0;
+    held.load = "50%";
+    open_slow(&held);
+    pending = answer_until(&step, 100, pending, 1000);
+    assert_near(rate->rate, 200, 5);
+    assert_that(rate->limited_since, ==, SS_TIME_NEVER);
+    pending = answer_until(&step, 250, pending, 10);
+    assert_near(rate->rate, 90, 10);
+    assert_that(rate->limited_since, <, 20 * SS_SECOND);
+    pending = answer_until(&step, 300, pending, 1000);
+    assert_near(rate->rate, 120, 20);
+    pending = answer_until(&step, 500, pending, 1000);
+    assert_near(rate->rate, 200, 5);
+    assert_that(rate->limited_since, ==, SS_TIME_NEVER);
+    /* The best answers of the overload before do not count. */
+    pending = answer_until(&step, 700, pending, 4);
+    assert_that(rate->rate, <, 50);
+    assert_that(pending, <, 500);
+    service_control_close(&slow.control);
+}
+
+TEST(caller_that_was_away_does_not_catch_up) {
+    struct service_options held = at_load;
+    struct ss_error error = {0};
+    uint64_t step = 0;
+    held.load = "50%";
+    open_slow(&held);
+    uint64_t pending = answer_until(&step, 100, 0, 1000);
+    slow.counters.time = 20 * SS_SECOND;
+    assert_succeeds(service_control_step(&slow.control, 20 * SS_SECOND, pending, &error), error);
+    assert_that(slow.control.action.deadline, ==, 20 * SS_SECOND + SS_RATE_INTERVAL);
+    service_control_close(&slow.control);
+}
+
+/* Adds intervals of 100 ms with 10 answers of this cost each, in seconds. */
+static void add_intervals(struct service_figures *figures, int count, double cost, double target) {
+    for (int i = 0; i < count; i++) {
+        const struct service_interval *last = service_figures_last(figures);
+        const struct service_interval interval = {.end = (last ? last->end : 0) + 100 * MS,
+            .seconds = 0.1,
+            .used = 10 * cost,
+            .target = target,
+            .answers = 10};
+        assert_int_equal(service_figures_add(figures, &interval), 0);
+    }
+}
+
+static struct request_held finish(struct service_figures *figures, ss_time settle) {
+    struct request_held held = {.cpus = CPUS};
+    service_figures_finish(figures, settle, &held);
+    service_figures_free(figures);
+    return held;
+}
+
+TEST(intervals_from_settle_on_count) {
+    struct service_figures figures = {0};
+    add_intervals(&figures, 50, 20e-3, 0.5);
+    add_intervals(&figures, 550, 10e-3, 0.5);
+    struct request_held held = finish(&figures, 5 * SS_SECOND);
+    assert_near(held.seconds, 55, 1e-9);
+    assert_near(held.cost, 10e-3, 1e-9);
+    assert_near(held.rate, 100, 1e-9);
+    assert_near(held.settled_seconds, 5, 1e-9);
+    assert_near(held.overshoot_percent, 0, 1e-9);
+}
+
+/* The target is unknown in a `free` section. */
+TEST(intervals_without_a_target_have_no_error) {
+    struct service_figures figures = {0};
+    add_intervals(&figures, 300, 10e-3, 0.5);
+    add_intervals(&figures, 300, 30e-3, NAN);
+    struct request_held held = finish(&figures, 0);
+    assert_near(held.target_mean, 0.5, 1e-9);
+    assert_near(held.load_mean, 0.5, 1e-9);
+    assert_near(held.error_mse_e4, 0, 1e-9);
+    assert_near(held.settled_seconds, 0, 1e-9);
+}
+
+TEST(change_of_the_cost_is_reported_if_it_is_large) {
+    static const struct {
+        int before, last;
+        double factor, change;
+    } rows[] = {
+        {300, 100, 1.1, 0.1}, {300, 100, 0.9, -0.1}, {300, 100, 1.01, 0}, {99, 100, 1.1, NAN}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct service_figures figures = {0};
+        add_intervals(&figures, rows[i].before, 10e-3, 0.5);
+        add_intervals(&figures, rows[i].last, 10e-3 * rows[i].factor, 0.5);
+        double change = finish(&figures, 0).cost_change;
+        if (isnan(rows[i].change))
+            assert_true(isnan(change));
+        else
+            assert_near(change, rows[i].change, 1e-9);
+    }
+}
+
+/* The cost alternates between two values; the slower, the wider is the interval of the rate. */
+TEST(interval_is_wider_if_batches_are_correlated) {
+    double widths[2];
+    for (int i = 0; i < 2; i++) {
+        struct service_figures figures = {0};
+        for (int j = 0; j < (i ? 8 : 64); j++)
+            add_intervals(&figures, i ? 160 : 20, j % 2 ? 11e-3 : 10e-3, 0.5);
+        struct request_held held = finish(&figures, 0);
+        assert_int_equal(held.correlated, i);
+        widths[i] = held.rate_high - held.rate_low;
+    }
+    assert_that(widths[1], >, 1.3 * widths[0]);
+}
+
 static void assert_refused(const struct service_options *held, const char *part) {
     struct service_control control;
     struct ss_error error = {0};
