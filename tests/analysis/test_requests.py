@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from showstopper import Record, levels
+from showstopper import Record, levels, request_pictures
 from showstopper.page import render
 from showstopper.responses import Responses, added_by_stops
 from showstopper.studies import Report, Study
@@ -96,6 +96,43 @@ def test_a_service_at_a_load_has_one_rate(tmp_path):
     (finding,) = (one for one in other.findings if one.kind == "load")
     assert "at 20 % load (20 % was out of reach) it" in finding.sentence
     assert not report.responses[0].notes
+
+
+def test_figures_of_a_service_at_a_load_have_a_table(tmp_path):
+    held = {"load": "20%", "target_mean": 0.2, "load_mean": 0.21, "error_mse_e4": 1.5, "settled_seconds": None}
+    held |= {"rate": 31.5, "rate_low": 30, "rate_high": 33, "cpu_seconds_per_request": 0.0125, "cpus": 2}
+    rows = [held_second(at, 30, 0.2, 0.21) for at in range(1, 8)]
+    write_held(tmp_path / "a", rows, held, 7)
+    constant(tmp_path / "b")
+    report = Report()
+    report.read([str(tmp_path / "a"), str(tmp_path / "b")])
+    (row,) = report.table("requests-held").frame.to_dict("records")
+    assert row["held_load"] == "20%" and row["record"].endswith("a")
+    assert {name: row[name] for name in ("rate_low", "rate_high", "load_mean")} == {
+        "rate_low": 30, "rate_high": 33, "load_mean": 0.21}
+    assert math.isnan(row["settled_seconds"]) and math.isnan(row["limited_seconds"])
+
+
+def test_load_and_target_are_drawn_over_time(tmp_path):
+    targets = ["", 0.2, 0.2, 0.4, 0.4]
+    rows = [held_second(at, 20 + at, load, load and load + 0.01) for at, load in enumerate(targets, 1)]
+    of = Responses.read(str(write_held(tmp_path / "a", rows, {"trace": "day.txt"}, 4)))
+    panel = request_pictures.plot_times(of).axes[2]
+    lines = {line.get_label(): line for line in panel.lines}
+    assert lines["target"].get_ydata()[1:].tolist() == pytest.approx([20, 20, 40, 40])
+    assert lines["load"].get_ydata()[1:].tolist() == pytest.approx([21, 21, 41, 41])
+    assert len(request_pictures.plot_times(Responses.read(str(constant(tmp_path / "b")))).axes) == 2
+
+
+def test_a_run_that_ended_in_the_search_has_no_figures(tmp_path):
+    held = {"load": "20%", "rate": None, "target_mean": None, "cpus": 2}
+    write_held(tmp_path / "a", [held_second(at, 5, "", "") for at in range(1, 4)], held, 3)
+    report = Report()
+    report.read([str(tmp_path / "a")])
+    (row,) = report.table("requests-held").frame.to_dict("records")
+    assert math.isnan(row["rate"]) and math.isnan(row["target_mean"])
+    assert list(request_pictures.pictures_over_time(report))
+    assert not [one for one in report.findings if one.kind == "load"]
 
 
 def test_stretches_of_a_load_trace_have_its_targets(tmp_path):

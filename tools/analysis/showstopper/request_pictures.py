@@ -186,7 +186,11 @@ def plot_times(of: Responses, run: runs.Run | None = None) -> Any:
     failed = frame["failed"] + frame["refused"]
     figures.line(requests, x, failed, color=figures.BROWN, label="failed or refused")
     for ax in load:
-        figures.line(ax, x, 100 * frame["load"], color=figures.PURPLE)
+        if of.is_held:
+            target = 100 * frame["target"]
+            figures.line(ax, x, target, color=figures.AXIS, width=4, label="target")
+        label = "load" if of.is_held else ""
+        figures.line(ax, x, 100 * frame["load"], color=figures.PURPLE, label=label)
     return fig
 
 
@@ -200,10 +204,12 @@ def _over_time(of: Responses, run: runs.Run | None) -> pd.DataFrame:
     times = pd.DataFrame([vars(intended) for intended, _ in responses])
     to = parts["at"].last()
     from_ = parts["at"].first() - (parts["end"].first() - begin)
+    joined = [join(of, run, *moments) for moments in zip(from_, to)]
     return counts.join(times[[*FIGURES, "estimated"]]).assign(
         time=(begin + end) / 2,
         sent_p95=[actual.p95 for _, actual in responses],
-        load=[join(of, run, *moments)["load"] for moments in zip(from_, to)],
+        load=[values["load"] for values in joined],
+        target=[values["target"] for values in joined],
     )
 
 

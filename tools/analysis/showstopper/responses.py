@@ -90,6 +90,13 @@ CAPACITY = (
     "failed_times",
 )
 
+# Figures of a service that was held at a load: numbers of requests.json.
+HELD_FIGURES = (
+    "cpus seconds target_mean load_mean error_mean_percent error_mse_e4 overshoot_percent "
+    "settled_seconds cpu_seconds_per_request rate rate_low rate_high background_cpus "
+    "limited_seconds"
+).split()
+
 
 class Responses:
     """A record of ssrequest.
@@ -112,6 +119,8 @@ class Responses:
         self.name = self.title = name or path
         self.notes = Notes()
         self.document: Any = None  # requests.json
+        self.load = ""  # at which the service was held, or the trace of loads; '' if it was not
+        self.held: dict[str, float] = {}
         self.seconds = pd.DataFrame()
         self.buckets = pd.DataFrame()
         self.loads = pd.DataFrame(columns=["at", "load", "cpu"], dtype=float)
@@ -235,6 +244,8 @@ class Responses:
         self.is_at_load = bool(text_of(held, "load"))  # one load, not a trace
         limited = number_of(held, "limited_seconds")  # up to the end
         self.is_out_of_reach = self.is_at_load and limited > LIMITED
+        self.load = text_of(held, "load") or text_of(held, "trace")
+        self.held = {name: number_of(held, name) for name in HELD_FIGURES} if held else {}
         self.profile = "load" if held else self.profile
         self.rate = number_of(profile or held, "rate")  # of a constant profile, or at the load
         self.profile_length = number_of(profile, "length_seconds")  # the last requests end later

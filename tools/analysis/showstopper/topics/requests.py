@@ -68,6 +68,13 @@ def _request(report: Report, of: Responses) -> dict[str, Any]:
     }
 
 
+def df_held(report: Report) -> pd.DataFrame:
+    """Return a row for each record of a service that was held at loads."""
+    held = [of for of in report.responses if of.held]
+    rows: list[dict[str, Any]] = [origin(of) | {"held_load": of.load} | of.held for of in held]
+    return pd.DataFrame(rows)
+
+
 REQUESTS = Table(
     "requests",
     "Requests: response times of the successes, from when they were due (intended) and from when "
@@ -105,6 +112,16 @@ RATES = Table(
     "when a rate ends count where they end, those without an answer in the end at the last "
     "rate.",
 )
+HELD = Table(
+    "requests-held",
+    "Services held at a load by the rate of their requests",
+    "record (set) workload held_load (cpus) (seconds) target_mean load_mean error_mean_percent "
+    "error_mse_e4 overshoot_percent settled_seconds cpu_seconds_per_request rate rate_low rate_high "
+    "background_cpus limited_seconds",
+    df_held,
+    about="A row for each record of a service that `ssrequest` held at a load, or at those of a "
+    "trace: how close it was, and the rate at which it has the load.",
+)
 LIMITS = Table(
     "requests-limits",
     "Underloaded: rates at which the mean is below 1 s and 95 % are below 2 s",
@@ -134,7 +151,7 @@ RULES = Table(
     about="Published statements about knobs, arrivals and balances, each tested on the means of "
     "the runs.",
 )
-TABLES = (REQUESTS, RATES, LIMITS, SAVINGS, RULES)
+TABLES = (REQUESTS, HELD, RATES, LIMITS, SAVINGS, RULES)
 
 
 # Notes and findings
@@ -269,7 +286,8 @@ def _at_loads(points: pd.DataFrame) -> str:
     columns = ["load", "throughput", "intended_mean_seconds", "intended_p99_seconds"]
     missed = points["of"].map(lambda of: of.is_out_of_reach)
     points = points.assign(level=points["target"].round(6), missed=missed)
-    levels = points.groupby("level")[[*columns, "missed"]].mean()
+    by_level = points.groupby("level", sort=True, dropna=True)
+    levels = by_level[[*columns, "missed"]].mean()
     parts = []
     for _, level in levels.iloc[[0, -1] if len(levels) > 1 else [0]].iterrows():
         beyond = f" ({100 * level.name:.3g} % was out of reach)" if level["missed"] else ""
@@ -452,7 +470,7 @@ def text(report: Report) -> str:
 def sections(report: Report) -> Iterator[Section]:
     if not report.responses:
         return
-    names = "requests-limits requests-rates requests".split()
+    names = "requests-held requests-limits requests-rates requests".split()
     parts: list[Part] = [Note(str(of.notes), of.title) for of in report.responses if of.notes]
     parts += [report.table("requests-savings"), report.table("requests-rules")]
     parts.append(
