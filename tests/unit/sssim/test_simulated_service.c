@@ -3,7 +3,7 @@
  * Tests of the service of sssim queue alone: which worker serves which request, and for how long.
  */
 
-#include "queue_service.h"
+#include "queue_run.h"
 #include "unit.h"
 
 #define MS    SS_MILLISECOND
@@ -18,7 +18,7 @@ static struct {
 /* Opens a service, after the end of the one before. */
 static void open_rig(const struct queue_service_options *options) {
     struct ss_error error = {0};
-    uint32_t sleepers = FIRST + (uint32_t)queue_service_workers(options);
+    uint32_t sleepers = FIRST + queue_service_sleepers(options);
     queue_service_close(&rig.service);
     sleepers_close(&rig.sleepers);
     assert_succeeds(sleepers_open(&rig.sleepers, sleepers, &error), error);
@@ -133,6 +133,112 @@ TEST(work_of_a_request_does_not_depend_on_its_server) {
         due[i] = rig.sleepers.due[FIRST + i];
     }
     assert_int_equal(due[0], due[1]);
+}
+
+TEST(workers_share_the_cpus) {
+    open_rig(
+        &(struct queue_service_options){.servers = 1, .workers = 3, .cpus = 1, .work = 10 * MS});
+    take(0, 0, 0);
+    assert_near(queue_service_busy(&rig.service), 1, 1e-9);
+    take(0, 1, 5 * MS);
+    assert_near(queue_service_busy(&rig.service), 1, 1e-9);
+    assert_done(15 * MS, 0);
+    assert_done(20 * MS, 1);
+    assert_near(queue_service_used(&rig.service, 30 * MS), 20 * MS, 1);
+}
+
+TEST(background_leaves_less_for_requests) {
+    open_rig(&(struct queue_service_options){
+        .servers = 1, .workers = 2, .cpus = 2, .background = 1, .work = 10 * MS});
+    take(0, 0, 0);
+    take(0, 1, 0);
+    assert_done(20 * MS, 0);
+    assert_done(20 * MS, 1);
+    assert_near(queue_service_used(&rig.service, 20 * MS), 40 * MS, 1);
+    assert_near(queue_service_used(&rig.service, 30 * MS), 50 * MS, 1);
+}
+
+/* Wakes sleepers until none is due. Fails if one of them completes a request. */
+static void finish_late_work(ss_time last) {
+    ss_time now = 0;
+    for (;;) {
+        uint32_t slot, sleeper = sleepers_first(&rig.sleepers);
+        if (rig.sleepers.due[sleeper] == SS_TIME_NEVER)
+            break;
+        now = rig.sleepers.due[sleeper];
+        assert_false(queue_service_wake(&rig.service, sleeper, &slot, now));
+    }
+    assert_that(now, ==, last);
+}
+
+TEST(late_work_begins_after_the_answer) {
+    open_rig(&(struct queue_service_options){
+        .servers = 1, .workers = 1, .cpus = 1, .work = 10 * MS, .late = 0.4, .late_by = 50 * MS});
+    take(0, 0, 0);
+    take(0, 1, 2 * MS);
+    assert_done(6 * MS, 0);
+    assert_done(12 * MS, 1);
+    assert_near(queue_service_used(&rig.service, 55 * MS), 12 * MS, 1);
+    finish_late_work(66 * MS);
+    assert_near(queue_service_used(&rig.service, 100 * MS), 20 * MS, 1);
+}
+
+TEST(work_changes_gradually) {
+    open_rig(&(struct queue_service_options){.servers = 1,
+        .workers = 1,
+        .work = 10 * MS,
+        .change = 3,
+        .change_from = 10 * MS,
+        .change_over = 20 * MS});
+    take(0, 0, 0);
+    assert_done(10 * MS, 0);
+    take(0, 1, 20 * MS);
+    assert_done(40 * MS, 1);
+    take(0, 2, 100 * MS);
+    assert_done(130 * MS, 2);
+}
+
+/* Returns the mean response time of requests at random that use 10 ms of one CPU, in seconds. */
+static double mean_response(double rate, uint32_t workers, int spread) {
+    static struct queue_run_end end;
+    struct ss_error error = {0};
+    struct request_profile profile = {0};
+    struct request_tally tally = {0};
+    const ss_time length = 3000 * SS_SECOND;
+    struct queue_run_options options = {
+        .arrival = REQUEST_POISSON,
+        .rules = {.cap = 1000, .end = length},
+        .timeout = 1000 * SS_SECOND,
+        .seed = 1,
+        .service = {.servers = 1,
+            .workers = workers,
+            .cpus = 1,
+            .work = 10 * MS,
+            .spread = spread,
+            .seed = 1},
+        .duty = 1,
+        .tau = 107 * MS,
+    };
+    assert_succeeds(request_profile_constant(&profile, rate, length, &error), error);
+    assert_succeeds(request_tally_open(&tally, options.timeout, &error), error);
+    options.profile = &profile;
+    assert_succeeds(queue_run(&options, &tally, &end, &error), error);
+    double mean = ss_histogram_mean(&tally.successes[REQUEST_INTENDED]);
+    request_tally_close(&tally);
+    request_profile_free(&profile);
+    return mean;
+}
+
+/* M/D/1, M/M/1, and processor sharing, for which only the mean work matters. */
+TEST(response_times_are_those_of_queueing_theory) {
+    for (int i = 1; i <= 3; i++) {
+        double load = 0.2 * i, rate = 100 * load;
+        assert_near(
+            mean_response(rate, 1, QUEUE_CONSTANT) / 0.01, 1 + load / (2 * (1 - load)), 0.03);
+        assert_near(mean_response(rate, 1, QUEUE_EXPONENTIAL) / 0.01, 1 / (1 - load), 0.1);
+        assert_near(mean_response(rate, 100, QUEUE_CONSTANT) / 0.01, 1 / (1 - load), 0.05);
+        assert_near(mean_response(rate, 100, QUEUE_EXPONENTIAL) / 0.01, 1 / (1 - load), 0.1);
+    }
 }
 
 UNIT_RUN
