@@ -441,6 +441,31 @@ TEST(interval_is_wider_if_batches_are_correlated) {
     assert_that(widths[1], >, 1.3 * widths[0]);
 }
 
+/* Blocks of 2 s. Their cost is high or low at random, 8 % higher in the last 10 s than before. */
+TEST(change_of_a_noisy_cost_is_not_reported) {
+    static const char blocks[] = "+-++-+---++-+-+--++-+-++--+--++-+-+--+-+++--";
+    struct service_figures figures = {0};
+    for (const char *block = blocks; *block; block++)
+        add_intervals(&figures, 20, *block == '+' ? 12e-3 : 8e-3, 0.5);
+    assert_near(finish(&figures, 0).cost_change, 0, 1e-9);
+}
+
+TEST(requests_that_ended_count_and_failures_among_them) {
+    struct service_control control = {0};
+    static const struct {
+        enum request_fate fate;
+        enum request_outcome outcome;
+    } rows[] = {{REQUEST_ENDED, REQUEST_SUCCESS}, {REQUEST_ENDED, REQUEST_STATUS},
+        {REQUEST_ENDED, REQUEST_TIMEOUT}, {REQUEST_REFUSED, REQUEST_SUCCESS},
+        {REQUEST_NEVER_SENT, REQUEST_SUCCESS}, {REQUEST_UNFINISHED, REQUEST_SUCCESS}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct request_ended ended = {.outcome = rows[i].outcome};
+        service_control_observe(&control, NULL, rows[i].fate, &ended);
+    }
+    assert_that(control.counts.ended, ==, 3);
+    assert_that(control.failures, ==, 2);
+}
+
 static void assert_refused(const struct service_options *held, const char *part) {
     struct service_control control;
     struct ss_error error = {0};
