@@ -307,13 +307,18 @@ TEST_CASE(processes_behind_a_proxy_are_named) {
     service_others_look(&others, 2 * SS_SECOND);
     order(ORDER_WORK);
     service_others_look(&others, 3 * SS_SECOND);
+    size_t kept = 0; /* what else runs on this machine may use more */
+    for (size_t i = 0; i < others.count; i++) {
+        if (proc_tree_is_below(NULL, others.items[i].pid, getpid()))
+            others.items[kept++] = others.items[i];
+    }
+    others.count = kept;
     ck_assert(service_others_name(&others, &proxy, 0.05, text, sizeof text));
     ck_assert_msg(strstr(text, name.text) != NULL, "%s", text);
 
     ck_assert(SS_GROW(whole.roots.items, 1, whole.roots.room));
-    whole.roots.items[whole.roots.count++] = getppid(); /* and so what else runs here */
-    service_others_name(&others, &whole, 0.05, text, sizeof text);
-    ck_assert_msg(strstr(text, name.text) == NULL, "%s", text);
+    whole.roots.items[whole.roots.count++] = server;
+    ck_assert(!service_others_name(&others, &whole, 0.05, text, sizeof text));
     ck_assert(!service_others_name(&others, &proxy, 1e6, text, sizeof text));
     service_free(&whole);
     service_others_free(&others);

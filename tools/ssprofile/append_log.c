@@ -73,12 +73,12 @@ int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path
     size_t lines;
     off_t end;
     *log = (struct ssprofile_append_log){0};
-    log->path = strdup(path);
-    if (!log->path)
+    SS_OWNED(free) char *copy = strdup(path);
+    if (!copy)
         return ss_error_memory(error);
     SS_OWNED(close) int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0)
-        return ss_paths_fail(log->path, error);
+        return ss_paths_fail(path, error);
     if (!lock(file))
         return ss_error_fail(error,
             "%s: another process is writing results to it: wait until it ends, or use another "
@@ -86,9 +86,11 @@ int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path
             path);
     if (count_lines(file, &lines, &end) < 0 || ftruncate(file, end) < 0 ||
         (lines == 0 && append_text(file, heading) < 0))
-        return ss_paths_fail(log->path, error);
+        return ss_paths_fail(path, error);
     log->rows = lines > 0 ? lines - 1 : 0;
     log->file = ss_owned_take(&file);
+    log->path = copy;
+    copy = NULL;
     return 0;
 }
 

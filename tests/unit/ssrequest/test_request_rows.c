@@ -111,6 +111,7 @@ TEST_WITH(requests_of_a_second_count_although_the_tally_is_cleared, set_up, tear
     assert_int_equal(request_rows_last(it->rows)->sent, 2);
     assert_int_equal(request_rows_last(it->rows)->refused, 0);
     assert_int_equal(it->made.tally.intended, 1);
+    assert_int_equal(request_rows_close(it->rows, NULL), 0);
 }
 
 TEST_WITH(response_times_of_each_second_are_recorded, set_up, tear_down) {
