@@ -20,6 +20,8 @@ const struct ss_check ss_checks[SS_CHECKS] = {
     [SS_CHECK_FREQUENCY] = {"frequency", "change of the CPUs' frequency", "%", 2, 5},
     [SS_CHECK_THROUGHPUT] = {"throughput", "change of throughput", "%", 1, 5},
     [SS_CHECK_RESPONSE] = {"response", "change of response times", "%", 1, 5},
+    [SS_CHECK_COST] = {"cost", "change of the CPU time of a request", "%", 2, 10},
+    [SS_CHECK_BACKGROUND] = {"background", "load before the first request", "%", 5, NAN},
     [SS_CHECK_LATE_REQUESTS] = {"late_requests",
         "late requests (99 %), part of the median response", "%", 10, 100},
     [SS_CHECK_CLOCK] = {"clock", "wall clock set by", "ms", 50, NAN},

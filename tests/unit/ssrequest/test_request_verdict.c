@@ -162,6 +162,23 @@ TEST_WITH(run_without_success_is_invalid, set_up, made_up_tear_down) {
     assert_finding(SS_CHECK_LATE_REQUESTS, SS_NOT_CHECKED);
 }
 
+TEST_WITH(load_of_a_held_service_is_checked, set_up, made_up_tear_down) {
+    struct request_held held = {.cpus = 2, .error_mean_percent = 0.9, .background = 0.09};
+    end_requests(20 * SS_MILLISECOND);
+    it.result.held = &held;
+    assert_finding(SS_CHECK_MEAN_ERROR, SS_PASSED);
+    assert_finding(SS_CHECK_COST, SS_PASSED);
+    assert_finding(SS_CHECK_BACKGROUND, SS_PASSED);
+    held.error_mean_percent = 25; /* out of reach */
+    held.cost_change = -0.03;
+    held.background = 0.11;
+    assert_finding(SS_CHECK_MEAN_ERROR, SS_INVALID);
+    assert_finding(SS_CHECK_COST, SS_DOUBTFUL);
+    assert_finding(SS_CHECK_BACKGROUND, SS_DOUBTFUL);
+    it.result.held = NULL;
+    assert_finding(SS_CHECK_MEAN_ERROR, SS_NOT_CHECKED);
+}
+
 TEST_WITH(clock_changes_and_suspension_are_detected, set_up, made_up_tear_down) {
     end_requests(20 * SS_MILLISECOND);
     it.result.clock_moved = -60;

@@ -36,6 +36,8 @@ TEST_WITH(each_check_has_the_limits_of_the_manual, clear, NULL) {
         {SS_CHECK_FREQUENCY, 2, 5, INFINITY},
         {SS_CHECK_THROUGHPUT, 1, 5, INFINITY},
         {SS_CHECK_RESPONSE, 1, 5, INFINITY},
+        {SS_CHECK_COST, 2, 10, INFINITY},
+        {SS_CHECK_BACKGROUND, 5, INFINITY, NAN},
         {SS_CHECK_LATE_REQUESTS, 10, 100, INFINITY},
         {SS_CHECK_CLOCK, 50, INFINITY, NAN},
         {SS_CHECK_SUSPENDED, 1, INFINITY, NAN},

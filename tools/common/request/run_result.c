@@ -124,6 +124,11 @@ struct ss_verdict request_verdict(const struct request_result *result) {
     evidence.figures[SS_CHECK_UNANSWERED_REQUESTS] =
         100 * (double)(tally->refused + tally->waiting + tally->unfinished) /
         (double)tally->intended;
+    if (result->held) {
+        evidence.figures[SS_CHECK_MEAN_ERROR] = result->held->error_mean_percent;
+        evidence.figures[SS_CHECK_BACKGROUND] = 100 * result->held->background / result->held->cpus;
+        evidence.figures[SS_CHECK_COST] = 100 * result->held->cost_change;
+    }
     evidence.figures[SS_CHECK_INTERRUPTED] = result->stopped;
     evidence.interruption = SS_STOPPED_EARLY;
     evidence.figures[SS_CHECK_SUCCESSES] = (double)successes;
