@@ -90,7 +90,8 @@ def play(commands: Sequence[str], folder: Path) -> str:
             files[path] = data
     text = re.sub(r'("ssprofile": )"[^"]*"', r'\1"VERSION"', "".join(parts))
     text = re.sub(r"(?m)(?<=^ssprofile )[0-9.]+$|(?<=this version, )[0-9.]+", "VERSION", text)
-    return text.replace(str(SSPROFILE.parent), "BIN")
+    text = text.replace(str(SSPROFILE.parent), "BIN")
+    return text.replace(str(SSPROFILE.parent.parent), "BUILD")
 
 
 @pytest.mark.parametrize("session", sorted(path.name for path in (CORPUS / "out").iterdir()))

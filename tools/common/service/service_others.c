@@ -49,16 +49,19 @@ void service_others_look(struct service_others *others, ss_time now) {
     others->looks++;
 }
 
-/* Returns the seconds that a process used for requests, beyond what it uses without them. */
+/*
+ * Returns the seconds that a process used for requests, beyond what it uses without them. A process
+ * that was busy before, or that has just begun, has other work.
+ */
 static double find_growth(const struct service_others *others, const struct service_other *other) {
     const ss_time *used = other->used, *at = others->looked;
-    if (used[2] == SS_TIME_NEVER)
+    if (used[0] == SS_TIME_NEVER || used[1] == SS_TIME_NEVER || used[2] == SS_TIME_NEVER ||
+        at[1] <= at[0])
         return 0;
-    double grown = ss_time_seconds(used[2] - (used[1] != SS_TIME_NEVER ? used[1] : 0));
-    if (used[0] == SS_TIME_NEVER || used[1] == SS_TIME_NEVER || at[1] <= at[0])
-        return grown;
-    double before = ss_time_seconds(used[1] - used[0]);
-    return grown - before * (double)(at[2] - at[1]) / (double)(at[1] - at[0]);
+    double before = ss_time_seconds(ss_time_since(used[1], used[0])) * (double)(at[2] - at[1]) /
+                    (double)(at[1] - at[0]);
+    double growth = ss_time_seconds(ss_time_since(used[2], used[1])) - before;
+    return growth > before ? growth : 0;
 }
 
 static bool is_in(const struct service *service, pid_t pid) {
