@@ -113,9 +113,10 @@ static double find_settling(const struct service_figures *figures, double cpus) 
         const struct service_interval *last = &figures->intervals[i + PER_WINDOW - 1];
         struct sums sums = add_up(&figures->intervals[i], PER_WINDOW, cpus);
         double end = ss_time_seconds(last->end);
+        double start = fmax(round(1000 * (end - sums.seconds)) / 1000, 0);
         if (!isnan(sums.granted))
-            ss_settling_add(&settling, fmax(end - sums.seconds, 0), end,
-                (sums.granted - sums.used) / cpus / sums.seconds);
+            ss_settling_add(
+                &settling, start, end, (sums.granted - sums.used) / cpus / sums.seconds);
     }
     return ss_settling_seconds(&settling);
 }
