@@ -51,7 +51,7 @@ struct config {
  * answers. */
 #define LATE_MIN 0.05
 
-/* What is measured before control. All times are seconds. */
+/* Measurements before control. All times are seconds. */
 struct search {
     double silence, background;      /* length of the first silence, and CPU time used in it */
     double elapsed;                  /* since then */

@@ -112,7 +112,7 @@ static int take_header(
     return request_messages_add_header(&options->messages, value, error);
 }
 
-/* Control sets the rate and the end of a schedule that would go on. */
+/* Control sets the rate, and ends a schedule that would never end. */
 static int settle_held(struct ssrequest_options *options, struct ss_error *error) {
     struct request_rate_options *given = &options->given;
     if (given->arrival == REQUEST_CONCURRENT)

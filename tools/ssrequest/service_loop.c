@@ -34,7 +34,7 @@ struct ssrequest_service {
     ss_time counting;            /* since when requests count; SS_TIME_NEVER: they do not yet */
     ss_time ended;               /* when control ended; SS_TIME_NEVER: it has not */
     bool limited;                /* the target was out of reach for LIMITED_FOR */
-    struct ss_error error;       /* why control could not go on */
+    struct ss_error error;       /* why control ended early */
     uint64_t failures, requests; /* at the time `checked` */
     ss_time checked;
     uint64_t failures_before; /* at the last step */
