@@ -73,8 +73,7 @@ static double find_allowance(const struct ss_rate *rate) {
     return fmax(PENDING_MIN, PENDING_SECONDS * most);
 }
 
-/* Lowers the rate of a service that answers fewer requests than it gets, so that they do not pile
- * up. */
+/* Bounds the rate of a service that answers fewer requests than it gets: they would pile up. */
 static double limit_rate(
     struct ss_rate *rate, ss_time now, const struct ss_rate_counts *counts, double wanted) {
     rate->history[rate->intervals++ % SS_RATE_INTERVALS] = *counts;
@@ -156,9 +155,12 @@ static void advance_stage(
         if (know_enough(rate, now, counts, wanted))
             enter_stage(rate, SS_RATE_WAITING, ss_time_add(now, WAITING));
         break;
-    default:
+    case SS_RATE_WAITING:
         enter_stage(rate, SS_RATE_CONTROL, SS_TIME_NEVER);
         atomic_store(&rate->pipeline.board->control_start, now);
+        break;
+    case SS_RATE_CONTROL:
+        break;
     }
 }
 

@@ -952,6 +952,19 @@ END
     [ "$requests" -eq "$(count sent)" ] || fail "the server got $requests requests"
 }
 
+a_held_load_keeps_its_rate_and_urls() { # case
+    serve well
+    launch --load 20% --duration 1h --control control "$url"
+    control "$url" >said <<'END'
+print(say("rate 5")[:12])
+print(say("urls " + sys.argv[1] + "other")[:12])
+print(say("stop"))
+END
+    finish '[01]'
+    [ "$(tr '\n' , <said)" = "error: rate:,error: urls:,ok," ] || fail "$(cat said)"
+    end_server
+}
+
 control_is_closed_to_other_users() { # case
     [ "$(id -u)" -eq 0 ] || skip "root: only root can become another user"
     have_other_users || skip "another-user: root cannot become it"

@@ -314,12 +314,12 @@ signal_during_control_ends_the_run() { # case
 }
 
 mistakes_are_refused() { # case
-    local part words other nobody
+    local part words other unused_pid
     serve
     other=$url
     serve
     start true
-    nobody=$pid
+    unused_pid=$pid
     ends 0
     printf '%s\n' '0 50%' '1M 50%' >trace
     while IFS='|' read -r part words; do
@@ -340,7 +340,7 @@ mistakes_are_refused() { # case
 'much'|-l much $url
 127.0.0.1:1: no process listens there|-l 50% http://127.0.0.1:1/
 192.0.2.1:80 is not an address of this machine|-l 50% http://192.0.2.1/
-no process has pid $nobody|-l 50% --of pid:$nobody $url
+no process has pid $unused_pid|-l 50% --of pid:$unused_pid $url
 --of: 'nonsense' is not a service|-l 50% --of nonsense $url
 --of: pid: 'x' is not a whole number|-l 50% --of pid:x $url
 '/no/such/group'|-l 50% --of group:/no/such/group $url

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -40,15 +39,8 @@ ss_time ssrequest_loop_now(const struct ssrequest_loop *loop) {
     return ss_time_since(ss_platform_now(), loop->begin);
 }
 
-static ss_time own_cpu(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (ss_time)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * SS_SECOND +
-           (ss_time)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * SS_MICROSECOND;
-}
-
 void ssrequest_loop_count_own(struct ssrequest_loop *loop) {
-    loop->used = own_cpu();
+    loop->used = ss_platform_process_cpu_time(getpid());
     loop->waited = ss_platform_own_wait();
 }
 
@@ -179,7 +171,7 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *ge
     course->length = request_generator_over(generator);
     course->end = course->begin + (int64_t)course->length;
     course->connections = ssrequest_http_connections(http);
-    course->own_cpu = ss_time_seconds(own_cpu() - loop->used);
+    course->own_cpu = ss_time_seconds(ss_platform_process_cpu_time(getpid()) - loop->used);
     struct ss_clock_offsets now = ss_platform_clock_offsets();
     course->clock_set_by = ss_clock_set_by(&course->clock, &now);
     course->suspended = now.boot - course->clock.boot;

@@ -117,6 +117,8 @@ static int execute(void *context, const struct request_control *control,
     case REQUEST_CONTROL_URLS:
         if (output->run->options->messages.origin_count > 0)
             return ss_error_fail(error, "urls: cannot change the URLs of --requests-file");
+        if (output->service)
+            return ss_error_fail(error, "urls: the load is held of the service of the first URLs");
         if (ssrequest_lookup_begin(output->lookup, (const char *const *)control->urls,
                 (uint32_t)control->url_count, error) < 0)
             return -1;

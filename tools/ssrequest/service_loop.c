@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <unistd.h>
 
 #include "platform/platform.h"
 #include "run/sensor.h"
@@ -39,13 +39,6 @@ struct ssrequest_service {
     ss_time checked;
     uint64_t failures_before; /* at the last step */
 };
-
-static ss_time own_cpu_time(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (ss_time)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * SS_SECOND +
-           (ss_time)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * SS_MICROSECOND;
-}
 
 /* Adds the service of one URL; all URLs have to be the same service. */
 static int add_service(struct service *service, const struct service_of *of,
@@ -101,7 +94,7 @@ static int read_sensor(struct ssrequest_service *service, struct ss_counters *co
 /* Leaves out our own CPU time, and CPUs beyond those that make a load of 1. */
 static void adapt(const struct ssrequest_service *service, struct ss_counters *counters) {
     double cpus = service->control.set.load_cpus;
-    ss_time own = own_cpu_time();
+    ss_time own = ss_platform_process_cpu_time(getpid());
     counters->used -= own;
     counters->idle += own - (uint64_t)((counters->capacity - cpus) * (double)counters->time);
     counters->capacity = cpus;

@@ -3,7 +3,7 @@
 
 #include "text_stream.h"
 
-TEST(text_has_what_was_printed) {
+TEST(printed_text_is_returned) {
     struct ss_text text;
     assert_int_equal(ss_text_open(&text, NULL), 0);
     fprintf(text.stream, "%d of %s", 3, "four");
@@ -12,7 +12,7 @@ TEST(text_has_what_was_printed) {
     free(printed);
 }
 
-/* A full device stands for exhausted memory. */
+/* A full device fails like exhausted memory. */
 TEST(incomplete_text_is_an_error) {
     struct ss_text text = {.stream = fopen("/dev/full", "w")};
     struct ss_error error = {0};

@@ -474,12 +474,15 @@ static void assert_refused(const struct service_options *held, const char *part)
     service_control_close(&control);
 }
 
-TEST(control_of_duties_is_refused) {
+TEST(options_that_do_not_fit_a_rate_are_refused) {
     struct service_options held = at_load;
     held.load = "50%";
     held.rate_control = "deadbeat";
     assert_refused(&held, "control/served");
     held.rate_control = "served";
+    held.feedback = "own,cpus=1";
+    assert_refused(&held, "--cpus");
+    held.feedback = "own";
     held.load = "150%";
     assert_refused(&held, "150%");
 }

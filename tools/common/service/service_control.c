@@ -20,6 +20,14 @@ static int load_named(
     return ss_module_set_load(set, kind, name, comma ? comma + 1 : NULL, error);
 }
 
+/* One option says how many CPUs make a load of 1, whatever the feedback. */
+static int check_cpus(const struct service_control *control, struct ss_error *error) {
+    if (control->source.cpus == 0)
+        return 0;
+    return ss_error_fail(error, "feedback/%s: cpus is that of --cpus: use that option",
+        control->set.modules[SS_KIND_FEEDBACK].head->name);
+}
+
 /* A run ends with the trace of the load, unless loop=yes is given. */
 static int load_trace(struct ss_module_set *set, const char *text, struct ss_error *error) {
     SS_OWNED(free) char *options = NULL;
@@ -49,7 +57,7 @@ int service_control_open(struct service_control *control, const struct service_o
     /* Neither space nor dithering has a say in a rate. */
     if (load_named(set, SS_KIND_FEEDBACK, options->feedback, error) < 0 ||
         ss_module_set_ask_source(set, &control->source, error) < 0 ||
-        load_target(control, options, error) < 0 ||
+        check_cpus(control, error) < 0 || load_target(control, options, error) < 0 ||
         load_named(set, SS_KIND_CONTROL, options->rate_control, error) < 0 ||
         ss_module_set_load(set, SS_KIND_SPACE, "null", NULL, error) < 0 ||
         ss_module_set_load(set, SS_KIND_DITHERING, "null", NULL, error) < 0 ||

@@ -13,14 +13,14 @@
 
 /* The confidence interval is computed from at least this many batches of intervals. */
 #define BATCHES_MIN 20
+#define PER_BATCH   (2 * SS_SECOND / SS_RATE_INTERVAL)
+
 /* The cost of a request is steady if it changes by less than this from 10 s to the next. */
 #define COST_STEADY 0.02
 #define PER_STRETCH (10 * SS_SECOND / SS_RATE_INTERVAL)
 
 /* 97.5 % quantile of the normal distribution. */
 #define NORMAL 1.959964
-
-#define PER_BATCH (2 * SS_SECOND / SS_RATE_INTERVAL)
 
 int service_figures_add(struct service_figures *figures, const struct service_interval *interval) {
     if (!SS_GROW(figures->intervals, figures->count + 1, figures->room))

@@ -3,8 +3,9 @@
 #define SERVICE_SERVICE_OTHERS_H
 
 /*
- * Finds processes that work for requests but do not belong to the service, such as those behind a
- * proxy: they use more CPU time while single requests are sent than before.
+ * Compares the CPU time of all processes between looks. Names those that work for requests but do
+ * not belong to the service, such as those that a proxy passes requests on to, and a process of the
+ * service that does most of its work.
  */
 
 #include <stddef.h>

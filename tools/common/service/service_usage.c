@@ -269,14 +269,8 @@ static bool is_populated(const struct service_usage *usage) {
     return length >= 0 && !strstr(text, "populated 0");
 }
 
-static ss_time own_time(void) {
-    struct timespec used = {0};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (ss_time)used.tv_sec * SS_SECOND + (ss_time)used.tv_nsec;
-}
-
 static int read_by_group(struct service_usage *usage, struct ss_counters *counters) {
-    ss_time own = usage->includes_us ? own_time() : 0;
+    ss_time own = usage->includes_us ? ss_platform_process_cpu_time(getpid()) : 0;
     int why = ss_platform_counters_read(&usage->group, counters);
     if (why == -ENODEV || (why == 0 && !is_populated(usage)))
         return -ESRCH;
