@@ -523,8 +523,8 @@ TEST(change_of_the_cost_is_reported_if_it_is_large) {
     }
 }
 
-/* Ten batches of 2 s cost a tenth more than the mean, and ten less. Of Student's distribution with 19
- * degrees, the quantile of 97.5 % is 2.0930. */
+/* Ten batches of 2 s cost a tenth more than the mean, and ten less. Of Student's distribution with
+ * 19 degrees, the quantile of 97.5 % is 2.0930. */
 TEST(interval_is_that_of_batches) {
     static const char blocks[] = "+-++-+---++-+-+--+-+";
     struct service_figures figures = {0};
