@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "loop/board.h"
@@ -98,10 +99,20 @@ static int refuse_other_runs(const struct ss_attachments *attachments, struct ss
 
 /* Ancestors or descendants of the process that rule out attaching it; 0: none. */
 struct tree {
+    const struct ss_attachments *attachments;
     int depth;
     pid_t claimed; /* claimed by another showstopper, which may not have a board yet */
     pid_t stopped; /* a stopped process of its tree */
 };
+
+/* Another process of our control group may be above or below a process of it. */
+static bool is_claimed(const struct ss_attachments *attachments, pid_t pid) {
+    for (uint32_t i = 0; i < attachments->count; i++) {
+        if (attachments->items[i].pid == pid)
+            return false;
+    }
+    return ss_platform_process_is_claimed(pid);
+}
 
 static void inspect(void *context, pid_t pid) {
     struct tree *tree = context;
@@ -110,7 +121,7 @@ static void inspect(void *context, pid_t pid) {
         return;
     if (!tree->stopped && process.state == 'T')
         tree->stopped = pid;
-    if (!tree->claimed && ss_platform_process_is_claimed(pid))
+    if (!tree->claimed && is_claimed(tree->attachments, pid))
         tree->claimed = pid;
     tree->depth++;
     ss_platform_process_children(pid, inspect, tree);
@@ -123,14 +134,18 @@ static void inspect_ancestors(struct tree *tree, pid_t pid) {
         pid = process.parent;
         if (pid <= 1)
             return;
-        if (ss_platform_process_is_claimed(pid))
+        if (is_claimed(tree->attachments, pid))
             tree->claimed = pid;
     }
 }
 
-static int check_tree(const struct ss_attachment *item, struct ss_error *error) {
+static int check_tree(const struct ss_attachments *attachments, const struct ss_attachment *item,
+    struct ss_error *error) {
     pid_t pid = item->pid;
-    struct tree tree = {.claimed = item->claim == -EBUSY ? pid : 0};
+    struct tree tree = {
+        .attachments = attachments,
+        .claimed = item->claim == -EBUSY ? pid : 0,
+    };
     if (!tree.claimed) {
         inspect_ancestors(&tree, pid);
         ss_platform_process_children(pid, inspect, &tree);
@@ -139,6 +154,9 @@ static int check_tree(const struct ss_attachment *item, struct ss_error *error) 
         return ss_error_fail(error,
             "another showstopper has attached process %d: wait until that run ends",
             (int)tree.claimed);
+    /* They may be left from a container that was killed as a whole while it held the group. */
+    if (attachments->group)
+        return 0;
 
     struct ss_process process;
     if (ss_platform_process_look(pid, &process) && process.state == 'T')
@@ -161,7 +179,7 @@ static int check_trees(const struct ss_attachments *attachments, struct ss_error
     if (refuse_other_runs(attachments, error) < 0)
         return -1;
     for (uint32_t i = 0; i < attachments->count; i++) {
-        if (check_tree(&attachments->items[i], error) < 0)
+        if (check_tree(attachments, &attachments->items[i], error) < 0)
             return -1;
     }
     return 0;
@@ -188,6 +206,17 @@ static int check_attachable(pid_t pid, struct ss_process *process, struct ss_err
     return 0;
 }
 
+static int claim_process(
+    struct ss_attachments *attachments, pid_t pid, uint64_t started, struct ss_error *error) {
+    if (!SS_GROW(attachments->items, attachments->count + 1, attachments->room))
+        return ss_error_memory(error);
+    int claim = ss_platform_process_claim(pid);
+    attachments->items[attachments->count++] =
+        (struct ss_attachment){.pid = pid, .started = started, .claim = claim};
+    /* This fails. With more claims, the run that has claimed this process might be refused, too. */
+    return claim == -EBUSY ? check_trees(attachments, error) : 0;
+}
+
 static int add_process(struct ss_attachments *attachments, pid_t pid, struct ss_error *error) {
     struct ss_process process;
     if (check_attachable(pid, &process, error) < 0)
@@ -201,13 +230,7 @@ static int add_process(struct ss_attachments *attachments, pid_t pid, struct ss_
                     : "process %d and process %d belong to one tree: give only the ancestor",
                 (int)pid, (int)other);
     }
-    if (!SS_GROW(attachments->items, attachments->count + 1, attachments->room))
-        return ss_error_memory(error);
-    int claim = ss_platform_process_claim(pid);
-    attachments->items[attachments->count++] =
-        (struct ss_attachment){.pid = pid, .started = process.started, .claim = claim};
-    /* This fails. With more claims, the run that has claimed this process might be refused, too. */
-    return claim == -EBUSY ? check_trees(attachments, error) : 0;
+    return claim_process(attachments, pid, process.started, error);
 }
 
 static int add_list(struct ss_attachments *attachments, const char *pids, struct ss_error *error) {
@@ -228,23 +251,27 @@ static int add_list(struct ss_attachments *attachments, const char *pids, struct
 }
 
 struct search {
-    const char *name;
+    const char *name; /* NULL: the processes of a control group */
     pid_t *found;
     uint32_t count, room;
     bool incomplete; /* memory was short */
 };
 
-static void collect_named(void *context, pid_t pid) {
+static void collect(void *context, pid_t pid) {
     struct search *search = context;
-    struct ss_process process;
-    struct ss_error ignored = {0};
-    char name[SS_PROCESS_NAME];
-    if (!ss_platform_process_name(pid, name) || strcmp(name, search->name) != 0 ||
-        check_attachable(pid, &process, &ignored) < 0)
-        return;
     search->incomplete |= !SS_GROW(search->found, search->count + 1, search->room);
     if (!search->incomplete)
         search->found[search->count++] = pid;
+}
+
+static void collect_named(void *context, pid_t pid) {
+    const struct search *search = context;
+    struct ss_process process;
+    struct ss_error ignored = {0};
+    char name[SS_PROCESS_NAME];
+    if (ss_platform_process_name(pid, name) && strcmp(name, search->name) == 0 &&
+        check_attachable(pid, &process, &ignored) == 0)
+        collect(context, pid);
 }
 
 /* Drops every process that is below another one of that name: it belongs to the other's tree. */
@@ -305,11 +332,74 @@ int ss_attach_resolve(struct ss_attachments *attachments, const char *pids, cons
     return 0;
 }
 
+/*
+ * Checks a process of a control group. Claims it unless another process of the group is its parent:
+ * a claim covers descendants. Ended processes are left out.
+ */
+static int add_member(struct ss_attachments *attachments, const struct search *search, pid_t pid,
+    struct ss_error *error) {
+    struct ss_process process;
+    struct ss_error why = {0};
+    if (pid == 0)
+        return ss_error_fail(error,
+            "%s has processes outside of this PID namespace: run showstopper outside of "
+            "containers, in Kubernetes with hostPID",
+            attachments->group);
+    if (is_below(getpid(), pid))
+        return ss_error_fail(error,
+            "%s contains %s (process %d), so showstopper would stop itself: name another group, or "
+            "start showstopper in another one",
+            attachments->group, pid == getpid() ? "showstopper" : "an ancestor of showstopper",
+            (int)pid);
+    bool is_attachable = check_attachable(pid, &process, &why) == 0;
+    if (!is_attachable && (!ss_platform_process_look(pid, &process) || process.state == 'Z'))
+        return 0;
+    if (!is_attachable) {
+        *error = why;
+        return -1;
+    }
+
+    for (uint32_t i = 0; i < search->count; i++) {
+        if (search->found[i] == process.parent)
+            return 0;
+    }
+    return claim_process(attachments, pid, process.started, error);
+}
+
+static int add_group(struct ss_attachments *attachments, const char *path, struct ss_error *error) {
+    char folder[PATH_MAX];
+    struct search search = {0};
+    if (ss_platform_group_find(NULL, path, folder, error) < 0)
+        return -1;
+    attachments->group = strdup(folder);
+    if (!attachments->group)
+        return ss_error_memory(error);
+    int why = ss_platform_group_each(folder, collect, &search);
+    SS_OWNED(free) pid_t *found = search.found;
+    if (search.incomplete)
+        return ss_error_memory(error);
+    if (why)
+        return ss_error_fail(error, "%s: cannot list its processes: %s", folder, strerror(-why));
+    for (uint32_t i = 0; i < search.count; i++) {
+        if (add_member(attachments, &search, found[i], error) < 0)
+            return -1;
+    }
+    if (attachments->count == 0)
+        return ss_error_fail(error, "%s has no process: start its program first", folder);
+    return check_trees(attachments, error);
+}
+
+int ss_attach_resolve_group(
+    struct ss_attachments *attachments, const char *path, struct ss_error *error) {
+    return add_group(attachments, path, error) < 0 ? ss_error_wrap(error, "--attach-group") : 0;
+}
+
 void ss_attach_free(struct ss_attachments *attachments) {
     for (uint32_t i = 0; i < attachments->count; i++) {
         if (attachments->items[i].claim >= 0)
             close(attachments->items[i].claim);
     }
     free(attachments->items);
+    free(attachments->group);
     *attachments = (struct ss_attachments){0};
 }

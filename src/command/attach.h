@@ -14,10 +14,14 @@ struct ss_attachment {
     int claim;        /* see ss_platform_process_claim() */
 };
 
-/* Running processes that serve as instances. Zero-initialized: no processes. */
+/*
+ * Running processes that serve as instances. Of a control group, whose processes together are one
+ * instance, those that no other process of the group has started. Zero-initialized: no processes.
+ */
 struct ss_attachments {
     struct ss_attachment *items;
     uint32_t count, room;
+    char *group; /* the folder of the control group; NULL: none */
 };
 
 /*
@@ -26,6 +30,10 @@ struct ss_attachments {
  */
 SS_MUST_USE int ss_attach_resolve(
     struct ss_attachments *attachments, const char *pids, const char *name, struct ss_error *error);
+
+/* Finds the control group of --attach-group. Fails in the same cases for any of its processes. */
+SS_MUST_USE int ss_attach_resolve_group(
+    struct ss_attachments *attachments, const char *path, struct ss_error *error);
 
 void ss_attach_free(struct ss_attachments *attachments);
 

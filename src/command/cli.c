@@ -141,6 +141,9 @@ static const struct ss_argument rows[] = {
         .excludes = EXCLUDED_BY_ATTACH},
     {0, "NAME", {"attach-name", SS_OPTION_TEXT, AT(attach_name),
         .help = "control the running process with this name"}, .excludes = EXCLUDED_BY_ATTACH},
+    {0, "PATH", {"attach-group", SS_OPTION_TEXT, AT(attach_group),
+        .help = "control all processes that are in this control group (version 2) or get there, as one instance"},
+        .excludes = EXCLUDED_BY_ATTACH " attach attach-name end counters"},
     {0, NULL, {"end", AT(end),
         .help = "end attached processes with the run; by default they are left running"},
         .needs = "attach attach-name"},
@@ -198,6 +201,7 @@ void ss_cli_help(FILE *stream) {
     fprintf(stream,
         "Usage: showstopper [OPTION]... [--] COMMAND [ARGUMENT]...\n"
         "       showstopper [OPTION]... --attach PID[,PID]...\n"
+        "       showstopper [OPTION]... --attach-group PATH\n"
         "       showstopper --replay DIR [OPTION]...\n"
         "       showstopper --set PID LOAD | --status PID\n"
         "Runs copies of COMMAND and holds the CPU load at a target, or makes it follow a\n"

@@ -59,6 +59,7 @@ struct ss_cli {
     int isolate;
     const char *attach;
     const char *attach_name;
+    const char *attach_group;
     int end;
     int keep;
     int counters;

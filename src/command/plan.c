@@ -84,12 +84,25 @@ static int resolve_attached(
     return status;
 }
 
+static int resolve_group(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    char option[] = "--attach-group";
+    if (ss_attach_resolve_group(&plan->attached, cli->attach_group, error) < 0)
+        return -1;
+    char *words[] = {option, plan->attached.group, NULL};
+    plan->workloads[0] = "--attach-group";
+    plan->workloads[1] = plan->attached.group;
+    plan->words = plan->workloads;
+    return ss_commands_repeat(&plan->commands, words, 1, error);
+}
+
 static int resolve_commands(
     struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     struct ss_commands *commands = &plan->commands;
     int status;
     if (cli->attach || cli->attach_name)
         return resolve_attached(plan, cli, error);
+    if (cli->attach_group)
+        return resolve_group(plan, cli, error);
     if (cli->workloads)
         status = read_workloads(plan, cli, error);
     else if (!*cli->command)
@@ -179,6 +192,8 @@ static int check_sensor(const struct ss_plan *plan, struct ss_error *error) {
 static int open_source(struct ss_plan *plan, struct ss_error *error) {
     if (ss_module_set_ask_source(&plan->set, &plan->source, error) < 0)
         return -1;
+    if (plan->source.source == SS_SOURCE_CGROUP && !plan->source.argument)
+        plan->source.argument = plan->attached.group;
     /* How many CPUs make a load of 1; 0: unknown. */
     plan->set.load_cpus = plan->cpu_count;
     if (plan->source.source == SS_SOURCE_SENSOR)
@@ -370,7 +385,7 @@ int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error
     plan->progress = cli->progress;
     plan->fail_fast = cli->fail_fast;
     plan->repeat = cli->repeat;
-    plan->keep = cli->keep || ((cli->attach || cli->attach_name) && !cli->end);
+    plan->keep = cli->keep || cli->attach_group || ((cli->attach || cli->attach_name) && !cli->end);
     plan->isolate = cli->isolate;
     plan->tty = cli->tty;
     int status = ss_platform_check_system(error);

@@ -29,7 +29,8 @@ struct ss_plan {
     char **numbers;           /* number of each instance: its index, zero-padded to equal width */
     char total[16];           /* the number of instances, as text */
     const char *const *words; /* the command as given, or "-w" and its file */
-    const char *workloads[3]; /* "-w" and its file, or "--attach" and its pids */
+    const char *workloads[3]; /* "-w" and its file, "--attach" and its pids, or "--attach-group" and
+                                 its folder */
 
     struct ss_cpus cpus; /* the CPUs that are measured */
     uint32_t cpu_count;

@@ -9,6 +9,7 @@
  * executors have left: the guardian, or executors if the guardian is dead, too (tree/rescue.h).
  */
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,7 +27,7 @@
 #include "platform/platform.h"
 
 #define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 16
+#define SS_BOARD_VERSION 17
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
@@ -126,7 +127,8 @@ struct ss_branch {
     _Atomic uint32_t group;  /* the branch is the whole group of `pid` */
     _Atomic uint64_t started;
     _Atomic uint32_t missed; /* executor: serial of a branch that had ended before the executor
-                                could hold it */
+                                could hold it, or of one that has left and was continued */
+    _Atomic uint32_t left;   /* the process has left the control group that is attached */
     /*
      * guardian, attached instances: a member of the group besides its leader; 0: none is known. As
      * long as it lives, no other group can have this number.
@@ -147,8 +149,10 @@ struct ss_board {
     uint32_t keep;     /* --keep, or --attach without --end: instances outlive the run */
     uint32_t attached; /* --attach: the instances ran before. They lead no group of ours, and all of
                           their processes are branches */
-    uint32_t alone;    /* all children of the master belong to the run */
-    double load_cpus;  /* number of CPUs that make a load of 1; 0: unknown */
+    char group[PATH_MAX];    /* --attach-group: the folder of the control group, whose processes are
+                                the only instance, without a leader; empty: none */
+    uint32_t alone;          /* all children of the master belong to the run */
+    double load_cpus;        /* number of CPUs that make a load of 1; 0: unknown */
     _Atomic uint32_t ready;  /* set last: before that, no field is valid */
     _Atomic uint32_t phase;  /* master: enum ss_phase */
     _Atomic uint32_t begun;  /* master: setup is complete, instances are being started */
@@ -184,6 +188,7 @@ struct ss_board {
     _Atomic uint32_t recent[SS_BOARD_RECENT]; /* executors: indexes of the latest publishers */
     _Atomic uint32_t branches;      /* guardian: changes whenever the branches of any row do */
     _Atomic uint32_t branches_used; /* guardian: slots from here on have never been used */
+    _Atomic uint32_t emptied;       /* guardian: the control group has no process any more */
     _Atomic uint32_t beyond;        /* guardian: processes found that we may not signal */
     _Atomic uint32_t strays;        /* guardian: processes that may descend from attached instances,
                                        without proof */

@@ -574,6 +574,21 @@ int ss_platform_cgroup_of(const struct ss_platform_roots *roots, const char *pro
     const char *controller, char *path, size_t size);
 
 /*
+ * Finds the folder of a control group of version 2, by this folder, by its path below the root, or
+ * by the path in /proc/PID/cgroup.
+ */
+SS_MUST_USE SS_NONNULL(2, 3) int ss_platform_group_find(const struct ss_platform_roots *roots,
+    const char *path, char folder[PATH_MAX], struct ss_error *error);
+
+/*
+ * Calls `see` for every process of such a group and of the groups below it; with pid 0 for each
+ * that is outside of our PID namespace. Returns 0, -ENOENT if the group is gone, or another
+ * negative errno if some processes may be missing.
+ */
+SS_MUST_USE SS_NONNULL(1, 2) int ss_platform_group_each(
+    const char *folder, void (*see)(void *context, pid_t pid), void *context);
+
+/*
  * Returns how many threads of the machine run or are ready to run, including the caller; -1:
  * unknown.
  */

@@ -94,7 +94,8 @@ static void on_life(
     struct ss_row *row = &master->board->rows[index];
     switch (life) {
     case SS_LIFE_ALIVE:
-        ss_master_note(master, "instance_started", index, NULL, atomic_load(&row->leader));
+        ss_master_note(master, "instance_started", index, NULL,
+            atomic_load(&row->leader) > 0 ? atomic_load(&row->leader) : NAN);
         ss_iterations_start(&master->iterations, index, ss_platform_now());
         break;
     case SS_LIFE_ENDED:

@@ -162,7 +162,9 @@ static int open_board(struct ss_master *master) {
     master->board->keep = plan->keep;
     master->board->load_cpus = plan->set.load_cpus;
     master->board->attached = plan->attached.count > 0;
-    for (uint32_t i = 0; i < plan->attached.count; i++) {
+    if (plan->attached.group)
+        snprintf(master->board->group, sizeof master->board->group, "%s", plan->attached.group);
+    for (uint32_t i = 0; !plan->attached.group && i < plan->attached.count; i++) {
         atomic_store(&master->board->rows[i].leader, plan->attached.items[i].pid);
         atomic_store(&master->board->rows[i].leader_started, plan->attached.items[i].started);
     }

@@ -32,6 +32,7 @@ uint32_t ss_branch_claim(
     atomic_store(&branch->started, started);
     atomic_store(&branch->group, group);
     atomic_store(&branch->witness, 0);
+    atomic_store(&branch->left, 0);
     if (slot == used)
         atomic_store(&board->branches_used, used + 1);
     atomic_store(&branch->owner, row + 1);
@@ -89,6 +90,19 @@ static bool open_hold(struct ss_hold *hold, struct ss_branch *branch) {
     return true;
 }
 
+/*
+ * Returns whether a branch has left the instance. Its executor stops to hold it and says so; until
+ * then the branch stays on the board, because a rescuer may have to continue it.
+ */
+static bool has_left(struct ss_board *board, const struct ss_hold *hold) {
+    return atomic_load(&ss_board_branches(board)[hold->slot].left);
+}
+
+static void let_go(struct ss_board *board, const struct ss_hold *hold) {
+    if (has_left(board, hold))
+        atomic_store(&ss_board_branches(board)[hold->slot].missed, hold->serial);
+}
+
 bool ss_holds_refresh(
     struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *fresh) {
     uint32_t changes =
@@ -100,7 +114,7 @@ bool ss_holds_refresh(
     uint32_t kept = 0;
     for (uint32_t i = 0; i < holds->count; i++) {
         struct ss_hold *hold = &holds->list[i];
-        if (still_stands(board, hold)) {
+        if (still_stands(board, hold) && (row == SS_HOLDS_ALL || !has_left(board, hold))) {
             holds->of_slot[hold->slot] = kept + 1;
             holds->list[kept++] = *hold;
             continue;
@@ -109,8 +123,10 @@ bool ss_holds_refresh(
          * It must not stay stopped once no process of ours tracks it. Only the executor continues
          * it: the guardian might continue a process that is stopped for another reason.
          */
-        if (row != SS_HOLDS_ALL)
+        if (row != SS_HOLDS_ALL) {
             ss_hold_signal(hold, SIGCONT);
+            let_go(board, hold);
+        }
         ss_hold_close(hold);
         holds->of_slot[hold->slot] = 0;
     }
@@ -124,6 +140,10 @@ bool ss_holds_refresh(
             continue;
         struct ss_hold *hold = &holds->list[holds->count];
         *hold = (struct ss_hold){.slot = slot, .serial = serial, .row = owner - 1};
+        if (row != SS_HOLDS_ALL && has_left(board, hold)) {
+            let_go(board, hold);
+            continue;
+        }
         if (!open_hold(hold, branch))
             continue;
         holds->of_slot[slot] = ++holds->count;

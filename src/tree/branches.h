@@ -62,9 +62,9 @@ void ss_branch_release(struct ss_board *board, uint32_t slot);
 void ss_branches_notify(struct ss_board *board, uint32_t row);
 
 /*
- * Opens new branches of this row, or of all rows, and closes those that have left the board;
- * continues these first if `row` is a single row. Sets `fresh` to the index of the first new entry
- * of the list. Returns false at once if nothing has changed.
+ * Opens new branches of this row, or of all rows, and closes those that have left the board, or if
+ * `row` is a single row, the instance; continues these first in that case. Sets `fresh` to the
+ * index of the first new entry of the list. Returns false at once if nothing has changed.
  */
 bool ss_holds_refresh(
     struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *fresh);

@@ -110,8 +110,27 @@ static void list_descendants(struct ss_cpu_time *meter, uint32_t from) {
     }
 }
 
-/* Lists processes that have lost their parent: they are not children of any listed process. */
-static void list_orphans(struct ss_cpu_time *meter) {
+/* Returns whether the parent of a process is on the board, too. */
+static bool has_parent(struct ss_cpu_time *meter, pid_t pid) {
+    struct ss_branch *branches = ss_board_branches(meter->board);
+    uint32_t used = atomic_load(&meter->board->branches_used);
+    struct ss_process process;
+    if (!ss_platform_process_look(pid, &process))
+        return false;
+    for (uint32_t slot = 0; slot < used; slot++) {
+        if (atomic_load(&branches[slot].owner) == meter->row + 1 &&
+            atomic_load(&branches[slot].pid) == process.parent)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Lists processes that have lost their parent: they are not children of any listed process. Of a
+ * control group, first those whose parent is outside of it, because parents are listed before their
+ * children.
+ */
+static void list_orphans(struct ss_cpu_time *meter, bool tops_only) {
     struct ss_branch *branches = ss_board_branches(meter->board);
     uint32_t used = atomic_load(&meter->board->branches_used);
     for (uint32_t slot = 0; slot < used; slot++) {
@@ -119,7 +138,8 @@ static void list_orphans(struct ss_cpu_time *meter) {
         uint32_t count = meter->sum.now.count;
         if (atomic_load(&branches[slot].owner) != meter->row + 1 ||
             ss_process_sum_has(&meter->sum, pid) ||
-            !ss_platform_process_lives(pid, atomic_load(&branches[slot].started)))
+            !ss_platform_process_lives(pid, atomic_load(&branches[slot].started)) ||
+            (tops_only && has_parent(meter, pid)))
             continue;
         ss_process_sum_add(&meter->sum, pid, 0);
         list_descendants(meter, count);
@@ -138,8 +158,10 @@ static void list_processes(struct ss_cpu_time *meter) {
     if (first > 1 && !ss_row_is_settled(row))
         ss_process_sum_add(&meter->sum, first, 0);
     list_descendants(meter, 0);
+    if (*meter->board->group)
+        list_orphans(meter, true);
     if (attached)
-        list_orphans(meter);
+        list_orphans(meter, false);
 }
 
 /*

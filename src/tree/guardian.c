@@ -10,6 +10,7 @@
 #include "tree/census.h"
 #include "tree/freezer.h"
 #include "tree/rescue.h"
+#include "tree/roster.h"
 #include "tree/watchdog.h"
 
 /*
@@ -26,9 +27,14 @@ struct ss_guardian {
     bool notified; /* a possible fork event, a stop or the bell has arrived */
     struct ss_census_source source;
     struct ss_census census;
+    struct ss_roster roster; /* takes the place of the census if a control group is attached */
     struct ss_watchdog watchdog;
     ss_time due; /* when the next census is due */
 };
+
+static bool has_group(const struct ss_guardian *guardian) {
+    return *guardian->board->group;
+}
 
 static void wait_for_events(struct ss_guardian *guardian, int timeout) {
     ss_rescue_look(&guardian->rescue, timeout);
@@ -82,16 +88,33 @@ static const struct ss_census_source system_source = {
     .is_akin = ss_platform_process_is_akin,
 };
 
+/* Looks for processes of the instances. Returns whether the search was complete. */
+static bool look_for_processes(struct ss_guardian *guardian, ss_time now) {
+    if (has_group(guardian)) {
+        bool complete = ss_roster_take(&guardian->roster);
+        guardian->due = now + guardian->roster.interval;
+        return complete;
+    }
+    guardian->due = ss_census_take(&guardian->census, now);
+    return ss_census_is_complete(&guardian->census);
+}
+
 static void take_census_if_due(struct ss_guardian *guardian) {
     ss_time now = ss_platform_now();
     if (now < guardian->due && !guardian->notified)
         return;
     guardian->notified = false;
     ss_watchdog_check(&guardian->watchdog, now);
-    guardian->due = ss_census_take(&guardian->census, now);
-    if (ss_census_is_complete(&guardian->census))
+    if (look_for_processes(guardian, now))
         ss_platform_wake(&guardian->board->looks);
     ss_rescue_refresh_holds(&guardian->rescue);
+}
+
+static int open_search(struct ss_guardian *guardian) {
+    if (has_group(guardian))
+        return ss_roster_open(&guardian->roster, guardian->board, is_gone, guardian);
+    return ss_census_open(&guardian->census, guardian->board, &guardian->source,
+        ss_platform_process_holds_groups(), getpid());
 }
 
 /* Returns whether instances may predate the census. */
@@ -118,17 +141,17 @@ static int open_guardian(void *context, int parent) {
     guardian->source = system_source;
     guardian->source.holder = guardian;
     guardian->forks = ss_platform_fork_events_open();
-    guardian->records = board->attached && ss_platform_fork_events_record(guardian->forks);
+    guardian->records =
+        board->attached && !has_group(guardian) && ss_platform_fork_events_record(guardian->forks);
     if (ss_rescue_open(&guardian->rescue, board, setup->master, setup->bell, setup->master_bell) <
             0 ||
-        ss_census_open(&guardian->census, board, &guardian->source,
-            ss_platform_process_holds_groups(), getpid()) < 0 ||
+        open_search(guardian) < 0 ||
         ss_watchdog_open(&guardian->watchdog, board, setup->master) < 0)
         return -1;
     guardian->rescue.polls[SS_RESCUE_MASTER].fd = parent;
     /* A replacement guardian may have missed a lot, so its first look does not wait. */
     wait_for_events(guardian, 0);
-    if (has_begun(board)) {
+    if (!has_group(guardian) && has_begun(board)) {
         ss_census_survey(&guardian->census);
         ss_rescue_refresh_holds(&guardian->rescue);
         ss_platform_wake(&board->looks);
@@ -169,6 +192,7 @@ static void close_guardian(void *context) {
     if (guardian->census.listening || guardian->records)
         ss_platform_fork_events_listen(guardian->forks, false);
     ss_census_close(&guardian->census);
+    ss_roster_close(&guardian->roster);
     ss_terminal_close(setup->terminal); /* the master may die before it does so */
     ss_freezers_remove(guardian->board);
 }

@@ -184,6 +184,8 @@ void ss_instance_unstop(struct ss_instance *instance) {
 }
 
 bool ss_instance_has_ended(const struct ss_instance *instance) {
+    if (instance->attached && *instance->board->group)
+        return atomic_load(&instance->board->emptied);
     if (instance->attached)
         return ss_hold_has_ended(&instance->root);
     return instance->leader <= 1 || leader_is(instance, WEXITED);

@@ -35,7 +35,8 @@ struct ss_launch {
  * made. The leader is reaped last, so its pid cannot be reused while it is set here.
  *
  * An attached instance is a process that ran before, which is signaled through its pidfd, and its
- * descendants, each a branch. None of these is our child.
+ * descendants, each a branch. None of these is our child. The processes of an attached control
+ * group are an instance, too, without a first process: all of them are branches.
  */
 struct ss_instance {
     pid_t leader; /* 0: not started */
@@ -58,7 +59,10 @@ struct ss_instance {
 SS_MUST_USE SS_NONNULL() int ss_instance_start(
     struct ss_instance *instance, const struct ss_launch *launch);
 
-/* Makes a running process the instance. If the process has ended, so has the instance. */
+/*
+ * Makes a running process the instance. If the process has ended, so has the instance. Pid 0: the
+ * branches alone are the instance, until the guardian says that none is left.
+ */
 void ss_instance_attach(struct ss_instance *instance, pid_t pid, uint64_t started);
 
 /*

@@ -223,7 +223,7 @@ static size_t made_count;
 
 /* Removes the groups of a failed test, whose processes have been killed. */
 static void remove_made(void) {
-    for (size_t i = 0; maker == getpid() && i < made_count; i++) {
+    for (size_t i = made_count; maker == getpid() && i-- > 0;) {
         for (int patience = 500; rmdir(made[i]) < 0 && errno == EBUSY && patience > 0; patience--)
             usleep(1000);
     }
@@ -265,6 +265,21 @@ bool control_group_make(const char *controller) {
         return true;
     control_group_remove();
     return false;
+}
+
+bool control_group_make_unified(void) {
+    static const char *const roots[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
+    char own[256];
+    group.unified = true;
+    for (size_t i = 0; i < 2 && find_own_group("", own, sizeof own); i++) {
+        if (run_exists(run_path(roots[i], "cgroup.controllers")) && make_below(roots[i], own))
+            return true;
+    }
+    return false;
+}
+
+const char *control_group_path(void) {
+    return group.path;
 }
 
 bool control_group_is_unified(void) {

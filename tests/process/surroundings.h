@@ -88,6 +88,12 @@ bool surroundings_have_quota(void);
 /* Creates a group below our own. Returns false if the controller is absent or we may not. */
 bool control_group_make(const char *controller);
 
+/* Creates a group of version 2 below our own. Returns false if we may not. */
+bool control_group_make_unified(void);
+
+/* Returns the folder of the group. */
+const char *control_group_path(void);
+
 /* Returns whether the hierarchy has version 2. */
 bool control_group_is_unified(void);
 

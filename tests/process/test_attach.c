@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,8 +29,12 @@
 
 #define REFUSED(message, ...) run_expect_refusal(START("-l", "50%", __VA_ARGS__), message)
 
+/* The control group that is attached, instead of a process. */
+static const char *attached_group;
+
 static struct run *start_target(const char *const *words) {
-    struct run *target = run_start(NULL, words);
+    struct run_setup setup = {.prepare = attached_group ? control_group_enter : NULL};
+    struct run *target = run_start(&setup, words);
     run_wait_text(target, "ready");
     return target;
 }
@@ -42,7 +47,8 @@ static const char *pair_text(pid_t first, pid_t second) {
 /* Attaches to the program. Returns when its `count` processes are stopped. */
 static struct run *attach_in(
     const struct run_setup *setup, const struct run *target, size_t count) {
-    struct run *run = START_IN(setup, SLOW, "--attach", run_pid_text(target->pid));
+    struct run *run = START_IN(setup, SLOW, attached_group ? "--attach-group" : "--attach",
+        attached_group ? attached_group : run_pid_text(target->pid));
     RUN_UNTIL(run, family_is_stopped("payload", count));
     return run;
 }
@@ -193,6 +199,17 @@ TEST_CASE(an_attached_process_survives_kills_of_the_run) {
 
 TEST_CASE(an_attached_tree_survives_kills_of_the_run) {
     expect_to_survive(WORDS(PAYLOAD, "setsid", "2"), 3);
+}
+
+static void need_group(void) {
+    SKIP_UNLESS(control_group_make_unified(), "cgroup-v2: no group can be made");
+    attached_group = control_group_path();
+}
+
+TEST_CASE(an_attached_group_survives_kills_of_the_run) {
+    need_group();
+    expect_to_survive(WORDS(PAYLOAD, "setsid", "2"), 3);
+    control_group_remove();
 }
 
 /* The kernel continues the stopped master when all other processes of the run are dead. */
@@ -603,6 +620,117 @@ TEST_CASE(own_load_can_be_relative_to_a_part_of_the_cpus) {
          length++)
         load = measure_hundredth("deadbeat", *length);
     ck_assert_msg(load >= 0 && load < 0.8, "load %f", load);
+}
+
+/* Moves a process to a group. */
+static void move(pid_t pid, const char *group) {
+    run_write_file(run_path(group, "cgroup.procs"), run_pid_text(pid));
+}
+
+/* Another group below the attached one, in which a process starts outside of its tree. */
+TEST_CASE(processes_that_join_a_stopped_group_stop_with_it) {
+    need_group();
+    const char *record = run_new_path("record");
+    const char *inner = run_path(attached_group, "inner");
+    start_target(WORDS(PAYLOAD, "setsid", "2"));
+    struct run *run = START("-v", "-c", "fixed", "-l", "2%", "-D", "5s", "--record", record,
+        "--attach-group", attached_group);
+    RUN_UNTIL(run, family_is_stopped("payload", 3));
+    run_start(&(struct run_setup){.prepare = control_group_enter}, WORDS(PAYLOAD, "ignore-term"));
+    RUN_UNTIL(run, family_is_stopped("payload", 4));
+    struct run *moved = run_start(NULL, WORDS(PAYLOAD, "ignore-term"));
+    run_wait_text(moved, "ready");
+    ck_assert_int_eq(mkdir(inner, 0755), 0);
+    move(moved->pid, inner);
+    RUN_UNTIL(run, family_is_stopped("payload", 5));
+    struct family all = family_find("payload");
+    run_end(run, SIGTERM);
+    struct run_text plan = run_read_file(run_path(record, "plan.json"));
+    run_expect_text(&plan, attached_group);
+    family_end_kept(&all);
+    RUN_UNTIL(NULL, rmdir(inner) == 0);
+    control_group_remove();
+}
+
+/* Returns whether a process has run for a while during which the other one was always stopped. */
+static bool has_run_during_stop(pid_t pid, pid_t other) {
+    static double since = INFINITY;
+    double used = family_cpu_time(pid);
+    if (run_state(other) != 'T')
+        since = used;
+    return used > since + 0.02;
+}
+
+/* The guardian is replaced meanwhile. */
+TEST_CASE(a_process_that_leaves_a_stopped_group_is_continued) {
+    need_group();
+    struct run *stays = start_one(), *leaves = start_one();
+    struct run *run = attach(stays, 2);
+    kill(run_find(run, "ss-guardian"), SIGKILL);
+    RUN_UNTIL(run, family_is_stopped("payload", 2));
+    move(leaves->pid, run_path(attached_group, ".."));
+    RUN_UNTIL(run, has_run_during_stop(leaves->pid, stays->pid));
+    kill(stays->pid, SIGKILL);
+    run_succeed(run);
+    run_expect_text(&run->err, "ended by workloads");
+    family_end_all();
+    control_group_remove();
+}
+
+/* A run that was killed with all of its processes has left the group stopped. */
+TEST_CASE(a_stopped_group_is_attached_and_continued) {
+    need_group();
+    struct run *target = start_one();
+    run_stop(NULL, target->pid);
+    struct run *run = START("-v", "-c", "fixed", "-l", "100%", "--attach-group", attached_group);
+    RUN_UNTIL(run, run_state(target->pid) != 'T');
+    struct family one = family_find("payload");
+    run_end(run, SIGTERM);
+    family_end_kept(&one);
+    control_group_remove();
+}
+
+TEST_CASE(the_load_of_an_attached_group_is_measured) {
+    need_group();
+    run_greedily();
+    const char *spin = "echo ready; " PAYLOAD " spin & " PAYLOAD " spin & wait";
+    start_target(WORDS("sh", "-c", spin));
+    for (const char *const *name = WORDS("cgroup", "own"); *name; name++) {
+        double load = 0;
+        for (const char *const *length = WORDS("1s", LONGER); *length && !(load > 0.01); length++) {
+            struct run *run = SUCCEED("-f", *name, "-c", "fixed", "-l", "90%", "--duration",
+                *length, "--json", "-", "--attach-group", attached_group);
+            load = json_number(run->out.bytes, "load_mean");
+            ck_assert_uint_eq(run_count_text(&run->out, run_path(attached_group, "cpu.stat")) > 0,
+                strcmp(*name, "cgroup") == 0);
+        }
+        ck_assert_msg(load > 0.01 && load < 1.2, "%s: %f", *name, load);
+    }
+    family_end_all();
+    control_group_remove();
+}
+
+TEST_CASE(invalid_groups_are_not_attached) {
+    need_group();
+    const char *folder = run_make_folder();
+    run_write_file(run_path(folder, "tasks"), "");
+    REFUSED("no control group '/none' of version 2", "--attach-group", "/none");
+    REFUSED("exists in version 1 only", "--attach-group", folder);
+    REFUSED("has no process", "--attach-group", attached_group);
+    REFUSED(
+        "contains an ancestor of showstopper", "--attach-group", run_path(attached_group, ".."));
+    struct run_setup setup = {.prepare = control_group_enter};
+    run_expect_refusal(
+        START_IN(&setup, "-l", "50%", "--attach-group", attached_group), "contains showstopper");
+    struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
+    pid_t child = family_find("payload-session").pids[0];
+    struct run *run = attach(target, 3);
+    REFUSED("belongs to the run of showstopper", "--attach-group", attached_group);
+    REFUSED("belongs to the run of showstopper", "--attach", run_pid_text(child));
+    run_end(run, SIGTERM);
+    struct family tree = family_find("payload");
+    family_end_kept(&tree);
+    control_group_remove();
 }
 
 TEST_CASE(invalid_processes_are_not_attached) {

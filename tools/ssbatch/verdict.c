@@ -52,7 +52,7 @@ static const char *describe_early_end(const struct json_object *summary, char *c
     if (!by || strcmp(by, "workloads") != 0)
         return "";
     parse(&cli, words);
-    bool is_attached = cli.attach || cli.attach_name;
+    bool is_attached = cli.attach || cli.attach_name || cli.attach_group;
     ss_cli_free(&cli);
     return is_attached ? "the attached processes ended by themselves"
                        : "the command ended by itself; --repeat starts it again";

@@ -279,9 +279,9 @@ static int read_run(struct recorded_run *run, const char *record, struct ss_erro
     const char *first = command && json_object_array_length(command) > 0
                             ? document_as_text(json_object_array_get_idx(command, 0))
                             : NULL;
-    if (first && strcmp(first, "--attach") == 0)
+    if (first && (strcmp(first, "--attach") == 0 || strcmp(first, "--attach-group") == 0))
         return ss_error_fail(error,
-            "%s: the recorded run used --attach: its processes cannot be started again", record);
+            "%s: the recorded run used %s: its processes cannot be started again", record, first);
     if (json_object_get_boolean(document_get(run->plan, "simulated", json_type_boolean)))
         return ss_error_fail(
             error, "%s: the recorded run was simulated: run sssim again instead", record);

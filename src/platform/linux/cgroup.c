@@ -28,8 +28,13 @@ static const struct hierarchy {
     {"", NULL},
 };
 
-/* Returns the path of a group in its hierarchy, derived from its folder. */
+/*
+ * Returns the path of a group in its hierarchy, derived from its folder. The folder may be below
+ * another root, such as that of the host in a container; version 1 then limits nothing.
+ */
 static const char *path_in_hierarchy(const char *folder, const char *root) {
+    if (strncmp(folder, root, strlen(root)) != 0)
+        return "";
     const char *name = folder + strlen(root);
     for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++) {
         size_t length = strlen(hierarchies[i].folder);
@@ -56,7 +61,10 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
         if (try_folder(reader, folder->text))
             return 0;
     }
-    if (group && strncmp(group, root, strlen(root)) == 0) {
+    /* A container may have the groups of its host elsewhere. */
+    bool is_group = group && *group == '/' &&
+                    access(ss_linux_path("%s/cgroup.controllers", group).text, F_OK) == 0;
+    if (is_group || (group && strncmp(group, root, strlen(root)) == 0)) {
         *folder = ss_linux_path("%s", group);
         if (try_folder(reader, folder->text))
             return 0;

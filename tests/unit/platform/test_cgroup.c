@@ -270,10 +270,14 @@ TEST(full_paths_of_groups_are_accepted) {
     read_group(path, "0-3");
     assert_that(counters.capacity, ==, 1);
     assert_int_equal(counters.used, 7000);
-    /* A group outside the tree is invalid. */
-    tree_write("other/cpu.stat", USAGE);
-    snprintf(path, sizeof path, "%s", tree_path("other"));
+    /* Outside the tree, only a group of version 2 is one. */
+    tree_write("other/x/cpu.stat", USAGE);
+    tree_write("other/cpu.max", "200000 100000\n");
+    snprintf(path, sizeof path, "%s", tree_path("other/x"));
     refuse_group(path, "name an existing group");
+    tree_write("other/x/cgroup.controllers", "cpu\n");
+    read_group(path, "0-3");
+    assert_that(counters.capacity, ==, 2);
 }
 
 TEST(unknown_groups_are_reported_by_name) {

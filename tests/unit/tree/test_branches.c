@@ -112,6 +112,22 @@ TEST_WITH(holds_are_not_refreshed_from_an_unchanged_board, open_board, close_boa
     assert_int_equal(holds->count, 0);
 }
 
+/* The executor says when it has continued the process; a rescuer could still have to. */
+TEST_WITH(branch_that_left_is_continued_by_its_executor, open_board, close_board) {
+    ss_branch_claim(board, 0, self, started, false);
+    refresh(0);
+    atomic_store(&branch_at(0)->left, 1);
+    ss_branches_notify(board, 0);
+    assert_int_not_equal(branch_at(0)->missed, branch_at(0)->serial);
+    refresh(0);
+    assert_int_equal(holds->count, 0);
+    expect_continuations(1);
+    assert_int_equal(branch_at(0)->missed, branch_at(0)->serial);
+    ss_branches_notify(board, 0);
+    refresh(SS_HOLDS_ALL);
+    assert_int_equal(holds->count, 1);
+}
+
 TEST_WITH(guardian_holds_branches_of_all_rows, open_board, close_board) {
     for (uint32_t i = 0; i < 6; i++)
         ss_branch_claim(board, i % ROWS, self, started, false);

@@ -168,6 +168,29 @@ TEST(cpu_time_of_a_waited_child_counts_once) {
     end(pid);
 }
 
+static void claim(void *context, pid_t pid) {
+    uint32_t slot = ss_branch_claim(board, 0, pid, ss_platform_process_started(pid), false);
+    assert_int_equal(slot, *(uint32_t *)context);
+}
+
+/* The child precedes its parent on the board. */
+TEST(cpu_time_of_a_waited_child_in_a_control_group_counts_once) {
+    uint32_t slots[] = {0, 1};
+    pid_t pid = start(wait_for_child);
+    *board->group = '/';
+    atomic_store(&board->rows[0].leader, 0);
+    claim(&slots[0], getpid());
+    claim(&slots[1], pid);
+    ss_branch_release(board, 0);
+    order();
+    ss_platform_process_children(pid, claim, &slots[0]);
+    read_total();
+    order();
+    read_total();
+    expect_between(read_total(), TURN, TURN + STEP);
+    end(pid);
+}
+
 TEST(cpu_time_of_an_unseen_child_counts_when_it_is_waited_for) {
     pid_t pid = start(wait_for_child);
     order();

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TREE_ROSTER_H
+#define SHOWSTOPPER_TREE_ROSTER_H
+
+#include <stdbool.h>
+
+#include <showstopper/contract.h>
+
+#include "base/pid_map.h"
+#include "loop/board.h"
+
+/*
+ * The processes of an attached control group and of the groups below it, which replace the census:
+ * the kernel lists them, whoever has started them. Each is a branch by itself, because members of
+ * its process group may be in other control groups. Looks again after each stop, when processes
+ * that were being forked have appeared.
+ */
+
+struct ss_roster {
+    struct ss_board *board;
+    bool (*is_gone)(void *holder, uint32_t slot); /* whether the process of the branch has ended */
+    void *holder;
+    struct ss_pid_map slots;      /* maps pids to their slots on the board */
+    bool seen[SS_BOARD_BRANCHES]; /* the process of this slot is in the group */
+    bool changed;                 /* this pass has met a process that came or left */
+    uint32_t empty;               /* the number of passes in a row that met no process */
+    ss_time interval;             /* from this pass to the next one */
+};
+
+SS_MUST_USE SS_NONNULL(1, 2) int ss_roster_open(struct ss_roster *roster, struct ss_board *board,
+    bool (*is_gone)(void *holder, uint32_t slot), void *holder);
+SS_NONNULL() void ss_roster_close(struct ss_roster *roster);
+
+/* Brings the board up to date. Returns false if processes may have been missed. */
+SS_NONNULL() bool ss_roster_take(struct ss_roster *roster);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The processes of an attached control group, on a board. The group is a folder of files; the
+ * process in it is the parent of this one, which gets no signal.
+ */
+
+#include <unistd.h>
+
+#include "tree.h"
+#include "tree/branches.h"
+#include "tree/roster.h"
+#include "unit.h"
+
+static struct ss_board *board;
+static struct ss_roster roster;
+static bool gone;
+
+static bool is_gone(void *holder, uint32_t slot) {
+    return gone;
+}
+
+static struct ss_branch *branch(void) {
+    return ss_board_branches(board);
+}
+
+static int open_roster(void **state) {
+    tree_new();
+    tree_write("group/cgroup.procs", "");
+    gone = false;
+    board = ss_board_allocate(1, 0, false);
+    assert_non_null(board);
+    snprintf(board->group, sizeof board->group, "%s", tree_path("group"));
+    return ss_roster_open(&roster, board, is_gone, NULL);
+}
+
+static int close_roster(void **state) {
+    ss_roster_close(&roster);
+    free(board);
+    return 0;
+}
+
+/* Puts the process into a group, or removes it from there. */
+static void set(const char *name, bool in) {
+    char text[16] = "", path[64];
+    if (in)
+        snprintf(text, sizeof text, "%d\n", (int)getppid());
+    snprintf(path, sizeof path, "%s/cgroup.procs", name);
+    tree_write(path, text);
+}
+
+TEST_WITH(processes_of_all_groups_below_are_branches, open_roster, close_roster) {
+    set("group/inner/most", true);
+    assert_true(ss_roster_take(&roster));
+    assert_int_equal(branch()->owner, 1);
+    assert_int_equal(branch()->pid, getppid());
+    assert_true(ss_roster_take(&roster));
+    assert_int_equal(board->branches_used, 1);
+    gone = true;
+    set("group/inner/most", false);
+    assert_true(ss_roster_take(&roster));
+    assert_int_equal(branch()->owner, 0);
+}
+
+TEST_WITH(branch_of_a_process_that_left_stays_until_continued, open_roster, close_roster) {
+    set("group", true);
+    ss_roster_take(&roster);
+    set("group", false);
+    ss_roster_take(&roster);
+    assert_int_equal(branch()->left, 1);
+    set("group", true); /* it comes back before that */
+    ss_roster_take(&roster);
+    assert_int_equal(branch()->owner, 1);
+    assert_int_equal(branch()->left, 1);
+    atomic_store(&branch()->missed, branch()->serial); /* as the executor does */
+    ss_roster_take(&roster);
+    assert_int_equal(branch()->owner, 1);
+    assert_int_equal(branch()->left, 0);
+}
+
+TEST_WITH(processes_of_the_run_and_above_it_are_exempt, open_roster, close_roster) {
+    board->master = getppid();
+    set("group", true);
+    ss_roster_take(&roster);
+    board->master = 0;
+    atomic_store(&board->ancestors[0], getppid());
+    ss_roster_take(&roster);
+    assert_int_equal(board->branches_used, 0);
+    assert_int_equal(board->emptied, 0);
+}
+
+TEST_WITH(group_without_processes_has_ended, open_roster, close_roster) {
+    set("group", true);
+    ss_roster_take(&roster);
+    set("group", false);
+    ss_roster_take(&roster);
+    assert_int_equal(board->emptied, 0); /* the process may have been on its way */
+    ss_roster_take(&roster);
+    assert_int_equal(board->emptied, 1);
+}
+
+/* Nothing is known of a group that cannot be read. */
+TEST_WITH(unreadable_group_changes_nothing, open_roster, close_roster) {
+    set("group", true);
+    ss_roster_take(&roster);
+    set("group", false);
+    tree_write("group/inner/cgroup.procs/x", "");
+    for (int i = 0; i < 3; i++)
+        assert_false(ss_roster_take(&roster));
+    assert_int_equal(branch()->left, 0);
+    assert_int_equal(board->emptied, 0);
+}
+
+UNIT_RUN
