@@ -28,44 +28,86 @@ systemd_accepts_the_units() { # case
     grep -qx 'StandardError=journal' showstopper.service || fail "errors would go where the output goes"
 }
 
-# Kubernetes accepts each key of the pod, names are unique, and the comment names every granted permission.
-the_pod_is_valid() { # case
+# read_pod FILE: Kubernetes accepts each key of the pod, and names are unique. Prints what the pod may do on its node, then
+# the arguments of showstopper.
+read_pod() {
     need_python yaml python3-yaml
-    "$python" - "$source/packaging/kubernetes/pod.yaml" >args <<'END' || fail "the pod is not valid"
-import sys, yaml
+    "$python" - "$source/packaging/kubernetes/$1" <<'END' || fail "$1 is not valid"
+import json, sys, yaml
 pod = yaml.safe_load(open(sys.argv[1]))
 known = {"pod": "apiVersion kind metadata spec", "metadata": "name labels annotations",
-         "spec": "containers shareProcessNamespace securityContext restartPolicy volumes",
+         "spec": "containers shareProcessNamespace securityContext restartPolicy volumes nodeName hostPID",
          "container": "name image command args resources securityContext env volumeMounts",
+         "volume": "name hostPath", "mount": "name mountPath readOnly",
          "securityContext": "runAsNonRoot runAsUser runAsGroup seccompProfile",
-         "container's securityContext": "allowPrivilegeEscalation readOnlyRootFilesystem capabilities"}
+         "container's securityContext": "runAsUser allowPrivilegeEscalation readOnlyRootFilesystem capabilities"
+                                        " seccompProfile"}
 def check(what, value):
     assert value.keys() <= set(known[what].split()), f"{what}: {value.keys()}"
+spec = pod["spec"]
 check("pod", pod)
 check("metadata", pod["metadata"])
-check("spec", pod["spec"])
-check("securityContext", pod["spec"]["securityContext"])
+check("spec", spec)
+check("securityContext", spec.get("securityContext", {}))
 assert pod["apiVersion"] == "v1" and pod["kind"] == "Pod"
-containers = {container["name"]: container for container in pod["spec"]["containers"]}
-assert len(containers) == len(pod["spec"]["containers"]) == 2
+containers = {container["name"]: container for container in spec["containers"]}
+assert len(containers) == len(spec["containers"])
+volumes = {volume["name"]: volume["hostPath"]["path"] for volume in spec.get("volumes", [])}
 for container in containers.values():
     check("container", container)
     assert container["image"]
     assert all(isinstance(word, str) for word in container.get("command", []) + container.get("args", []))
-sidecar = containers["showstopper"]
-check("container's securityContext", sidecar["securityContext"])
-assert pod["spec"]["shareProcessNamespace"] is True
-assert sidecar["securityContext"]["capabilities"] == {"drop": ["ALL"]}
-print("\n".join(sidecar["args"]))
+own = containers["showstopper"]
+check("container's securityContext", own["securityContext"])
+mounts = own.get("volumeMounts", [])
+for mount in mounts:
+    check("mount", mount)
+for volume in spec.get("volumes", []):
+    check("volume", volume)
+print(sorted(containers), "shares pids" if spec.get("shareProcessNamespace") else "",
+      "node's pids" if spec.get("hostPID") else "", json.dumps(own["securityContext"]["capabilities"]),
+      [(volumes[mount["name"]], mount["mountPath"], mount["readOnly"]) for mount in mounts])
+env = {variable["name"]: variable["value"] for variable in own.get("env", [])}
+for word in own["args"]:
+    for name, value in env.items():
+        word = word.replace(f"$({name})", value)
+    print(word)
 END
+}
+
+the_pod_is_valid() { # case
+    read_pod pod.yaml >args
+    [ "$(head -n 1 args)" = "['app', 'showstopper'] shares pids  {\"drop\": [\"ALL\"]} []" ] || fail "$(cat args)"
     # The name is unique among all processes. A copy of `sleep` may be a program that finds out by its name what to do.
-    mapfile -t words < <(sed "s/^app\$/app.$$/" args)
+    mapfile -t words < <(sed "1d; s/^app\$/app.$$/" args)
     cp "$BASH" "app.$$"
     mkfifo never
     "./app.$$" -c 'read -r _ <>never' &
     pid=$!
     await showstopper --dry-run "${words[@]}" >out 2>err || fail "$(cat err)"
     grep -qx "command     --attach $pid" out || fail "$(cat out)"
+}
+
+# The node's groups are a folder of files.
+the_pod_that_holds_another_is_valid() { # case
+    local group
+    read_pod hold-pod.yaml >args
+    [ "$(head -n 1 args)" = "['showstopper']  node's pids {\"drop\": [\"ALL\"], \"add\": [\"KILL\"]}\
+ [('/sys/fs/cgroup', '/host/cgroup', True)]" ] || fail "$(cat args)"
+    group=$(sed -n 's,^/host/cgroup/,,p' args)
+    mkdir -p "cgroup/$group/cri-containerd-id.scope"
+    sleep 1000 &
+    pid=$!
+    echo cpu >"cgroup/$group/cgroup.controllers"
+    echo '50000 100000' >"cgroup/$group/cpu.max"
+    echo 'usage_usec 1' >"cgroup/$group/cpu.stat"
+    : >"cgroup/$group/cgroup.procs"
+    echo "$pid" >"cgroup/$group/cri-containerd-id.scope/cgroup.procs"
+    mapfile -t words < <(sed "1d; s,^/host/cgroup,$PWD/cgroup," args)
+    showstopper --dry-run "${words[@]}" >out 2>err || fail "$(cat err)"
+    grep -qx "command     --attach-group $PWD/cgroup/$group" out || fail "$(cat out)"
+    grep -q '^100 % is   0.5 CPUs, the allowance' out || fail "$(cat out)"
+    kill "$pid"
 }
 
 files_for_github_are_valid() { # case
