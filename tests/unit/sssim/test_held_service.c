@@ -227,13 +227,17 @@ TEST(rate_stays_below_its_bound) {
     assert_that(result.limited_seconds, >=, 55);
 }
 
-/* Holds the service at the loads of a trace. */
-static struct request_held follow(const char *trace, double background) {
-    char path[] = "/tmp/test-held-XXXXXX";
+static void write_trace(char *path, const char *trace) {
     int file = mkstemp(path);
     assert_that(file, >=, 0);
     assert_int_equal(write(file, trace, strlen(trace)), strlen(trace));
     close(file);
+}
+
+/* Holds the service at the loads of a trace. */
+static struct request_held follow(const char *trace, double background) {
+    char path[] = "/tmp/test-held-XXXXXX";
+    write_trace(path, trace);
     struct service_options held = at_load;
     held.load_trace = path;
     struct queue_run_options options = make(&held, 5 * MS);
@@ -345,10 +349,93 @@ TEST(rate_recovers_from_an_overload) {
     pending = answer_until(&step, 500, pending, 1000);
     assert_near(rate->rate, 200, 5);
     assert_that(rate->limited_since, ==, SS_TIME_NEVER);
+    assert_true(isinf(rate->ceiling));
     /* The best answers of the overload before do not count. */
     pending = answer_until(&step, 700, pending, 4);
     assert_that(rate->rate, <, 50);
     assert_that(pending, <, 500);
+    service_control_close(&slow.control);
+}
+
+/* Requests that are still pending need time. */
+TEST(rate_stays_limited_while_many_requests_are_pending) {
+    struct service_options held = at_load;
+    const struct ss_rate *rate = &slow.control.rate;
+    uint64_t step = 0;
+    held.load = "50%";
+    open_slow(&held);
+    uint64_t pending = answer_until(&step, 100, 0, 1000);
+    pending = answer_until(&step, 160, pending, 10);
+    double limited = rate->rate;
+    assert_near(limited, 90, 1e-9);
+    pending = answer_until(&step, 260, pending, 9);
+    assert_that(pending, >, 200);
+    assert_near(rate->rate, limited, 1e-9);
+    service_control_close(&slow.control);
+}
+
+TEST(best_answers_of_an_overload_limit_the_rate) {
+    struct service_options held = at_load;
+    uint64_t step = 0;
+    held.load = "50%";
+    open_slow(&held);
+    uint64_t pending = answer_until(&step, 100, 0, 1000);
+    pending = answer_until(&step, 141, pending, 12);
+    assert_near(slow.control.rate.rate, 108, 1e-9);
+    answer_until(&step, 160, pending, 6);
+    assert_near(slow.control.rate.rate, 108, 1e-9);
+    service_control_close(&slow.control);
+}
+
+TEST(no_request_is_sent_in_a_free_section) {
+    char path[] = "/tmp/test-held-XXXXXX";
+    write_trace(path, "0 50%\n10s free\n20s 50%\n40s 50%\n");
+    struct service_options held = at_load;
+    uint64_t step = 0;
+    held.load_trace = path;
+    open_slow(&held);
+    answer_until(&step, 100, 0, 1000);
+    assert_near(slow.control.rate.rate, 200, 5);
+    answer_until(&step, 200, 0, 1000);
+    assert_near(slow.control.rate.rate, 0, 1e-9);
+    answer_until(&step, 300, 0, 1000);
+    assert_near(slow.control.rate.rate, 200, 5);
+    service_control_close(&slow.control);
+    unlink(path);
+}
+
+/* At 50 %, the bound of the rate leaves a part of the target's CPU time unused. */
+TEST(step_of_the_target_begins_a_new_account) {
+    char path[] = "/tmp/test-held-XXXXXX";
+    write_trace(path, "0 50%\n20s 50%\n20s 25%\n40s 25%\n");
+    struct service_options held = at_load;
+    const struct ss_rate *rate = &slow.control.rate;
+    uint64_t step = 0;
+    held.load_trace = path;
+    held.rate_max = 150;
+    open_slow(&held);
+    answer_until(&step, 200, 0, 1000);
+    assert_near(rate->rate, 150, 1e-9);
+    while (step < 400 && rate->rate > 149)
+        answer_until(&step, step + 1, 0, 1000);
+    assert_near(rate->rate, 100, 0.5);
+    service_control_close(&slow.control);
+    unlink(path);
+}
+
+/* CPU time of another set of processes began elsewhere. */
+TEST(change_of_the_processes_does_not_change_the_rate) {
+    struct service_options held = at_load;
+    uint64_t step = 0;
+    held.load = "50%";
+    open_slow(&held);
+    answer_until(&step, 100, 0, 1000);
+    slow.counters.set++;
+    slow.counters.used += 1000 * SS_SECOND;
+    for (; step < 200; step++) {
+        answer_up_to(step, 0, 1000);
+        assert_near(slow.control.rate.rate, 200, 5);
+    }
     service_control_close(&slow.control);
 }
 
@@ -409,6 +496,15 @@ TEST(intervals_without_a_target_have_no_error) {
     assert_near(held.settled_seconds, 0, 1e-9);
 }
 
+/* Nothing is settled by a section without a target. */
+TEST(load_settles_at_a_target_only) {
+    struct service_figures figures = {0};
+    add_intervals(&figures, 100, 20e-3, 0.5);
+    add_intervals(&figures, 300, 20e-3, NAN);
+    add_intervals(&figures, 100, 10e-3, 0.5);
+    assert_near(finish(&figures, 0).settled_seconds, 40, 1e-9);
+}
+
 TEST(change_of_the_cost_is_reported_if_it_is_large) {
     static const struct {
         int before, last;
@@ -425,6 +521,30 @@ TEST(change_of_the_cost_is_reported_if_it_is_large) {
         else
             assert_near(change, rows[i].change, 1e-9);
     }
+}
+
+/* Ten batches of 2 s cost a tenth more than the mean, and ten less. Of Student's distribution with
+ * 19 degrees, the quantile of 97.5 % is 2.0930. */
+TEST(interval_is_that_of_batches) {
+    static const char blocks[] = "+-++-+---++-+-+--+-+";
+    struct service_figures figures = {0};
+    for (const char *block = blocks; *block; block++)
+        add_intervals(&figures, 20, *block == '+' ? 11e-3 : 9e-3, 0.5);
+    struct request_held held = finish(&figures, 0);
+    double deviation = sqrt(20 * 20.0 * 20.0 * 20.0 / 19) / 40;
+    assert_false(held.correlated);
+    assert_near(held.rate_high - 100, 2.0930 * deviation, 0.005);
+    assert_near(held.rate_low - 100, -2.0930 * deviation, 0.005);
+}
+
+/* A cost that alternates within 2 s is the same in each batch. */
+TEST(first_batches_last_two_seconds) {
+    struct service_figures figures = {0};
+    for (int i = 0; i < 40; i++)
+        add_intervals(&figures, 10, i % 2 ? 11e-3 : 9e-3, 0.5);
+    struct request_held held = finish(&figures, 0);
+    assert_near(held.rate_low, 100, 1e-9);
+    assert_near(held.rate_high, 100, 1e-9);
 }
 
 /* The cost alternates between two values; the slower, the wider is the interval of the rate. */

@@ -100,7 +100,8 @@ def plot_points(points: pd.DataFrame, axis: str = "rate") -> Any:
         _draw_expected(ax, points)
     else:
         figures.axis_from_zero(ax, "x", name)
-    lined = len(points) <= LINED_MAX
+    follows_trace = points["of"].map(lambda of: of.is_held and not of.is_at_load)
+    lined = len(points) <= LINED_MAX and not follows_trace.any()
     for (figure, label), color, marker in zip(FIGURES.items(), COLORS, MARKS):
         due, sent = (_milliseconds(points[f"{o}_{figure}_seconds"]) for o in ("intended", "actual"))
         titles = [f"{of.title}: {value:.4g} ms" for of, value in zip(points["of"], due)]
