@@ -121,6 +121,8 @@ static void look_at_all(struct ss_descendants *list, struct look *look) {
 void ss_descendants_settle(struct ss_descendants *list) {
     ss_time begin = ss_platform_now();
     uint32_t wave = 0;
+    if (list->count == 0)
+        return;
     for (uint32_t i = 0; i < list->count; i++)
         list->items[i].used = ss_platform_process_cpu_time(list->items[i].pid);
     for (int empty = 0; wave < WAVES || empty < EMPTY_LOOKS;) {
