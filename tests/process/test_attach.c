@@ -24,6 +24,9 @@
 /* Long rounds at a low load: the target is stopped most of the time. */
 #define SLOW "-v", "-c", "fixed", "-l", "2%", "-D", "600m"
 
+/* A stop in which a payload, which naps, gets CPU time if it runs. */
+#define SLOWER "-v", "-c", "fixed", "-l", "2%", "-D", "5s"
+
 /* For a busy machine, on which a process may get no CPU until a short run is over. */
 #define LONGER "8s", "60s"
 
@@ -633,8 +636,7 @@ TEST_CASE(processes_that_join_a_stopped_group_stop_with_it) {
     const char *record = run_new_path("record");
     const char *inner = run_path(attached_group, "inner");
     start_target(WORDS(PAYLOAD, "setsid", "2"));
-    struct run *run = START("-v", "-c", "fixed", "-l", "2%", "-D", "5s", "--record", record,
-        "--attach-group", attached_group);
+    struct run *run = START(SLOWER, "--record", record, "--attach-group", attached_group);
     RUN_UNTIL(run, family_is_stopped("payload", 3));
     run_start(&(struct run_setup){.prepare = control_group_enter}, WORDS(PAYLOAD, "ignore-term"));
     RUN_UNTIL(run, family_is_stopped("payload", 4));
@@ -656,7 +658,7 @@ TEST_CASE(processes_that_join_a_stopped_group_stop_with_it) {
 static bool has_run_during_stop(pid_t pid, pid_t other) {
     static double since = INFINITY;
     double used = family_cpu_time(pid);
-    if (run_state(other) != 'T')
+    if (run_state(other) != 'T' || isinf(since))
         since = used;
     return used > since + 0.02;
 }
@@ -665,7 +667,8 @@ static bool has_run_during_stop(pid_t pid, pid_t other) {
 TEST_CASE(a_process_that_leaves_a_stopped_group_is_continued) {
     need_group();
     struct run *stays = start_one(), *leaves = start_one();
-    struct run *run = attach(stays, 2);
+    struct run *run = START(SLOWER, "--attach-group", attached_group);
+    RUN_UNTIL(run, family_is_stopped("payload", 2));
     kill(run_find(run, "ss-guardian"), SIGKILL);
     RUN_UNTIL(run, family_is_stopped("payload", 2));
     move(leaves->pid, run_path(attached_group, ".."));
