@@ -1,55 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests of tools/experiments/duet. In most cases a stand-in for showstopper writes records without running anything.
+# Tests of tools/experiments/duet. In most cases a stand-in for showstopper writes records without running anything;
+# see experiments.sh.
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 # shellcheck source=experiments.sh
 . "$here/experiments.sh"
 need_built ssbatch reports
-
-# stand_in: replaces showstopper in experiments by a program that writes the record of a run of 1 s. The last word of
-# the command is the number of iterations; the padding of the environment adds noise. Runs begin 3 s apart.
-stand_in() {
-    mkdir "$scratch/bin"
-    ln -s "$build/bin/"* "$scratch/bin"
-    rm "$scratch/bin/showstopper"
-    {
-        printf '#!/usr/bin/env bash\nreal=%q scratch=%q\n' "$build/bin/showstopper" "$scratch"
-        cat <<'END'
-[[ " $* " = *" --record "* ]] || exec "$real" "$@"
-verdict='"verdict": {"result": "valid", "checks": [{"check": "samples", "result": "passed"}]}'
-while [ "$1" != -- ]; do
-    [ "$1" != --record ] || record=$2
-    shift
-done
-write_record() { # CPUS ITERATIONS LOAD MINUTE SECOND
-    local time=2026-11-20T10:$(printf '%02d:%02d' "$4" "$5")
-    mkdir "$record"
-    echo "{\"version\": \"1\", \"command\": [\"work\"], \"instances\": 1, \"cpu_count\": $1}" >"$record/plan.json"
-    echo '{"time":"","elapsed_seconds":0.000000,"event":"counting"}' >"$record/events.jsonl"
-    echo "{\"ended_by\": \"duration\", \"samples\": 2, \"instances\": 1, \"iterations\": $2, \"warnings\": [], $verdict}" \
-        >"$record/summary.json"
-    printf '%s\n' time,elapsed_seconds,target,load,error,load_ticks,duty "$time.000Z,0.500000,$3,$3,0,1,1" \
-        "$time.500Z,1.000000,$3,$3,0,1,1" >"$record/samples.csv"
-    awk -v count="$2" 'BEGIN {
-        print "instance,start,end"
-        for (i = 1; i <= count; i++) printf "0,%.6f,%.6f\n", (i - 1) / count, i / count
-    }' >"$record/iterations.csv"
-}
-[[ $record =~ -(aa|ab)-([0-9]+)-([1-4])-[ab]/ ]] || exit 1
-run=${BASH_REMATCH[*]:1}
-[ "$run" != "ab 3 2" ] || [ -e "$scratch/repaired" ] || exit 9
-echo "$run" >>"$scratch/carried-out"
-count=$((${*: -1} * (1000 + $5 % 41 - 20) / 1000))
-[ "$run" != "ab 4 1" ] || [ ! -e "$scratch/lacking" ] || count=0
-write_record 1 "$count" 1 0 "$((3 * ${run##* }))"
-END
-    } >"$scratch/bin/showstopper"
-    echo '#!/bin/sh' >"$scratch/bin/work" # the plan names it, but the stand-in does not run it
-    chmod +x "$scratch/bin/showstopper" "$scratch/bin/work"
-    options=(--bin "$scratch/bin" --ram "$scratch/ram" --others 100%)
-}
 
 # stand_in_for_turns: like stand_in, for --order alternate. The last word of the command is the number of iterations per
 # second in its turns. Right after a switch, B is five times faster, which must not count.
