@@ -2,6 +2,7 @@
 
 /* Simulates studies of tools/experiments/duet and prints them as CSV, for duet.py. */
 
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -37,6 +38,11 @@
  */
 #define BESIDE_PLANNED (2 * (FIRST + PLANNED) - FIRST)
 #define OWN            0.01 /* standard deviation of the noise that only one command has */
+
+/* A pull request: 46 blocks of four runs, each 3 s and 0.2 s to start and end, take 589 s. */
+#define GATE_BLOCKS  46
+#define GATE_EFFECT  0.03
+#define GATE_STUDIES 300
 
 #define FIGURES_MAX 300
 
@@ -149,6 +155,12 @@ static void carry_blocks(struct study *study, struct figures *figures) {
         carry_block(study, FIRST + i, figures);
 }
 
+/* Simulates a pull request, with its blocks of A and A, because they say whether to fail. */
+static void carry_gate(struct study *study, struct figures *figures) {
+    for (int i = 0; i < GATE_BLOCKS; i++)
+        carry_block(study, i, figures);
+}
+
 /*
  * Simulates a pair of processes from turn `number` of the study on, and sets `values` to their
  * figures. Returns the true difference of the processes.
@@ -214,13 +226,14 @@ struct part {
     const char *name;
     double effect; /* to be found */
     bool stays;
+    int studies; /* at most */
     void (*carry)(struct study *study, struct figures *figures);
 };
 
 static void carry_all(
     const struct part *part, double effect, int studies, int simulated, uint64_t seed) {
     static struct figures figures; /* static because it is large */
-    for (int i = 0; i < studies; i++) {
+    for (int i = 0; i < studies && i < part->studies; i++) {
         struct study study = {.seed = seed + (uint64_t)i * 1000003,
             .effect = effect,
             .simulated = i < simulated,
@@ -235,9 +248,10 @@ static void carry_all(
 
 int main(int argc, char **argv) {
     static const struct part parts[] = {
-        {"blocks", EFFECT_TO_SEE, false, carry_blocks},
-        {"turns", PAIR_EFFECT, true, carry_turns},
-        {"beside", EFFECT_TO_SEE, true, carry_beside},
+        {"blocks", EFFECT_TO_SEE, false, INT_MAX, carry_blocks},
+        {"turns", PAIR_EFFECT, true, INT_MAX, carry_turns},
+        {"beside", EFFECT_TO_SEE, true, INT_MAX, carry_beside},
+        {"gate", GATE_EFFECT, false, GATE_STUDIES, carry_gate},
     };
     int studies = argc > 1 ? atoi(argv[1]) : 10000;
     int simulated = argc > 2 ? atoi(argv[2]) : 500;

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -27,9 +28,14 @@ from showstopper.statistics import (
     mean_of,
     turn_differences,
 )
+from showstopper.text import Notes
+from showstopper.topics import duet
 
 ALARMS_MAX, FOUND_MIN, NAIVE_MIN = 0.05, 0.9, 0.2
 TURNS = 6  # of a pair of processes
+GATE_ALARMS_MAX = 0.01
+GATE_LIMITS = ("1", "0", "0.5", "2")  # percent; the first is the default of .github/actions/duet
+GATE_SECONDS, GATE_BLOCK_SECONDS = "600", 12.8
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,14 @@ def judge(alarms: Array, found: Array, naive: Array) -> bool:
     return bool(met)
 
 
+def block_values(studies: Studies) -> Array:
+    """Return the differences, B minus A, of blocks of four runs."""
+    runs = studies.figures.reshape(*studies.b_first.shape, 4)
+    outer, inner = runs[..., [0, 3]], runs[..., [1, 2]]
+    values: Array = block_difference(outer, inner) * np.where(studies.b_first, -1, 1)
+    return values
+
+
 def check_blocks(same: Studies, slower: Studies) -> bool:
     print_head(
         "Studies that find a difference, in %: blocks with their orders, without them, without an end,\n"
@@ -120,9 +134,7 @@ def check_blocks(same: Studies, slower: Studies) -> bool:
     )
     found = {}
     for studies, name in ((same, "A and A"), (slower, "B 1 % slower")):
-        runs = studies.figures.reshape(*studies.b_first.shape, 4)
-        outer, inner = runs[..., [0, 3]], runs[..., [1, 2]]
-        values = block_difference(outer, inner) * np.where(studies.b_first, -1, 1)
+        values = block_values(studies)
         planned = values.shape[1]
         columns = (
             finds(values, studies.b_first, planned),
@@ -191,7 +203,45 @@ def check_beside(same: Studies, slower: Studies) -> bool:
     )
 
 
-CHECKS = {"blocks": check_blocks, "turns": check_turns, "beside": check_beside}
+def fails(values: Array, b_first: Array, limit: str) -> bool:
+    """Return whether this pull request fails: B is slower, and A does not differ from itself."""
+    end, none = len(values), np.empty(0)
+
+    def blocks(name: str, of: slice, orders: Array) -> duet.Blocks:
+        count = len(values[of])
+        seconds = np.full(count, GATE_BLOCK_SECONDS)
+        return duet.Blocks(name, count, "", seconds, range(count), values[of], orders[of], none)
+
+    same = blocks("A and A", slice(0, duet.FIRST), b_first.astype(int))
+    different = blocks("A and B", slice(duet.FIRST, end), b_first.astype(int))
+    plan = duet.Plan({"at_most_seconds": GATE_SECONDS, "fail_above_percent": limit})
+    worth = SimpleNamespace(is_nothing=False)
+    study = duet.Study(plan, same, different, worth, False, Notes())
+    study.judge()
+    return study.status == duet.FAILED and not study.same_differs
+
+
+def check_gate(same: Studies, slower: Studies) -> bool:
+    print_head(
+        "\nPull requests that fail, in %, by the limit.", *(f"{limit} %" for limit in GATE_LIMITS)
+    )
+    found = {}
+    for studies, name in ((same, "A and A"), (slower, "B 3 % slower")):
+        pairs = list(zip(block_values(studies), studies.b_first))
+        columns = [np.array([fails(*pair, limit) for pair in pairs]) for limit in GATE_LIMITS]
+        for is_simulated, where in ((False, "generated"), (True, "in sssim")):
+            rows = studies.simulated == is_simulated
+            if rows.any():
+                print_row(f"{name}, {where}", rows.sum(), *(column[rows] for column in columns))
+        found[name] = columns[0]
+    alarms, seen = found["A and A"].mean(), found["B 3 % slower"].mean()
+    return print_bars(
+        f"at most {100 * GATE_ALARMS_MAX:g} % alarms, 3 % found in {{found}} %",
+        bool(alarms <= GATE_ALARMS_MAX and seen >= FOUND_MIN),
+    )
+
+
+CHECKS = {"blocks": check_blocks, "turns": check_turns, "beside": check_beside, "gate": check_gate}
 
 
 def main() -> int:
