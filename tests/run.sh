@@ -95,7 +95,7 @@ others=(make=make ninja-build=ninja shellcheck=shellcheck binutils=readelf xz-ut
     python3-coverage="$modules/coverage" python3-hypothesis="$modules/hypothesis" python3-pytest="$modules/pytest"
     mypy=mypy python3-jsonschema="$modules/jsonschema"
     python3-prometheus-client="$modules/prometheus_client"
-    python3-yaml="$modules/yaml" debootstrap=debootstrap)
+    python3-yaml="$modules/yaml" debootstrap=debootstrap curl=curl git=git jq=jq)
 
 packaging=(dpkg-dev=dpkg-shlibdeps lintian=lintian rpm=rpmspec makepkg=makepkg musl-tools=musl-gcc
     gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc

@@ -117,15 +117,20 @@ files_for_github_are_valid() { # case
     "$python" - "$source/.github" >options <<'END' || fail "a file for GitHub is not valid"
 import re, sys, yaml
 root = sys.argv[1]
-text = open(root + "/actions/showstopper/action.yml").read()
-action = yaml.safe_load(text)
-assert action["name"] and action["description"] and action["runs"]["using"] == "composite"
-assert set(re.findall(r"\binputs\.(\w+)", text)) == action["inputs"].keys()
-for number, step in enumerate(action["runs"]["steps"]):
-    assert step["shell"] == "bash", step
-    # An expression in a script could be executed as code.
-    assert "${{" not in step["run"], step
-    open(f"step{number}.sh", "w").write("#!/bin/bash\n" + step["run"])
+for name in "showstopper", "duet":
+    text = open(f"{root}/actions/{name}/action.yml").read()
+    action = yaml.safe_load(text)
+    assert action["name"] and action["description"] and action["runs"]["using"] == "composite"
+    assert all(one["description"] for one in action["inputs"].values())
+    assert set(re.findall(r"\binputs\.([\w-]+)", text)) == action["inputs"].keys()
+    for number, step in enumerate(action["runs"]["steps"]):
+        assert step["shell"] == "bash", step
+        # An expression in a script could be executed as code.
+        assert "${{" not in step["run"], step
+        open(f"{name}{number}.sh", "w").write("#!/bin/bash\n" + step["run"])
+names = {"DUET_" + name.upper().replace("-", "_"): name for name in action["inputs"]}
+assert action["runs"]["steps"][1]["env"] == {key: f"${{{{ inputs.{name} }}}}" for key, name in names.items()}
+assert set(re.findall(r"\bDUET_[A-Z_]+", open(root + "/actions/duet/gate").read())) == names.keys()
 workflow = yaml.safe_load(open(root + "/workflows/ci.yml"))
 assert True in workflow # YAML 1.1 reads `on` as a boolean
 for job in workflow["jobs"].values():
@@ -133,12 +138,13 @@ for job in workflow["jobs"].values():
     assert ".ci/run ${{ matrix.option }}" in [step.get("run") for step in job["steps"]]
     print(*filter(None, job["strategy"]["matrix"]["option"]), sep="\n")
 END
-    shellcheck step*.sh || fail "the steps of the action"
+    shellcheck {showstopper,duet}[0-9].sh || fail "the steps of the actions"
+    [ -x "$source/.github/actions/showstopper/install" ] || fail "the installation cannot be executed"
     [ -x "$source/.ci/run" ] || fail ".ci/run cannot be executed"
     while read -r option; do
         "$source/tests/run.sh" --help | grep -qe "^  $option " -e "^  $option\$" || fail "tests/run.sh has no $option"
     done <options
-    COMMAND='ssload --version >version' bash step1.sh
+    COMMAND='ssload --version >version' bash showstopper1.sh
     grep -q '^ssload ' version || fail "the action runs no command"
 }
 
