@@ -13,6 +13,7 @@
 #include "base/paths.h"
 #include "base/units.h"
 #include "base/words.h"
+#include "platform/platform.h"
 
 #define COMMANDS_MAX 1000000
 
@@ -260,6 +261,27 @@ static int search_path(const char *name, char *file, size_t size) {
             why = here;
     }
     return why;
+}
+
+int ss_commands_look_beside(struct ss_commands *commands, struct ss_error *error) {
+    SS_OWNED(free) char *folder = ss_platform_program_path(1, "/");
+    for (uint32_t i = 0; folder && i < commands->count; i++) {
+        char **name = commands->items[i];
+        char found[4096];
+        if (!**name || strchr(*name, '/') || search_path(*name, found, sizeof found) != ENOENT)
+            continue;
+
+        char *path = ss_words_format(error, "%s%s", folder, *name);
+        if (!path)
+            return -1;
+        if (try_execute(path) == 0) {
+            free(*name);
+            *name = path;
+        } else {
+            free(path);
+        }
+    }
+    return 0;
 }
 
 /* Reads the interpreter from a script's first line. Returns false if the file is not a script. */

@@ -48,6 +48,12 @@ SS_MUST_USE int ss_commands_number(
 const char *ss_commands_find_percentage(
     const struct ss_commands *commands, const char *placeholder);
 
+/*
+ * Replaces the name of a program that PATH lacks by the path of that program in the folder of this
+ * one: the programs of an environment such as that of pipx need not be in PATH.
+ */
+SS_MUST_USE int ss_commands_look_beside(struct ss_commands *commands, struct ss_error *error);
+
 /* Checks that a program can be found and executed; fails with status 127 or 126 if not. */
 SS_MUST_USE int ss_commands_check_program(const char *name, struct ss_error *error);
 

@@ -116,6 +116,8 @@ static int resolve_commands(
     if (status == 0)
         status = ss_commands_number(commands, cli->placeholder, error);
     if (status == 0)
+        status = ss_commands_look_beside(commands, error);
+    if (status == 0)
         status = ss_commands_check(commands, error);
     plan->workloads[0] = "-w";
     plan->words = cli->workloads ? plan->workloads : (const char *const *)cli->command;

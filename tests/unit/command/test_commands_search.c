@@ -142,6 +142,36 @@ TEST(command_search_skips_non_executable_files) {
     assert_int_equal(check("b"), SS_ERROR_NOT_EXECUTABLE);
 }
 
+/* This program is such a program itself. */
+TEST(a_program_that_path_lacks_may_be_beside_this_one) {
+    static const char *const names[] = {"unit_test_commands_search", "no-such-one", "sh", "./sh"};
+    struct ss_commands commands = {0};
+    struct ss_error error = {0};
+    setenv("PATH", "/bin:/usr/bin", 1);
+    for (size_t i = 0; i < 4; i++) {
+        char word[64];
+        char *words[] = {word, NULL};
+        snprintf(word, sizeof word, "%s", names[i]);
+        assert_int_equal(ss_commands_repeat(&commands, words, 1, &error), 0);
+    }
+    assert_int_equal(ss_commands_look_beside(&commands, &error), 0);
+    assert_string_equal(strrchr(commands.items[0][0], '/') + 1, names[0]);
+    assert_int_equal(access(commands.items[0][0], X_OK), 0);
+    for (size_t i = 1; i < 4; i++)
+        assert_string_equal(commands.items[i][0], names[i]);
+    ss_commands_free(&commands);
+    /* The first one in PATH is preferred. */
+    tree_new();
+    script("one/unit_test_commands_search", 0755);
+    use_path(tree_path("one"), "/bin");
+    char name[] = "unit_test_commands_search";
+    char *words[] = {name, NULL};
+    assert_int_equal(ss_commands_repeat(&commands, words, 1, &error), 0);
+    assert_int_equal(ss_commands_look_beside(&commands, &error), 0);
+    assert_string_equal(commands.items[0][0], name);
+    ss_commands_free(&commands);
+}
+
 TEST(empty_path_element_is_current_folder) {
     static const char *const paths[] = {"", ":/nowhere", "/nowhere:", "/nowhere::/nowhere"};
     tree_new();
