@@ -94,6 +94,9 @@ void ss_plan_print(FILE *stream, const struct ss_plan *plan);
 ss_time ss_plan_now(const struct ss_plan *plan);
 int64_t ss_plan_wallclock(const struct ss_plan *plan);
 
+/* Returns whose load is measured, in a few words. */
+const char *ss_plan_measured_load(const struct ss_plan *plan);
+
 /* Describes in one line what a load of 100 % is and how it is measured. */
 SS_WRITES(1, 2) void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan);
 

@@ -41,6 +41,19 @@ static void print_times(FILE *stream, const struct ss_plan *plan) {
     print_time(stream, "grace", plan->grace);
 }
 
+const char *ss_plan_measured_load(const struct ss_plan *plan) {
+    switch (plan->source.source) {
+    case SS_SOURCE_SENSOR:
+        return "load from a sensor";
+    case SS_SOURCE_OWN:
+        return "load of these instances alone";
+    case SS_SOURCE_CGROUP:
+        return "load of the control group";
+    default:
+        return "load of the machine";
+    }
+}
+
 void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan) {
     char from[4200], text[64] = "these CPUs together";
     ss_platform_counters_from(from, sizeof from, &plan->reader);

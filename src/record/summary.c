@@ -243,9 +243,9 @@ static void print_ends(FILE *stream, const struct ss_plan *plan, const struct ss
 void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     char cpus[512], load[8192], reasons[SS_VERDICT_TEXT], line[SS_VERDICT_TEXT + 32];
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
-    fprintf(stream, "showstopper: %u instance%s on %u CPU%s (%s), %.1f s counted, ended by %s\n",
-        plan->instances, plan->instances == 1 ? "" : "s", plan->cpu_count,
-        plan->cpu_count == 1 ? "" : "s", cpus, outcome->duration_seconds, outcome->ended_by);
+    fprintf(stream, "showstopper: %u instance%s on %u CPU%s (%s), %s\n", plan->instances,
+        plan->instances == 1 ? "" : "s", plan->cpu_count, plan->cpu_count == 1 ? "" : "s", cpus,
+        ss_plan_measured_load(plan));
     ss_plan_describe_load(load, sizeof load, plan);
     fputs("100 % is ", stream);
     ss_option_print_wrapped(stream, 9, load);
@@ -253,6 +253,8 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
         fputs("feedback ", stream);
         ss_option_print_wrapped(stream, 9, plan->found[SS_KIND_FEEDBACK]);
     }
+    print_row(
+        stream, "counted", outcome->duration_seconds, 1, "s", "ended by %s", outcome->ended_by);
     print_ends(stream, plan, outcome);
     if (outcome->samples > 0)
         print_figures(stream, outcome);

@@ -113,7 +113,7 @@ SUMMARY_TEST(json_summary_lists_all_cpus) {
     assert_says(text, ",4092,4094\",\n");
     text = printed(ss_summary_print);
     assert_says(text, " (0,2,4,");
-    assert_says(text, ",...), 20.5 s counted");
+    assert_says(text, ",...), load of the machine\n");
 }
 
 SUMMARY_TEST(json_summary_lists_modules_with_their_options) {
@@ -350,7 +350,7 @@ SUMMARY_TEST(only_the_first_of_many_dead_instances_are_listed) {
 
 SUMMARY_TEST(text_summary_shows_the_same_figures_as_json) {
     const char *text = printed(ss_summary_print);
-    assert_says(text, "4 instances on 3 CPUs (0-1,5), 20.5 s counted, ended by duration\n");
+    assert_says(text, "\ncounted                 20.5 s    ended by duration\n");
     assert_says(text, "50.00 %");
     assert_says(text, "50.50 %");
     assert_says(text, "-0.500 %");
@@ -363,6 +363,24 @@ SUMMARY_TEST(text_summary_shows_the_same_figures_as_json) {
     assert_says(text, "1 instance on 1 CPU (");
     assert_says(text, "never");
     assert_null(strstr(text, " nan"));
+}
+
+/* In a container, other programs on the machine may be part of the load. */
+SUMMARY_TEST(the_first_line_says_whose_load_was_measured) {
+    static const char *const loads[] = {
+        [SS_SOURCE_SYSTEM] = "load of the machine",
+        [SS_SOURCE_IDLE] = "load of the machine",
+        [SS_SOURCE_RUNTIME] = "load of the machine",
+        [SS_SOURCE_CGROUP] = "load of the control group",
+        [SS_SOURCE_SENSOR] = "load from a sensor",
+        [SS_SOURCE_OWN] = "load of these instances alone",
+    };
+    for (size_t i = SS_SOURCE_SYSTEM; i < sizeof loads / sizeof *loads; i++) {
+        char line[120];
+        plan.source = (struct ss_source_request){.source = i, .argument = "sensor"};
+        snprintf(line, sizeof line, "showstopper: 4 instances on 3 CPUs (0-1,5), %s\n", loads[i]);
+        assert_memory_equal(printed(ss_summary_print), line, strlen(line));
+    }
 }
 
 /*
