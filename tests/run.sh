@@ -99,7 +99,8 @@ others=(make=make ninja-build=ninja shellcheck=shellcheck binutils=readelf xz-ut
 
 packaging=(dpkg-dev=dpkg-shlibdeps lintian=lintian rpm=rpmspec makepkg=makepkg musl-tools=musl-gcc
     gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc
-    libc6-dev-arm64-cross=/usr/aarch64-linux-gnu/include/linux/version.h qemu-user-static=qemu-aarch64-static)
+    libc6-dev-arm64-cross=/usr/aarch64-linux-gnu/include/linux/version.h qemu-user-static=qemu-aarch64-static
+    python3-venv=/usr/share/doc/python3-venv pipx=pipx podman=podman runc=runc)
 
 # missing_of PACKAGE=PROBE...: prints the packages that are not installed.
 missing_of() {

@@ -4,17 +4,15 @@
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
-own=$(uname -m)
-case $own in
-x86_64) other=aarch64 ;;
-*) skip "x86_64: packaging/static is for Debian on x86_64" ;;
-esac
-need musl-gcc readelf
+# shellcheck source=static.sh
+. "$here/static.sh"
+need readelf
+own=x86_64 other=aarch64
 "$build/bin/showstopper" --list-modules >expected
 
 # make_programs ARCHITECTURE
 make_programs() {
-    "$source/packaging/static" --arch "$1" "$scratch/static" >log 2>&1 || fail "$(tail -n 20 log)"
+    make_static "$1"
     for program in showstopper ssload ssburn sstrace sssim; do
         readelf -lW "static/$1/$program" >headers
         ! grep -q INTERP headers || fail "$1/$program needs a loader"
@@ -73,34 +71,10 @@ if [ "$(id -u)" -ne 0 ]; then
 elif ! unshare --mount true 2>/dev/null; then
     skip_part "mounts: cannot mount file systems"
 else
-    mkdir -p root/bin root/proc root/dev/shm
+    mkdir -p root/bin
     cp "static/$own"/* root/bin
-    : >root/dev/null
-    unshare --mount --propagation private sh -c 'mount --bind /proc root/proc && mount --bind /dev/null root/dev/null &&
-        exec chroot root "$@"' sh \
-        /bin/showstopper -n 1 -f own -l 50% --duration 700m /bin/ssburn serial >output 2>&1 ||
+    run_in_root root /bin/showstopper -n 1 -f own -l 50% --duration 700m ssburn serial >output 2>&1 ||
         fail "in an empty root: $(<output)"
-fi
-
-# podman_alone WORD...: calls podman with storage of its own.
-podman_alone() {
-    podman --root "$scratch/images" --runroot "$scratch/run" --tmpdir "$scratch/podman" --storage-driver vfs \
-        --events-backend none --runtime runc --cgroup-manager cgroupfs "$@" >output 2>&1
-}
-
-# The image contains the programs alone, and its entry is showstopper.
-if [ "$(id -u)" -ne 0 ]; then
-    skip_part "root: containers of podman"
-elif ! podman --version >/dev/null 2>&1; then
-    skip_part "podman: not installed"
-elif ! runc --version >/dev/null 2>&1; then
-    skip_part "runc: not installed"
-else
-    podman_alone build --isolation chroot -f "$source/packaging/Containerfile" -t showstopper "static/$own" ||
-        fail "Containerfile: $(tail -n 20 output)"
-    podman_alone run --rm --network none --ulimit nofile=1024:20000 --ulimit nproc=4096:4096 showstopper \
-        -n 1 -f own -l 50% --duration 700m ssburn serial || fail "in a container: $(tail -n 20 output)"
-    grep -q '^verdict:' output || fail "in a container: $(<output)"
 fi
 
 for program in "$other-linux-gnu-gcc" "qemu-$other-static"; do

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Sourced after harness.sh by tests of static programs. These tests build them in the same folder, one after the other.
+# `version` is that of the programs.
+
+[ "$(uname -m)" = x86_64 ] || skip "x86_64: packaging/static is for Debian on x86_64"
+need musl-gcc
+# shellcheck disable=SC2034,SC2154 # of the caller, and of harness.sh
+version=$(sed -n 's/^project(showstopper VERSION \([^ ]*\).*/\1/p' "$source/CMakeLists.txt")
+
+# make_static ARCHITECTURE: copies its programs to static/ARCHITECTURE.
+make_static() {
+    # shellcheck disable=SC2154 # of harness.sh
+    (flock 7 && "$source/packaging/static" --arch "$1" "$build/static" && mkdir -p static &&
+        cp -r "$build/static/$1" static) 7>>"$build/static.lock" >log 2>&1 || fail "$(tail -n 20 log)"
+}
+
+# run_in_root FOLDER PROGRAM...: runs a program in this folder as root, with only /proc and /dev/null added.
+run_in_root() {
+    mkdir -p "$1/proc" "$1/dev/shm"
+    : >"$1/dev/null"
+    # shellcheck disable=SC2016 # for sh
+    unshare --mount --propagation private sh -c 'mount --bind /proc "$1/proc" &&
+        mount --bind /dev/null "$1/dev/null" && exec chroot "$@"' sh "$@"
+}
