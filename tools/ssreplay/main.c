@@ -335,16 +335,20 @@ static char **make_command(const struct recorded_run *run, const char *showstopp
     return words;
 }
 
-/* Finds the installed programs: this program is in their SHOWSTOPPER_LIBEXEC_SUBDIR. */
+/*
+ * Finds the other programs. Installed ones are in bin, and this one in SHOWSTOPPER_LIBEXEC_SUBDIR;
+ * static ones are all in one folder.
+ */
 static char *find_programs(struct ss_error *error) {
-    SS_OWNED(free) char *programs = ss_platform_program_path(1, "");
-    size_t length = programs ? strlen(programs) : 0, end = strlen(SHOWSTOPPER_LIBEXEC_SUBDIR);
-    if (length >= end && strcmp(programs + length - end, SHOWSTOPPER_LIBEXEC_SUBDIR) == 0)
-        return ss_words_format(error, "%.*sbin", (int)(length - end), programs);
-    ss_error_fail(error,
-        "cannot locate the programs: %s is not in the folder %s of an installation", NAME,
-        SHOWSTOPPER_LIBEXEC_SUBDIR);
-    return NULL;
+    char *folder = ss_platform_program_path(1, "");
+    if (!folder) {
+        ss_error_fail(error, "cannot locate the programs: %s", strerror(errno));
+        return NULL;
+    }
+    size_t length = strlen(folder), end = strlen(SHOWSTOPPER_LIBEXEC_SUBDIR);
+    if (length >= end && strcmp(folder + length - end, SHOWSTOPPER_LIBEXEC_SUBDIR) == 0)
+        memcpy(folder + length - end, "bin", sizeof "bin");
+    return folder;
 }
 
 static int repeat(struct recorded_run *run, char **argv, struct ss_error *error) {

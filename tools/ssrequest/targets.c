@@ -26,10 +26,13 @@ void ssrequest_targets_free(struct ssrequest_targets *targets) {
     *targets = (struct ssrequest_targets){0};
 }
 
-static int refuse_url(const char *url, const char *why, struct ss_error *error) {
+#define URL_FORMS "http://HOST[:PORT]/PATH or https://"
+
+static int refuse_url(
+    const char *url, const char *why, const char *instead, struct ss_error *error) {
     SS_OWNED(free) char *shown = request_show_url(url);
-    return ss_error_fail(error, "'%s' %s: use http://HOST[:PORT]/PATH or https://",
-        ss_words_show(shown ? shown : "the URL").text, why);
+    return ss_error_fail(
+        error, "'%s' %s: use %s", ss_words_show(shown ? shown : "the URL").text, why, instead);
 }
 
 static bool begins(const char *text, const char *with) {
@@ -94,7 +97,11 @@ static int examine_url(struct ssrequest_targets *targets, struct ssrequest_targe
     char *host = NULL, *port = NULL;
     target->tls = begins(text, "https://");
     if (!target->tls && !begins(text, "http://"))
-        return refuse_url(text, "is not an HTTP URL", error);
+        return refuse_url(text, "is not an HTTP URL", URL_FORMS, error);
+    bool has_tls = curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_SSL;
+    if (target->tls && !has_tls)
+        return refuse_url(
+            text, "requires TLS, but this libcurl was built without it", "http://", error);
 
     CURLU *url = target->url = curl_url();
     CURLUcode why = url ? curl_url_set(url, CURLUPART_URL, text, 0) : CURLUE_OUT_OF_MEMORY;
@@ -103,7 +110,7 @@ static int examine_url(struct ssrequest_targets *targets, struct ssrequest_targe
     struct in_addr address;
     int result = 0;
     if (why)
-        result = refuse_url(text, curl_url_strerror(why), error);
+        result = refuse_url(text, curl_url_strerror(why), URL_FORMS, error);
     else if (!targets->socket && *host != '[' && inet_pton(AF_INET, host, &address) != 1)
         result = look_up(targets, target, host, port, error);
     curl_free(host);
