@@ -5,6 +5,7 @@
 
 [ "$(uname -m)" = x86_64 ] || skip "x86_64: packaging/static is for Debian on x86_64"
 need musl-gcc
+apt-get -o APT::Sandbox::User=root download base-files >log 2>&1 || skip "mirror: $(tail -n 1 log)"
 # shellcheck disable=SC2034,SC2154 # of the caller, and of harness.sh
 version=$(sed -n 's/^project(showstopper VERSION \([^ ]*\).*/\1/p' "$source/CMakeLists.txt")
 
