@@ -65,7 +65,11 @@ if ! command -v pipx >/dev/null; then
     skip_part "pipx: not installed"
 else
     export PIPX_HOME=$scratch/pipx PIPX_BIN_DIR=$scratch/pipx-bin
-    pipx run --python "$(command -v "$python")" --spec "made/$wheel" "${command[@]}" ssburn serial >output 2>&1 ||
-        fail "$(<output)"
-    grep -q '^verdict: ' output || fail "pipx: $(<output)"
+    if pipx run --python "$(command -v "$python")" --spec "made/$wheel" "${command[@]}" ssburn serial >output 2>&1; then
+        grep -q '^verdict: ' output || fail "pipx: $(<output)"
+    elif grep -q '^Failed to upgrade shared libraries' output; then
+        skip_part "pypi: pipx cannot install its own libraries"
+    else
+        fail "pipx: $(<output)"
+    fi
 fi
