@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 __all__ = ["Record", "Study"]
 
 
