@@ -81,8 +81,13 @@ has_other_keeper() {
 
 # end_run STATUS: lets the command of the run end, and waits for the run; fails if it exits with another status.
 end_run() {
-    local status=0
     : >"$folder/enough"
+    run_ends "$1"
+}
+
+# run_ends STATUS: the same, but the command ends by itself.
+run_ends() {
+    local status=0
     wait "$run_pid" 2>/dev/null || status=$?
     run_pid=
     [ "$status" = "$1" ] || fail "status $status instead of $1: $(cat "$folder/run-err")"

@@ -312,7 +312,7 @@ second_signal_kills_the_command() { # case
     kill -TERM "$run_pid"
     await is_unchanged
     kill -TERM "$run_pid"
-    end_run 137
+    run_ends 137
     unchanged
 }
 
