@@ -227,11 +227,12 @@ static void open_clocks(struct ss_cpu_time *meter) {
         close_clocks(meter);
 }
 
+/* The clocks include the executor, whose own clock is read first: it may run meanwhile. */
 static uint64_t read_sum(const struct ss_cpu_time *meter) {
-    uint64_t used = 0;
+    uint64_t own = ss_platform_task_clock_read(meter->self), used = 0;
     for (uint32_t i = 0; i < meter->clocks.count; i++)
         used += ss_platform_task_clock_read(meter->clocks.entries[i].clock);
-    return used - ss_platform_task_clock_read(meter->self);
+    return used - own;
 }
 
 /*

@@ -114,6 +114,30 @@ static void work_when_told(void) {
     }
 }
 
+static void spin_when_told(void) {
+    await_order();
+    answer();
+    for (;;)
+        work();
+}
+
+/* Its time grows between the readings of its clocks. */
+TEST(time_of_a_busy_executor_does_not_count) {
+    pid_t pid = start(spin_when_told);
+    ss_cpu_time_close(&meter);
+    board->attached = false;
+    atomic_store(&board->rows[0].executor, pid);
+    ss_cpu_time_open(&meter, board, 0);
+    assert_int_equal(ss_cpu_time_read(&meter, ss_platform_now()), 0);
+    order();
+    for (int i = 0; i < 50; i++) {
+        uint64_t total = ss_cpu_time_read(&meter, ss_platform_now());
+        assert_that(total, <, SS_SECOND);
+        usleep(1000);
+    }
+    end(pid);
+}
+
 TEST(cpu_time_of_the_instance_leader_counts) {
     pid_t pid = start(work_when_told);
     ss_time before = ss_platform_process_cpu_time(pid);
