@@ -98,7 +98,7 @@ def read_folder(folder: Path) -> dict[str, bytes]:
 
 
 def unpack(files: dict[str, bytes], folder: Path) -> None:
-    """Writes the files; the package's version replaces @VERSION@ in JSON."""
+    """Writes the files; the package's version replaces @VERSION@."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         path, _, target = name.partition(" -> ")
@@ -108,8 +108,7 @@ def unpack(files: dict[str, bytes], folder: Path) -> None:
         elif name.endswith("/"):
             (folder / path).mkdir(exist_ok=True)
         else:
-            is_json = path.endswith(".json")
-            (folder / path).write_bytes(data.replace(b"@VERSION@", __version__.encode()) if is_json else data)
+            (folder / path).write_bytes(data.replace(b"@VERSION@", __version__.encode()))
 
 
 @dataclass(frozen=True)
@@ -187,7 +186,7 @@ def page_text(data: bytes) -> str:
 
 
 def without_version(text: str) -> str:
-    return re.sub(rf"(ssreport|this is|this version,) {re.escape(__version__)}(?![\w.])", r"\1 @VERSION@", text)
+    return re.sub(rf"(?<![\w.]){re.escape(__version__)}(?![\w.])", "@VERSION@", text)
 
 
 _inputs: dict[str, str] = {}  # the folder with the inputs of a case

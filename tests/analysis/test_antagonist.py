@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from showstopper import cli
+from showstopper import __version__, cli
 from showstopper.antagonist import PLAN, answer, effects, study
 from showstopper.antagonist.study import Call, Stage, Study, Suspect
 from showstopper.options import parse
@@ -245,7 +245,7 @@ class Simulation:
 
 
 def corpus_parts(name: str) -> dict[str, str]:
-    text = (CORPUS / f"{name}.txt").read_bytes().decode("utf-8", "surrogateescape")
+    text = (CORPUS / f"{name}.txt").read_bytes().decode("utf-8", "surrogateescape").replace("@VERSION@", __version__)
     _, *parts = re.split(r"(?m)^== (.*)\n", text)
     return dict(zip(parts[::2], parts[1::2]))
 

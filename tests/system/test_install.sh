@@ -89,7 +89,7 @@ fi
     list_sources "$source" | grep '^[^/]*\.md$'
     (cd "$source" && ls LICENSE traces/* tutorials/*)
     (cd "$source/tools" && ls schemas/*)
-    printf '%s\n' packaging/readme/replay.svg {modules,tests,tools/experiments{,/env}}/README.md
+    printf '%s\n' packaging/readme/replay.svg packaging/readme/terminal.svg {modules,tests,tools/experiments{,/env}}/README.md
 } | sort >"$scratch/expected"
 names "$scratch"/all/share/doc/* >"$scratch/installed"
 same documents
