@@ -12,7 +12,7 @@ from typing import NamedTuple, NoReturn
 
 SOURCE = Path(__file__).resolve().parent.parent
 ARCHITECTURES = ("x86_64", "aarch64")
-REQUIRED = ("showstopper", "ssload", "ssburn", "sstrace", "sssim", "LICENSE", "LICENSE.musl")
+REQUIRED = ("showstopper", "ssload", "ssburn", "sstrace", "sssim", "ssbatch", "ssrequest", "LICENSE", "LICENSE.musl")
 
 
 class Programs(NamedTuple):

@@ -24,6 +24,8 @@
 SS_FORMAT(6, 7)
 static void print_row(FILE *stream, const char *name, double value, int decimals, const char *unit,
     const char *format, ...) {
+    if (fabs(value) < 0.5 * pow(10, -decimals))
+        value = 0; /* not -0.000 */
     if (isnan(value))
         fprintf(stream, "%-18s %-15s", name, "not measured");
     else

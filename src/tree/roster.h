@@ -11,7 +11,7 @@
 
 /*
  * The processes of an attached control group and of the groups below it, which replace the census:
- * the kernel lists them, whoever has started them. Each is a branch by itself, because members of
+ * the kernel lists them, whatever their parents are. Each is a branch by itself, because members of
  * its process group may be in other control groups. Looks again after each stop, when processes
  * that were being forked have appeared.
  */

@@ -20,7 +20,7 @@ refuses() {
     [[ ! -e made && ! -e made.part ]] || fail "${*:3} left files"
 }
 
-what_is_no_release_is_refused() { # case
+wrong_releases_are_refused() { # case
     refuses 2 "VERSION and FOLDER are required" "$version"
     refuses 2 "CMakeLists.txt has version $version" 0.9 made
     refuses 2 "tree exists" "$version" tree

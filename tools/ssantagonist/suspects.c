@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "suspects.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -10,7 +9,6 @@
 
 #include "base/grow.h"
 #include "base/owned.h"
-#include "base/paths.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "quote.h"
@@ -106,45 +104,15 @@ static pid_t parent_of(pid_t pid) {
 struct pid_list {
     pid_t *items;
     size_t count, room;
+    bool incomplete; /* memory ran out */
 };
 
-static int read_pids(struct pid_list *pids, FILE *file, struct ss_error *error) {
-    char line[32];
-    while (fgets(line, sizeof line, file)) {
-        if (!SS_GROW(pids->items, pids->count + 1, pids->room))
-            return ss_error_memory(error);
-        pids->items[pids->count++] = (pid_t)atol(line);
-    }
-    return 0;
-}
-
-static int read_group(
-    struct pid_list *pids, const char *group, bool is_top, struct ss_error *error);
-
-static int read_subgroups(struct pid_list *pids, const char *group, struct ss_error *error) {
-    char path[4096];
-    SS_OWNED(closedir) DIR *folder = opendir(group);
-    const struct dirent *entry;
-    while (folder && (entry = readdir(folder))) {
-        if (entry->d_name[0] == '.' || (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
-            continue;
-        int length = snprintf(path, sizeof path, "%s/%s", group, entry->d_name);
-        if ((size_t)length < sizeof path && read_group(pids, path, false, error) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int read_group(
-    struct pid_list *pids, const char *group, bool is_top, struct ss_error *error) {
-    char path[4200];
-    snprintf(path, sizeof path, "%s/cgroup.procs", group);
-    SS_OWNED(fclose) FILE *file = fopen(path, "re");
-    if (!file && !is_top)
-        return 0; /* its folder was removed, or is not a group */
-    if (!file)
-        return ss_paths_fail(path, error);
-    return read_pids(pids, file, error) < 0 ? -1 : read_subgroups(pids, group, error);
+static void collect(void *context, pid_t pid) {
+    struct pid_list *pids = context;
+    if (SS_GROW(pids->items, pids->count + 1, pids->room))
+        pids->items[pids->count++] = pid;
+    else
+        pids->incomplete = true;
 }
 
 /* Returns whether an ancestor of the process is in the list. */
@@ -174,8 +142,13 @@ int suspects_add_group(struct suspects *suspects, const char *group, struct ss_e
     size_t first = suspects->count;
     const char *root = strncmp(group, "/sys/fs/cgroup", 14) == 0 ? "" : "/sys/fs/cgroup/";
     snprintf(path, sizeof path, "%s%s", root, group);
-    int status = read_group(&pids, path, true, error);
-    if (status == 0)
+    int why = ss_platform_group_each(path, collect, &pids);
+    int status = 0;
+    if (pids.incomplete)
+        status = ss_error_memory(error);
+    else if (why)
+        status = ss_error_fail(error, "%s/cgroup.procs: %s", path, strerror(-why));
+    else
         status = add_topmost(suspects, &pids, error);
     free(pids.items);
     if (status == 0 && suspects->count == first)

@@ -456,6 +456,15 @@ SUMMARY_TEST(single_sample_has_no_spread) {
     assert_fits(text, 80);
 }
 
+SUMMARY_TEST(small_negative_figure_has_no_sign) {
+    outcome.error_mean_percent = -4e-4;
+    assert_says(
+        printed(ss_summary_print), "\nmean error             0.000 %    target minus load\n");
+    outcome.error_mean_percent = -6e-4;
+    assert_says(
+        printed(ss_summary_print), "\nmean error            -0.001 %    target minus load\n");
+}
+
 SUMMARY_TEST(summary_file_is_written_completely_or_not_at_all) {
     struct ss_error error = {0};
     tree_new();
