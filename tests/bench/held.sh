@@ -14,12 +14,12 @@ control group, whose CPU time an independent monitor, judge, watches. Needs root
                                work, and how many of 400 intervals of the rate contain the true rate
                      real      ssburn serve at each work, load and kind of requests: held, and at a constant
                                rate of that size with the same seed
-                     services  programs of others (those of nginx, lighttpd and python3 that are found): held three
+                     services  programs of others (those of nginx, lighttpd and apache2 that are found): held three
                                times, then at a constant rate
                      steps     20 to 60 to 20 %, and traces/day.txt at 1/720
                      cost      CPU time of ssrequest for a service of 16 processes among 1,000
   --work LIST      of \`real\`; default 1m,5m
-  --loads LIST     percents; default 25,50,75
+  --loads LIST     of \`real\` and \`services\`, percents; default 25,50,75
   --kinds LIST     of \`real\`: arrival/spread; default even/constant,poisson/constant,poisson/exponential
   --seconds N      that count; default 60
   --rounds N       of \`real\`; default 1
@@ -36,7 +36,7 @@ check_numbers seconds rounds
 for part in ${parts//,/ }; do
     [[ " simulated real services steps cost " = *" $part "* ]] || fail "--parts: $part: see --help"
 done
-settle=5
+settle=5 modules=/usr/lib/apache2/modules
 
 # make_group: creates the control group of the service, and sets `group`.
 make_group() {
@@ -221,9 +221,14 @@ start_service() {
         serve_in_group lighttpd -D -f "$folder/lighttpd.conf"
         asked=(-H 'Accept-Encoding: gzip')
         ;;
-    python3)
-        serve_in_group "$(command -v python3)" -m http.server "$port" --bind 127.0.0.1 --directory "$folder/site"
-        asked=()
+    apache2)
+        printf '%s\n' "LoadModule mpm_event_module $modules/mod_mpm_event.so" "LoadModule authz_core_module $modules/mod_authz_core.so" \
+            "LoadModule filter_module $modules/mod_filter.so" "LoadModule deflate_module $modules/mod_deflate.so" \
+            "ServerName localhost" "Listen 127.0.0.1:$port" "DocumentRoot $folder/site" 'ForceType text/plain' \
+            "PidFile $folder/apache.pid" 'ErrorLog /dev/stderr' 'DeflateCompressionLevel 3' \
+            'AddOutputFilterByType DEFLATE text/plain' >"$folder/apache.conf"
+        serve_in_group apache2 -d "$folder" -f "$folder/apache.conf" -D FOREGROUND
+        asked=(-H 'Accept-Encoding: gzip')
         ;;
     esac
     listening_to "$url"
@@ -234,22 +239,23 @@ listening_to() {
 }
 
 services() {
-    local program round load
-    printf '\n| service | load | rates | interval of the first | cost s | mean error constant | MSE constant |\n|%s\n' \
+    local program round load rates costs
+    printf '\n| service | load | rates | interval of the first | cost ms | mean error constant | MSE constant |\n|%s\n' \
         "$(printf -- '---|%.0s' {1..7})"
-    for program in nginx lighttpd python3; do
+    for program in nginx lighttpd apache2; do
         command -v "$program" >/dev/null || continue
-        for load in 25 50; do
-            rates=
+        for load in ${loads//,/ }; do
+            rates='' costs=''
             start_service "$program"
             for round in 1 2 3; do
                 held "$program-$load-$round" "0.$load" "$url" "${asked[@]}" --seed "$round"
                 rates+=" $(short "$program-$load-$round" rate)"
+                costs+=" $(awk -v cost="$(of "$program-$load-$round" cpu_seconds_per_request)" 'BEGIN { printf "%.3f", 1000 * cost }')"
             done
             constant "$program-$load-constant" "0.$load" "$(of "$program-$load-1" rate)" "$url" "${asked[@]}"
             printf '| %s | %s | %s | %s to %s | %s | %s | %s |\n' "$program" "$load" "${rates# }" \
                 "$(short "$program-$load-1" rate_low)" "$(short "$program-$load-1" rate_high)" \
-                "$(short "$program-$load-1" cpu_seconds_per_request)" "$(judged "$program-$load-constant" error_mean_percent)" \
+                "${costs# }" "$(judged "$program-$load-constant" error_mean_percent)" \
                 "$(judged "$program-$load-constant" error_mse_e4)"
             end_last
             sleep 1
