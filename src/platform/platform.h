@@ -271,6 +271,13 @@ void ss_platform_thread_signal(pid_t process, pid_t thread, int signal);
 /* Calls `see` for all processes, in no particular order. */
 SS_NONNULL(1) void ss_platform_process_each(void (*see)(void *context, pid_t pid), void *context);
 
+/*
+ * Calls `see` for about ten processes: those after the ones of the previous call with this open
+ * /proc, or the first ones after the last.
+ */
+SS_NONNULL(2)
+void ss_platform_process_some(int proc, void (*see)(void *context, pid_t pid), void *context);
+
 /* Calls `see` for all children of a process, zombies included. */
 SS_NONNULL(2)
 void ss_platform_process_children(pid_t pid, void (*see)(void *context, pid_t pid), void *context);

@@ -16,15 +16,6 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* A directory entry as the kernel returns it: struct linux_dirent64. */
-struct entry {
-    uint64_t inode;
-    int64_t offset;
-    uint16_t length;
-    uint8_t type;
-    char name[];
-};
-
 /* The version of children that have not been listed: the next reading lists them. */
 #define UNLISTED UINT64_MAX
 
@@ -48,8 +39,8 @@ static uint64_t children_version(int folder) {
 /* Uses the open file of a group. Returns 0 or a negative errno. */
 typedef int use_group(struct ss_group_sum *sum, int file, uint64_t *used);
 
-static int visit_group(
-    struct ss_counter_reader *reader, const struct entry *entry, use_group *use, uint64_t *used) {
+static int visit_group(struct ss_counter_reader *reader, const struct ss_linux_entry *entry,
+    use_group *use, uint64_t *used) {
     struct ss_group_sum *sum = &reader->sum;
     char name[sizeof "/cpu.stat" + 255];
     if (entry->type != DT_DIR || entry->name[0] == '.')
@@ -69,14 +60,14 @@ static int visit_group(
  * readings are taken.
  */
 static int each_group(struct ss_counter_reader *reader, use_group *use, uint64_t *used) {
-    _Alignas(struct entry) char entries[4096];
+    _Alignas(struct ss_linux_entry) char entries[4096];
     reader->sum.set = 0;
     if (lseek(reader->file, 0, SEEK_SET) < 0)
         return -errno;
     long length;
     while ((length = syscall(SYS_getdents64, reader->file, entries, sizeof entries)) > 0) {
         for (long at = 0; at < length;) {
-            const struct entry *entry = (const struct entry *)(entries + at);
+            const struct ss_linux_entry *entry = (const struct ss_linux_entry *)(entries + at);
             int why = visit_group(reader, entry, use, used);
             if (why)
                 return why;

@@ -6,6 +6,15 @@
 
 #include "platform/platform.h"
 
+/* A directory entry as the kernel returns it: struct linux_dirent64. */
+struct ss_linux_entry {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
 SS_NONNULL(1)
 int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
     const struct ss_platform_roots *roots, struct ss_error *error);

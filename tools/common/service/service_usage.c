@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +18,6 @@
  * assigned in ascending order, and each reading looks at a few of all processes for those that were
  * missed: a whole list takes milliseconds, in which no request is sent.
  */
-#define SLICE 256 /* bytes, about ten processes */
 
 /* A reading tries at most this many pids. An unused one takes less than a microsecond. */
 #define TRIED_MAX 4096
@@ -41,7 +39,7 @@ struct service_usage {
     int events;       /* the file that says whether the group has processes; -1: none */
     bool includes_us; /* this process is in the group */
     struct ss_process_sum sum;
-    int folder;   /* /proc, read slice by slice; -1: not open */
+    int folder;   /* /proc, a few processes at a time; -1: not open */
     bool read;    /* the processes have been read before */
     pid_t latest; /* the last pid assigned at the previous reading; -1: unknown */
     pid_t before; /* and at the one before */
@@ -130,29 +128,11 @@ static bool try_pids(struct service_usage *usage, pid_t from, pid_t to) {
     return true;
 }
 
-/* A directory entry as the kernel returns it: struct linux_dirent64. */
-struct entry {
-    uint64_t inode;
-    int64_t offset;
-    uint16_t length;
-    uint8_t type;
-    char name[];
-};
-
-/* Does not use readdir(), which makes the kernel list about a thousand processes at once. */
-static void try_slice(struct service_usage *usage) {
-    _Alignas(struct entry) char entries[SLICE];
-    long length = syscall(SYS_getdents64, usage->folder, entries, sizeof entries);
-    if (length <= 0)
-        lseek(usage->folder, 0, SEEK_SET);
-    for (long at = 0; at < length;) {
-        const struct entry *entry = (const struct entry *)(entries + at);
-        pid_t pid = (pid_t)strtol(entry->name, NULL, 10);
-        struct ss_process_times times;
-        if (pid > 0 && is_candidate(usage, pid) && ss_platform_process_times(pid, &times))
-            add_child(usage, pid, times.parent);
-        at += entry->length;
-    }
+static void try_pid(void *context, pid_t pid) {
+    struct service_usage *usage = context;
+    struct ss_process_times times;
+    if (is_candidate(usage, pid) && ss_platform_process_times(pid, &times))
+        add_child(usage, pid, times.parent);
 }
 
 /*
@@ -164,7 +144,7 @@ static void add_new(struct service_usage *usage) {
     if (usage->before >= 0 && latest >= 0 && try_pids(usage, usage->before, latest)) {
         usage->before = usage->latest;
         usage->latest = latest;
-        try_slice(usage);
+        ss_platform_process_some(usage->folder, try_pid, usage);
     } else if (ss_platform_now() >= usage->due) {
         list_all(usage);
         usage->before = usage->latest = latest;
