@@ -65,7 +65,7 @@ build() {
 hold() {
     local command=(showstopper --load "$load" --duration "$duration" --progress always
         --json "$summary" --iteration '^iteration' ssburn serial)
-    printf '\nssburn alone would keep all CPUs busy. Its load, held at %s for %s:\n' "$load" "$duration"
+    printf '\nssburn alone would keep all CPUs busy. Now the load of the machine is held at %s for %s:\n' "$load" "$duration"
     PATH=$PWD/build/bin:$PATH "${command[@]}" >/dev/null
 }
 
@@ -78,7 +78,7 @@ The verdict says why this run measured nothing. If other processes are the reaso
   build/bin/ssload                    shows when the machine is quiet; then try again
   tools/demo.sh --load 80%            a target above the load of the others can be held
   build/bin/showstopper -f own -l 50% build/bin/ssburn serial
-                                      holds the load of ssburn alone, whatever else runs
+                                      holds the load of ssburn alone, if the others leave enough
 END
 }
 
