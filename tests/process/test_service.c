@@ -19,8 +19,8 @@
 #include "proc_tree.h"
 #include "process.h"
 #include "run.h"
-#include "service_others.h"
 #include "service_usage.h"
+#include "service_work.h"
 #include "surroundings.h"
 
 #define WORK (200 * SS_MILLISECOND) /* CPU time of a request */
@@ -298,47 +298,47 @@ TEST_CASE(descendants_are_found_after_too_many_pids) {
 
 /* A service whose requests another process works on: here a child that does not descend from it. */
 TEST_CASE(processes_behind_a_proxy_are_named) {
-    struct service_others others = {0};
+    struct service_work work = {0};
     struct service proxy = {0}, whole = {0};
     char text[256];
     struct proc_tree_name name = proc_tree_name(NULL, getpid());
     pid_t server = start(lead);
-    service_others_look(&others, 1 * SS_SECOND);
-    service_others_look(&others, 2 * SS_SECOND);
+    service_work_look(&work, 1 * SS_SECOND);
+    service_work_look(&work, 2 * SS_SECOND);
     order(ORDER_WORK);
-    service_others_look(&others, 3 * SS_SECOND);
+    service_work_look(&work, 3 * SS_SECOND);
     size_t kept = 0; /* what else runs on this machine may use more */
-    for (size_t i = 0; i < others.count; i++) {
-        if (proc_tree_is_below(NULL, others.items[i].pid, getpid()))
-            others.items[kept++] = others.items[i];
+    for (size_t i = 0; i < work.count; i++) {
+        if (proc_tree_is_below(NULL, work.items[i].pid, getpid()))
+            work.items[kept++] = work.items[i];
     }
-    others.count = kept;
-    ck_assert(service_others_name(&others, &proxy, 0.05, text, sizeof text));
+    work.count = kept;
+    ck_assert(service_work_of_others(&work, &proxy, 0.05, text, sizeof text));
     ck_assert_msg(strstr(text, name.text) != NULL, "%s", text);
 
     ck_assert(SS_GROW(whole.roots.items, 1, whole.roots.room));
     whole.roots.items[whole.roots.count++] = server;
-    ck_assert(!service_others_name(&others, &whole, 0.05, text, sizeof text));
-    ck_assert(!service_others_name(&others, &proxy, 1e6, text, sizeof text));
+    ck_assert(!service_work_of_others(&work, &whole, 0.05, text, sizeof text));
+    ck_assert(!service_work_of_others(&work, &proxy, 1e6, text, sizeof text));
     service_free(&whole);
-    service_others_free(&others);
+    service_work_free(&work);
     kin_end(server);
 }
 
 TEST_CASE(a_process_that_does_most_of_the_work_is_named) {
-    struct service_others workers = {0};
+    struct service_work workers = {0};
     struct service none = {0};
     struct ss_error error = {0};
     char text[96] = "";
     pid_t server = start(lead);
     ck_assert_msg(find_port(&error) == 0, "%s", error.message);
-    service_others_look(&workers, 1 * SS_SECOND);
+    service_work_look(&workers, 1 * SS_SECOND);
     order(ORDER_WORK);
-    service_others_look(&workers, 2 * SS_SECOND);
-    ck_assert(service_others_uneven(&workers, &service, text, sizeof text));
+    service_work_look(&workers, 2 * SS_SECOND);
+    ck_assert(service_work_is_uneven(&workers, &service, text, sizeof text));
     ck_assert_msg(strstr(text, ") did ") && strstr(text, "% of the work of "), "%s", text);
-    ck_assert(!service_others_uneven(&workers, &none, text, sizeof text));
-    service_others_free(&workers);
+    ck_assert(!service_work_is_uneven(&workers, &none, text, sizeof text));
+    service_work_free(&workers);
     service_free(&service);
     kin_end(server);
 }

@@ -10,8 +10,8 @@
 
 #include "platform/platform.h"
 #include "run/sensor.h"
-#include "service_others.h"
 #include "service_usage.h"
+#include "service_work.h"
 
 /* A run ends once more than this part of the requests of the last FAILURES_OVER failed. */
 #define FAILURES_MAX  0.01
@@ -24,10 +24,9 @@
 struct ssrequest_service {
     struct ssrequest_run *run;
     struct service_control control;
-    struct service_others others;  /* looked for with `usage` */
-    struct service_others workers; /* those of the service, during control */
-    uint64_t used;                 /* CPU time of the service when single requests began */
-    struct service_usage *usage;   /* NULL: `reader` reads the load */
+    struct service_work search_work, control_work;
+    uint64_t used;               /* CPU time of the service when single requests began */
+    struct service_usage *usage; /* NULL: `reader` reads the load */
     struct ss_counter_reader reader;
     struct ss_sensor sensor; /* of --feedback command; pid 0: none */
     ss_time duration;
@@ -163,15 +162,15 @@ void ssrequest_service_begin(struct ssrequest_service *service) {
     struct ss_counters_source counters = {read_counters, service};
     service_control_begin(&service->control, counters, ss_platform_now());
     if (service->usage)
-        service_others_look(&service->others, ss_platform_now());
+        service_work_look(&service->search_work, ss_platform_now());
 }
 
 void ssrequest_service_close(struct ssrequest_service *service) {
     if (!service)
         return;
     service_usage_close(service->usage);
-    service_others_free(&service->others);
-    service_others_free(&service->workers);
+    service_work_free(&service->search_work);
+    service_work_free(&service->control_work);
     if (service->sensor.pid > 0 && !ss_sensor_end(&service->sensor))
         fprintf(stderr, "ssrequest: warning: the command of --feedback does not end\n");
     ss_platform_counters_close(&service->reader);
@@ -184,8 +183,8 @@ struct service_control *ssrequest_service_control(struct ssrequest_service *serv
 }
 
 static void end_sending(struct ssrequest_service *service, ss_time now) {
-    if (service->workers.looks == 1)
-        service_others_look(&service->workers, ss_platform_now());
+    if (service->control_work.looks == 1)
+        service_work_look(&service->control_work, ss_platform_now());
     service->ended = now;
     request_generator_end(service->run->generator, now);
 }
@@ -226,19 +225,21 @@ static void look_for_limit(struct ssrequest_service *service) {
 static void look_for_others(struct ssrequest_service *service, enum ss_rate_stage before) {
     const struct service_control *control = &service->control;
     char names[512];
-    if (!service->usage || control->rate.stage == before || service->others.looks == 3)
+    if (!service->usage || control->rate.stage == before || service->search_work.looks == 3)
         return;
     if (before == SS_RATE_SINGLE) /* also what comes after the answers */
         return;
-    service_others_look(&service->others, ss_platform_now());
+    service_work_look(&service->search_work, ss_platform_now());
     if (before == SS_RATE_SILENT)
         service->used = control->latest.used;
-    if (service->others.looks < 3)
+    if (service->search_work.looks < 3)
         return;
-    double seconds = ss_time_seconds(service->others.looked[2] - service->others.looked[1]);
+    double seconds =
+        ss_time_seconds(service->search_work.looked[2] - service->search_work.looked[1]);
     double used =
         (double)(control->latest.used - service->used) / 1e9 - control->background * seconds;
-    if (service_others_name(&service->others, &service->run->service, used, names, sizeof names) &&
+    if (service_work_of_others(
+            &service->search_work, &service->run->service, used, names, sizeof names) &&
         !service->run->options->quiet)
         fprintf(stderr,
             "ssrequest: warning: other processes began to use CPU time with the requests: %s; if "
@@ -262,8 +263,8 @@ static int step_control(struct ssrequest_service *service, ss_time now) {
     look_for_others(service, stage);
     if (control->begin == SS_TIME_NEVER)
         return 0;
-    if (service->usage && service->workers.looks == 0)
-        service_others_look(&service->workers, clock);
+    if (service->usage && service->control_work.looks == 0)
+        service_work_look(&service->control_work, clock);
     ss_time controlled = ss_time_since(clock, control->begin);
     if (service->counting == SS_TIME_NEVER && controlled >= run->options->settle)
         service->counting = now;
@@ -297,9 +298,9 @@ ss_time ssrequest_service_describe(
     const struct ssrequest_service *service, struct request_held *held) {
     service_control_describe(
         &service->control, service->run->options->settle, ss_platform_now(), held);
-    if (service->workers.looks < 2 ||
-        !service_others_uneven(
-            &service->workers, &service->run->service, held->uneven, sizeof held->uneven))
+    if (service->control_work.looks < 2 ||
+        !service_work_is_uneven(
+            &service->control_work, &service->run->service, held->uneven, sizeof held->uneven))
         held->uneven[0] = '\0';
     return service->counting == SS_TIME_NEVER ? 0 : service->counting;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SERVICE_SERVICE_OTHERS_H
-#define SERVICE_SERVICE_OTHERS_H
+#ifndef SERVICE_SERVICE_WORK_H
+#define SERVICE_SERVICE_WORK_H
 
 /*
- * Compares the CPU time of all processes between looks. Names those that work for requests but do
- * not belong to the service, such as those that a proxy passes requests on to, and a process of the
- * service that does most of its work.
+ * Which processes work for the requests of a service, by the CPU time of all processes at some
+ * moments: some may not belong to the service, such as those that a proxy passes requests on to,
+ * and one of the service may do most of its work.
  */
 
 #include <stddef.h>
@@ -16,14 +16,14 @@
 
 #include "service_processes.h"
 
-struct service_other {
+struct service_worker {
     pid_t pid;
     ss_time used[3]; /* CPU time at each look; SS_TIME_NEVER: not seen then */
 };
 
 /* Zeroed: no look yet. */
-struct service_others {
-    struct service_other *items;
+struct service_work {
+    struct service_worker *items;
     size_t count, room;
     ss_time looked[3];
     unsigned looks;
@@ -33,7 +33,7 @@ struct service_others {
  * Notes the CPU time of all processes. Call this three times: as silence begins, as requests begin,
  * and when they have ended.
  */
-SS_NONNULL() void service_others_look(struct service_others *others, ss_time now);
+SS_NONNULL() void service_work_look(struct service_work *work, ss_time now);
 
 /*
  * Writes which processes other than this one and those of the service used CPU time for requests,
@@ -42,7 +42,7 @@ SS_NONNULL() void service_others_look(struct service_others *others, ss_time now
  */
 SS_NONNULL(1, 2, 4)
 SS_WRITES(4, 5)
-bool service_others_name(const struct service_others *others, const struct service *service,
+bool service_work_of_others(const struct service_work *work, const struct service *service,
     double used, char *text, size_t size);
 
 /*
@@ -52,9 +52,9 @@ bool service_others_name(const struct service_others *others, const struct servi
  */
 SS_NONNULL()
 SS_WRITES(3, 4)
-bool service_others_uneven(
-    const struct service_others *others, const struct service *service, char *text, size_t size);
+bool service_work_is_uneven(
+    const struct service_work *work, const struct service *service, char *text, size_t size);
 
-SS_NONNULL() void service_others_free(struct service_others *others);
+SS_NONNULL() void service_work_free(struct service_work *work);
 
 #endif

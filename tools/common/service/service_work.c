@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "service_others.h"
+#include "service_work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,39 +22,39 @@
 /* A process that did this many times as much as the mean of those with its name is named. */
 #define UNEVEN 2
 
-static struct service_other *find(struct service_others *others, pid_t pid) {
-    for (size_t i = 0; i < others->count; i++) {
-        if (others->items[i].pid == pid)
-            return &others->items[i];
+static struct service_worker *find(struct service_work *work, pid_t pid) {
+    for (size_t i = 0; i < work->count; i++) {
+        if (work->items[i].pid == pid)
+            return &work->items[i];
     }
-    if (!SS_GROW(others->items, others->count + 1, others->room))
+    if (!SS_GROW(work->items, work->count + 1, work->room))
         return NULL;
-    struct service_other *added = &others->items[others->count++];
-    *added = (struct service_other){pid, {SS_TIME_NEVER, SS_TIME_NEVER, SS_TIME_NEVER}};
+    struct service_worker *added = &work->items[work->count++];
+    *added = (struct service_worker){pid, {SS_TIME_NEVER, SS_TIME_NEVER, SS_TIME_NEVER}};
     return added;
 }
 
 static void note(void *context, pid_t pid) {
-    struct service_others *others = context;
-    struct service_other *other = find(others, pid);
-    if (other)
-        other->used[others->looks] = ss_platform_process_cpu_time(pid);
+    struct service_work *work = context;
+    struct service_worker *worker = find(work, pid);
+    if (worker)
+        worker->used[work->looks] = ss_platform_process_cpu_time(pid);
 }
 
-void service_others_look(struct service_others *others, ss_time now) {
-    if (others->looks == 3)
+void service_work_look(struct service_work *work, ss_time now) {
+    if (work->looks == 3)
         return;
-    others->looked[others->looks] = now;
-    ss_platform_process_each(note, others);
-    others->looks++;
+    work->looked[work->looks] = now;
+    ss_platform_process_each(note, work);
+    work->looks++;
 }
 
 /*
  * Returns the seconds that a process used for requests, beyond what it uses without them. A process
  * that was busy before, or that has just begun, has other work.
  */
-static double find_growth(const struct service_others *others, const struct service_other *other) {
-    const ss_time *used = other->used, *at = others->looked;
+static double find_growth(const struct service_work *work, const struct service_worker *worker) {
+    const ss_time *used = worker->used, *at = work->looked;
     if (used[0] == SS_TIME_NEVER || used[1] == SS_TIME_NEVER || used[2] == SS_TIME_NEVER ||
         at[1] <= at[0])
         return 0;
@@ -84,18 +84,18 @@ static int compare(const void *one, const void *other) {
     return (a->by < b->by) - (a->by > b->by);
 }
 
-bool service_others_name(const struct service_others *others, const struct service *service,
+bool service_work_of_others(const struct service_work *work, const struct service *service,
     double used, char *text, size_t size) {
-    SS_OWNED(free) struct grown *grown = calloc(others->count + 1, sizeof *grown);
+    SS_OWNED(free) struct grown *grown = calloc(work->count + 1, sizeof *grown);
     size_t count = 0, length = 0;
     double sum = 0;
     text[0] = '\0';
-    for (size_t i = 0; grown && i < others->count; i++) {
-        const struct service_other *other = &others->items[i];
-        double by = find_growth(others, other);
-        if (by < CHANCE || other->pid == getpid() || is_in(service, other->pid))
+    for (size_t i = 0; grown && i < work->count; i++) {
+        const struct service_worker *worker = &work->items[i];
+        double by = find_growth(work, worker);
+        if (by < CHANCE || worker->pid == getpid() || is_in(service, worker->pid))
             continue;
-        grown[count++] = (struct grown){other->pid, by};
+        grown[count++] = (struct grown){worker->pid, by};
         sum += by;
     }
     if (sum <= PART * used)
@@ -109,20 +109,20 @@ bool service_others_name(const struct service_others *others, const struct servi
 }
 
 /* Returns the seconds that a process used between the first two looks. */
-static double find_work(const struct service_other *other) {
-    if (other->used[0] == SS_TIME_NEVER || other->used[1] == SS_TIME_NEVER)
+static double find_work(const struct service_worker *worker) {
+    if (worker->used[0] == SS_TIME_NEVER || worker->used[1] == SS_TIME_NEVER)
         return 0;
-    return ss_time_seconds(ss_time_since(other->used[1], other->used[0]));
+    return ss_time_seconds(ss_time_since(worker->used[1], worker->used[0]));
 }
 
-bool service_others_uneven(
-    const struct service_others *others, const struct service *service, char *text, size_t size) {
-    const struct service_other *busiest = NULL;
-    for (size_t i = 0; i < others->count; i++) {
-        const struct service_other *other = &others->items[i];
-        if (find_work(other) > (busiest ? find_work(busiest) : CHANCE) &&
-            is_in(service, other->pid))
-            busiest = other;
+bool service_work_is_uneven(
+    const struct service_work *work, const struct service *service, char *text, size_t size) {
+    const struct service_worker *busiest = NULL;
+    for (size_t i = 0; i < work->count; i++) {
+        const struct service_worker *worker = &work->items[i];
+        if (find_work(worker) > (busiest ? find_work(busiest) : CHANCE) &&
+            is_in(service, worker->pid))
+            busiest = worker;
     }
     if (!busiest)
         return false;
@@ -130,12 +130,12 @@ bool service_others_uneven(
     const struct proc_tree_name name = proc_tree_name(NULL, busiest->pid);
     double sum = 0, most = find_work(busiest);
     unsigned count = 0;
-    for (size_t i = 0; i < others->count; i++) {
-        const struct service_other *other = &others->items[i];
-        if (other->used[1] == SS_TIME_NEVER || !is_in(service, other->pid) ||
-            strcmp(proc_tree_name(NULL, other->pid).text, name.text) != 0)
+    for (size_t i = 0; i < work->count; i++) {
+        const struct service_worker *worker = &work->items[i];
+        if (worker->used[1] == SS_TIME_NEVER || !is_in(service, worker->pid) ||
+            strcmp(proc_tree_name(NULL, worker->pid).text, name.text) != 0)
             continue;
-        sum += find_work(other);
+        sum += find_work(worker);
         count++;
     }
     snprintf(text, size, "%s (%d) did %.0f %% of the work of %u processes", name.text,
@@ -143,7 +143,7 @@ bool service_others_uneven(
     return most > UNEVEN * sum / count;
 }
 
-void service_others_free(struct service_others *others) {
-    free(others->items);
-    *others = (struct service_others){0};
+void service_work_free(struct service_work *work) {
+    free(work->items);
+    *work = (struct service_work){0};
 }
