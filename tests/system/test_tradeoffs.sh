@@ -131,11 +131,11 @@ END
     chmod +x "$scratch/small/ssactuate"
     ln -s "$build/bin/showstopper" "$scratch/small"
     call tradeoffs busy --plan --rounds 2 --bin "$scratch/small" || fail "status $?"
-    for placement in quarter-one-node quarter-one-chip half-one-chip; do
+    for placement in quarter-one-chip half-one-chip; do
         is_planned 1 "^skip $placement reason=pin=one-.*:.*fewer.* placement=$placement "
         is_planned 0 "^run $placement-"
     done
-    is_planned 2 '^run quarter-both-chips-'
+    is_planned 2 '^run half-spread-'
     ssbatch_accepts
 }
 
@@ -161,11 +161,11 @@ published_levels_are_planned() { # case
         experiment tradeoffs --plan --published "$knob" --rounds 1
         ssbatch_accepts
         is_planned "$(runs | wc -l)" '^run .* arrival=(even|concurrent) '
-        # 3.3 and 4.2.1: 0, 5, ... below 140 requests a second, 10 s each; 5.2: 32, and up to 50, requests a second.
+        # 3.3 and 4.2.1: 0, 5, ... below 140 requests a second, 10 s each; 5.2: 32, and 0 to 50, requests a second.
         case $knob in
         cap) is_planned 0 '^run .* steps=' ;;
         fig7) is_planned "$(runs | wc -l)" ' rate=32 ' ;;
-        fig8) is_planned "$(runs | wc -l)" ' steps=50:5:10 ' ;;
+        fig8) is_planned "$(runs | wc -l)" ' steps=55:5:10 ' ;;
         *) is_planned "$(runs | wc -l)" ' steps=140:5:10 ' ;;
         esac
         is_planned 1 "^once units .* --iteration $((1000 * cpus / 105))m "
@@ -182,7 +182,7 @@ published_levels_are_planned() { # case
     experiment tradeoffs busy --plan --rounds 1
     ssbatch_accepts
     is_planned "$(runs | wc -l)" '^main -- .*showstopper --quiet --record '
-    is_planned 1 '^run quarter-both-chips-.* placement=quarter-both-chips target=(0\.[0-9]+|1) '
+    is_planned 1 '^run half-free-.* placement=half-free target=(0\.[0-9]+|1) '
     is_planned "$cpus" ' placement=pinned '
 }
 
@@ -191,16 +191,27 @@ as_on_32_cpus() {
     call tradeoffs --plan --rounds 1 --bin "$scratch/large" "$@" || fail "status $?: $(cat "$output")"
 }
 
+# make_large: makes `large`, a folder of programs for a machine of 32 CPUs; `ssactuate` prints the CPUs of a pin there.
+make_large() {
+    mkdir "$scratch/large"
+    ln -s "$build/bin/showstopper" "$scratch/large"
+    printf '#!/bin/sh\necho 32\n' >"$scratch/large/nproc"
+    { echo '#!/bin/sh' && cat; } >"$scratch/large/ssactuate"
+    chmod +x "$scratch/large/nproc" "$scratch/large/ssactuate"
+}
+
 # The instances of sections 4 to 6 on 32 cores: guest 1 is pinned to cores 0 to 7, guest 2 to 8 to 15, ...
 published_instances_have_the_published_cpus() { # case
     local n
-    mkdir "$scratch/large"
-    ln -s "$build/bin/showstopper" "$scratch/large"
-    echo 'echo 32' >"$scratch/large/nproc"
-    # shellcheck disable=SC2016 # for the other shell
-    echo '[ "$*" = "${*#* -- }" ] || echo 0-15' >"$scratch/large/ssactuate"
-    sed -i '1i #!/bin/sh' "$scratch/large/nproc" "$scratch/large/ssactuate"
-    chmod +x "$scratch/large/nproc" "$scratch/large/ssactuate"
+    make_large <<'END'
+case "$*" in *' -- '*) ;; *) exit ;; esac
+case $2 in
+pin=one-chip:8) echo 0,2,4,6,8,10,12,14 ;;
+pin=spread:8) echo 0,2,8,10,16,18,24,26 ;;
+pin=spread:16) echo 0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30 ;;
+*) n=${2##*[:=]} && echo "0-$((n - 1))" ;;
+esac
+END
     as_on_32_cpus --published pinning
     is_planned 16 '^run .* machine_cpus=32'
     for n in 1 2 3 4; do
@@ -210,37 +221,81 @@ published_instances_have_the_published_cpus() { # case
     done
     as_on_32_cpus --published horizontal
     is_planned 8 ' ssactuate run instances=. .* --workers 8 '
-    as_on_32_cpus --published dvfs
-    is_planned 3 ' knobs=frequency=min\+cpus=16\+workers=16 arrival=(even|concurrent|poisson) '
-    is_planned 6 ' ssload --cpus 0-15 '
     as_on_32_cpus --published vertical
     is_planned 8 ' knobs=cpus=(8|16|24|32)\+workers=32 '
-    as_on_32_cpus --published fig7
-    is_planned 8 ' knobs=instances=8\+workers=1\+pin=(free|one-node:8.,each|one-chip:8.,each|spread:8.,each) '
-    as_on_32_cpus --published fig8
-    is_planned 8 ' knobs=workers=8\+pin='
     as_on_32_cpus --published fig9
     is_planned 2 ' knobs=instances=3\+workers=4\+pin=first:12.,each '
     as_on_32_cpus --published cap --work 100m
     is_planned 2 ' knobs=instances=2\+workers=8 .* cap=260 rate=170 ' # 160 a second, and 50 more for each
+    # The settings of Fig. 4: the second packs the first cores. Of busy, settings 1 and 2 are a number of CPUs.
+    as_on_32_cpus --published fig8
+    is_planned 8 ' knobs=workers=8\+pin=(free|first:8.,each|one-chip:8.,each|spread:8.,each) '
+    is_planned 8 '^run '
+    as_on_32_cpus --published fig7
+    is_planned 8 ' knobs=instances=8\+workers=1\+pin=(free|first:8.,each|one-chip:8.,each|spread:8.,each) '
+    is_planned 4 ' knobs=instances=8\+workers=1\+pin=(one-chip|spread):16 '
+    is_planned 2 '^skip .* reason=not.* setting=(half|all)-free '
     as_on_32_cpus busy
     is_planned 1 '^main -- ssactuate run pin=first:8 -- .* -n 8 -l 100%'
+    is_planned 8 '^run .* target=0.25 round=1 '
     is_planned 0 '^run pinned-.*spread'
 }
 
-the_other_instance_visits_all_cpus() { # case
-    local cpus last service_cpus=0
-    cpus=$(nproc) last=$(($(nproc) - 1))
+settings_with_equal_cpus_are_skipped() { # case
+    local settings=instances=8\\+workers=1\\+pin
+    make_large <<'END'
+case "$*" in *' -- '*) echo "0-$((${2##*:} - 1))" ;; esac
+END
+    as_on_32_cpus --published fig7
+    is_planned 6 "^run .* knobs=$settings=(free|first:8.,each|one-chip:16) "
+    is_planned 6 '^run '
+    is_planned 2 "^skip .* reason=the.*same.*CPUs.*first:8.*each knobs=$settings=(one-chip|spread):8.,each "
+    is_planned 1 "^skip .* reason=the.*same.*CPUs.*one-chip:16 knobs=$settings=spread:16 "
+    as_on_32_cpus busy
+    is_planned 2 '^skip .* reason=the.*same.*CPUs.*pinned placement=quarter-(one-chip|both-chips) '
+    is_planned 1 '^skip .* reason=the.*same.*CPUs.*half-one-chip placement=half-spread '
+    is_planned 0 '^run (quarter|half-spread)'
+    as_on_32_cpus --knobs 'pin=first:8 pin=spread:8'
+    is_planned 2 '^run ' # named levels are kept
+}
+
+# Fig. 3 has three frequencies, and only the maximum is set where the driver cannot do more.
+published_frequencies_are_those_of_the_machine() { # case
+    local machine low middle tree=$scratch/tree
+    make_large <<END
+case "\$1" in
+get | list) exec "$build/bin/ssactuate" "\$@" --root "$scratch/tree" ;;
+esac
+case "\$*" in *' -- '*) echo 0-15 && exit ;; esac
+exec "$build/bin/ssactuate" "\$@" --root "$scratch/tree"
+END
+    while IFS='|' read -r machine low middle; do
+        rm -rf "$tree"
+        unpack_tree "$source/tests/data/actuate/$machine.tree" "$tree"
+        sed -i s/0-3/0-31/ "$tree/proc/self/status" "$tree/sys/devices/system/cpu/online"
+        as_on_32_cpus --published dvfs --energy-root "$tree"
+        is_planned 9 '^run '
+        is_planned 9 " knobs=frequency=$low(min|$middle|max)\\+cpus=16\\+workers=16 arrival=(even|concurrent|poisson) "
+        is_planned 9 ' ssload --cpus 0-15 '
+    done <<'END'
+intel-pstate|min-|2.2GHz
+acpi-cpufreq||1.6GHz
+END
+}
+
+the_other_instance_visits_all_other_cpus() { # case
+    local last
+    last=$(($(nproc) - 1))
+    [ "$last" -gt 0 ] || skip "cpus: there is no other CPU"
     have_first_cpus "$last" || skip "first-cpus: our CPUs are not CPU 0 to CPU $last"
-    [ "$last" -eq 0 ] || service_cpus="0\\\\,$last"
     experiment tradeoffs --plan --published neighbours --rounds 1
     ssbatch_accepts
-    [ "$(runs | wc -l)" -eq $((2 * cpus)) ] || fail "$(runs | wc -l) runs on $cpus CPUs"
-    is_planned $((2 * cpus)) '^run .* arrival=(even|concurrent) '
-    is_planned $((2 * cpus)) '^beside one .* ssactuate run instances=1 pin=0 '
-    is_planned 2 "^beside load .* ssload --cpus $service_cpus "
+    [ "$(runs | wc -l)" -eq $((2 * last)) ] || fail "$(runs | wc -l) runs on CPUs 0 to $last"
+    is_planned $((2 * last)) '^run .* arrival=(even|concurrent) '
+    is_planned $((2 * last)) '^beside one .* ssactuate run instances=1 pin=0 '
+    is_planned 2 "^beside load .* ssload --cpus 0\\\\,$last "
     is_planned 2 "^beside other .* ssactuate run instances=1 pin=$last "
-    is_planned $((2 * cpus)) '^main requests .*one\.1.*other\.1'
+    is_planned $((2 * last)) '^main requests .*one\.1.*other\.1'
 }
 
 # Levels that are not named, and need more CPUs than may be used, are skipped.
@@ -253,11 +308,8 @@ default_levels_fit_the_cpus_that_may_be_used() { # case
     ssbatch_accepts
     ! call_on "$last" tradeoffs --plan --knobs cpus=2 || fail "a level that was named is skipped"
     prints "tradeoffs: --knobs: cpus=2: .*"
-    call_on "$last" tradeoffs neighbours --plan --rounds 1 || fail "status $?"
-    is_planned 1 "^beside one .* ssactuate run instances=1 pin=$last "
-    is_planned 1 "^beside other .* ssactuate run instances=1 pin=$last "
-    is_planned 1 "^beside load .* ssload --cpus $last "
-    ssbatch_accepts
+    ! call_on "$last" tradeoffs neighbours --plan || fail "one CPU has a neighbor"
+    prints "tradeoffs: neighbours needs two CPUs: .*"
 }
 
 # call_on CPU NAME OPTION...: like call, on one CPU.
