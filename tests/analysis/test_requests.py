@@ -172,7 +172,10 @@ def test_limits_are_between_two_rates(values, limit, expected):
     [
         ("frequency=1.4GHz,turbo=off+pin=free", "frequency", 1.4e9),
         ("frequency=min", "frequency", 0),
-        ("frequency=max", "frequency", levels.UNLIMITED),
+        ("frequency=max,turbo=on", "frequency", levels.UNLIMITED),
+        ("frequency=min-2.2GHz+cpus=2", "frequency", 2.2e9),
+        ("frequency=min-max", "frequency", levels.UNLIMITED),
+        ("frequency=min-min", "frequency", 0),
         ("pin=first:8,each", "pin", 0),
         ("instances=3", "pin", 1),
         ("pin=free", "instances", 1),
@@ -203,7 +206,7 @@ HIGH = ((0, 0.0, 120, 0), (10, 0.1, 150, 0.3), (20, 0.4, 180, 0.6), (30, 1.6, 20
 LOW = ((0, 0.0, 120, 0), (10, 0.4, 148.5, 0.5), (20, 1.6, 150, 0.98), (30, 9.0, 172, 1))
 
 
-def write_level(folder, knobs, rates, round_, power=True):
+def write_level(folder, knobs, rates, round_, power=True, columns=()):
     rows, energy, load = [], "time,elapsed_seconds,watts\n", "time,load\n"
     for at in range(16):
         rate, time, watts, busy = rates[at // 4]
@@ -215,7 +218,7 @@ def write_level(folder, knobs, rates, round_, power=True):
     (record / "beside.csv").write_text(load)
     if power:
         (record / "energy.csv").write_text(energy)
-    columns = {"experiment": "tradeoffs", "workload": "serve", "knobs": knobs, "round": str(round_)}
+    columns = dict(columns, experiment="tradeoffs", workload="serve", knobs=knobs, round=str(round_))
     commands = [{"record": "requests", "role": "requests"}]
     run = {"schema": 1, "status": "done", "columns": columns, "commands": commands}
     (folder / "run.json").write_text(json.dumps(run))
@@ -251,6 +254,20 @@ def test_statements_are_tested_by_welch(report):
     assert rules["difference"][twice] == pytest.approx(0.12)
     pinned = rules.loc["pinning does not change the power of an underloaded service"]
     assert (pinned["verdict"], pinned["why"]) == ("not tested", "no two such levels")
+
+
+@pytest.mark.parametrize(("workers", "verdict"), [("2", "supported"), ("4", "not tested")])
+def test_more_instances_help_if_fewer_use_a_part_of_the_cpus(tmp_path, workers, verdict):
+    for round_ in (1, 2, 3):
+        for instances, rates in ((2, HIGH), (1, LOW)):
+            folder = tmp_path / f"{instances}-{round_}"
+            columns = {"machine_cpus": "4", "workers": workers}
+            write_level(folder, f"instances={instances}", rates, round_, columns=columns)
+    report = Report()
+    report.read([str(tmp_path)])
+    rules = report.table("requests-rules").frame.set_index("statement")
+    shorter = "more instances shorten the mean response time of an overloaded service"
+    assert rules["verdict"][f"{shorter} that uses a part of the CPUs"] == verdict
 
 
 def test_statements_are_not_tested_without_rates(tmp_path):

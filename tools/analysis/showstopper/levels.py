@@ -75,17 +75,18 @@ def _number(words: str) -> float:
 def amount(of: Responses, knob: str) -> float:
     """Return how much a level gives of an actuator, so that levels can be ordered.
 
-    That is a frequency in Hz (0 for min), a number of instances or CPUs, a percentage, 1 if not
-    pinned and 0 if pinned; unlimited if the level does not limit it.
+    That is a frequency in Hz (0 for min; of a range, the higher one), a number of instances or
+    CPUs, a percentage, 1 if not pinned and 0 if pinned; unlimited if the level does not limit it.
     """
     _, has_value, value = _level(of.knobs, knob).partition("=")
     if knob == "pin":
         return float(not has_value or value.startswith("free"))
     if knob != "frequency":
         return _number(value) if has_value and not value.startswith("none") else UNLIMITED
-    if not has_value or value.startswith("max"):
+    value = value.partition(",")[0].rpartition("-")[2]
+    if not has_value or value == "max":
         return UNLIMITED
-    if value.startswith("min"):
+    if value == "min":
         return 0.0
     unit = re.match(r"[\d.eE+-]*([GM]?)", value)
     return _number(value) * {"G": 1e9, "M": 1e6, "": 1}[unit[1] if unit else ""]
@@ -348,7 +349,7 @@ STATES = {
     "unsaturated": (f"busiest < {SATURATED}", " at which no CPU set is 98 % busy"),
     "saturated": (f"busiest >= {SATURATED}", " at which a CPU set is at least 98 % busy"),
 }
-CPUS = ("some CPUs", "all CPUs")  # to which the second series is pinned; both are overloaded
+CPUS = ("some CPUs", "all CPUs")  # that the second series may use; both are overloaded
 STATES |= dict.fromkeys(CPUS, STATES["overloaded"])
 
 COLUMNS = {"watts": "watts", "mean": "all_mean", "p95": "all_p95"}
@@ -421,7 +422,7 @@ def _distance(rule: Rule, one: Level, other: Level) -> float:
     """Return by how much the first series has more; 0 if the series cannot be compared."""
     first, second = one.of, other.of
     is_with = not rule.with_ or rule.with_ in (first.arrival, first.balance)
-    if not (first.knobs and second.knobs and is_with and _are_cpus(rule.state, second)):
+    if not (first.knobs and second.knobs and is_with and _are_cpus(rule, second)):
         return 0.0
     if rule.of == "arrival":
         arrivals = (first.arrival, second.arrival) == ("even", "concurrent")
@@ -439,15 +440,19 @@ def _distance(rule: Rule, one: Level, other: Level) -> float:
     return amounts[0] - amounts[1] if amounts[0] > amounts[1] else 0.0
 
 
-def _are_cpus(state: str, of: Responses) -> bool:
-    """Return whether a level such as "pin=first:8,each" is pinned to some or all CPUs, if the state
-    says so."""
-    if state not in CPUS:
+def _are_cpus(rule: Rule, of: Responses) -> bool:
+    """Return whether a level may use some or all CPUs, if the state says so: those of a pin such
+    as "first:8,each", those of `cpus`, or one for each worker of each instance."""
+    if rule.state not in CPUS:
         return True
-    pinned = _number(_level(of.knobs, "pin").partition(":")[2])
+    used = amount(of, rule.of)
+    if rule.of == "pin":
+        used = _number(_level(of.knobs, "pin").partition(":")[2])
+    elif rule.of == "instances":
+        used *= _number(of.columns.get("workers", ""))
     cpus = _number(of.columns.get("machine_cpus", ""))
     cpus = 0.0 if math.isnan(cpus) else cpus
-    return pinned < cpus if state == "some CPUs" else pinned == cpus
+    return used < cpus if rule.state == "some CPUs" else used == cpus
 
 
 def _find_rate(pair: Iterable[Level], state: str) -> float:
