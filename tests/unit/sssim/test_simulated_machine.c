@@ -14,14 +14,62 @@
 #define MS   SS_MILLISECOND
 #define CPUS 32
 
+#define IDLE 120 /* W; 3.1 of the publication */
+
 static struct queue_watts free_points[CPUS + 1], pinned_points[CPUS + 1];
 static const struct queue_power free_power = {free_points, CPUS + 1, 0},
                                 pinned_power = {pinned_points, CPUS + 1, 0};
 
-__attribute__((constructor)) static void fill_power(void) {
-    for (int i = 0; i <= CPUS; i++) {
-        free_points[i] = (struct queue_watts){i, i ? -0.13 * i * i + 8.86 * i + 188.53 : 120};
-        pinned_points[i] = (struct queue_watts){i, i ? 4.72 * i + 187.38 : 120};
+/* Reads the numbers that follow a key in a published table. */
+static void read_published(const char *table, const char *key, double *numbers, int count) {
+    char path[400], line[200];
+    const char *at = NULL;
+    snprintf(path, sizeof path, "%s/tools/experiments/published/actuators-%s.csv",
+        PROJECT_SOURCE_DIR, table);
+    FILE *stream = fopen(path, "re");
+    assert_non_null(stream);
+
+    while (!at && fgets(line, sizeof line, stream)) {
+        size_t length = strlen(key);
+        if (strncmp(line, key, length) == 0 && line[length] == ',')
+            at = line + length;
+    }
+    fclose(stream);
+    for (int i = 0; i < count; i++) {
+        char *end = NULL;
+        if (!at || *at != ',')
+            fail_msg("%s: no number %d of '%s'", path, i, key);
+        numbers[i] = strtod(at + 1, &end);
+        at = end;
+    }
+}
+
+static double published(const char *table, const char *key) {
+    double number;
+    read_published(table, key, &number, 1);
+    return number;
+}
+
+/* Fills in the power with each number of busy CPUs: a parabola. */
+static void read_power(const char *key, struct queue_watts points[CPUS + 1]) {
+    double of[3];
+    read_published("power", key, of, 3);
+    points[0] = (struct queue_watts){0, IDLE};
+    for (int i = 1; i <= CPUS; i++)
+        points[i] = (struct queue_watts){i, of[0] * i * i + of[1] * i + of[2]};
+}
+
+static struct queue_capacity guests[4], cores[4];
+
+__attribute__((constructor)) static void read_figures(void) {
+    char key[30];
+    read_power("free", free_points);
+    read_power("pinned", pinned_points);
+    for (int i = 0; i < 4; i++) {
+        snprintf(key, sizeof key, "instances,%d", i + 1);
+        guests[i] = (struct queue_capacity){i + 1, published("capacity", key)};
+        snprintf(key, sizeof key, "cores,%d", 8 * (i + 1));
+        cores[i] = (struct queue_capacity){8 * (i + 1), published("capacity", key)};
     }
 }
 
@@ -102,11 +150,11 @@ static double saturated_watts(const struct setup *setup) {
     return measured.watts;
 }
 
-/* 32 cores that serve 60 requests per second at 2.1 GHz. */
+/* 32 cores that serve as many requests per second as published at 2.1 GHz. */
 static struct setup at_frequency(double frequency, enum request_arrival arrival) {
     return (struct setup){.servers = 1,
         .workers = CPUS,
-        .work = CPUS / 60.0,
+        .work = CPUS / published("capacity", "frequency,2.1 GHz"),
         .speed = queue_frequency_speed(frequency, 2.1, 1),
         .relative_frequency = frequency / 2.1,
         .arrival = arrival,
@@ -122,7 +170,9 @@ TEST(work_takes_longer_at_a_lower_frequency) {
 
 TEST(capacity_is_proportional_to_the_frequency) {
     struct setup slow = at_frequency(1.4, REQUEST_EVEN), fast = at_frequency(2.1, REQUEST_EVEN);
-    assert_near(find_capacity(&slow) / find_capacity(&fast), 40 / 60.0, 0.01);
+    double expected =
+        published("capacity", "frequency,1.4 GHz") / published("capacity", "frequency,2.1 GHz");
+    assert_near(find_capacity(&slow) / find_capacity(&fast), expected, 0.01);
 }
 
 TEST(cpus_are_active_for_longer_at_a_lower_frequency) {
@@ -136,12 +186,12 @@ TEST(cpus_are_active_for_longer_at_a_lower_frequency) {
 /* Fig. 1 and 4.1: at 2/3 of the frequency, an idle machine saves 5 %, all CPUs save 18 %. */
 TEST(lower_frequency_saves_most_with_all_cpus) {
     double base = queue_power_at(&free_power, CPUS, 1);
-    assert_near(base, -0.13 * 1024 + 8.86 * 32 + 188.53, 1e-9);
+    assert_near(base, free_points[CPUS].watts, 1e-9);
     assert_near(queue_power_at(&free_power, CPUS, 2.0 / 3) / base, 0.82, 1e-12);
     assert_near(queue_power_at(&free_power, 16, 2.0 / 3) / queue_power_at(&free_power, 16, 1),
         (0.95 + 0.82) / 2, 1e-12);
     assert_near(queue_power_at(&free_power, CPUS, 5.0 / 6) / base, 0.91, 1e-12);
-    assert_near(queue_power_at(&free_power, 0, 2.0 / 3), 0.95 * 120, 1e-12);
+    assert_near(queue_power_at(&free_power, 0, 2.0 / 3), 0.95 * IDLE, 1e-12);
 }
 
 TEST(power_is_integrated_over_busy_cpus) {
@@ -217,9 +267,6 @@ TEST(contention_is_never_negative) {
     assert_true(found.a == 0 && found.b == 0);
 }
 
-static const struct queue_capacity guests[] = {{1, 35}, {2, 65}, {3, 90}, {4, 90}};
-static const struct queue_capacity cores[] = {{8, 30}, {16, 65}, {24, 80}, {32, 95}};
-
 /* `n`: of the published capacities to which contention is fitted. */
 static struct setup with(const struct queue_capacity *published, uint32_t n, uint32_t servers,
     uint32_t workers, double cores_alone) {
@@ -261,7 +308,7 @@ static double saving(struct setup high, struct setup low) {
     return 100 * (watts - saturated_watts(&low)) / watts;
 }
 
-/* sssim(1) has these savings. The saving of a lower frequency is an input of the model. */
+/* The saving of a lower frequency is an input of the model. */
 TEST(savings_are_within_5_points_of_published_savings) {
     static const double pinning[] = {10.3, 11.5, 7.9}; /* 8, 16 and 24 of 32 cores */
     for (uint32_t i = 0; i < 3; i++) {
