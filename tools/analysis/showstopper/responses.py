@@ -417,7 +417,7 @@ class Responses:
 def _stretch(seconds: pd.DataFrame, edge: float) -> dict[str, Any]:
     length = edge if edge >= 0 else min(len(seconds) * LOST, LOST_MAX)
     lost = int(min(math.floor(length + 1e-9), len(seconds)))
-    # Stretches of published runs have only two seconds.
+    # The edges of a short step would be half of it or more.
     lost = lost if 2 * lost < len(seconds) else 0
     counted = seconds.iloc[lost : len(seconds) - lost]
     held = counted["target"].notna().all()
