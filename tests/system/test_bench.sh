@@ -91,6 +91,18 @@ verdict_bench_reports_injected_faults() { # case, timing
     prints "4 runs with a fault: 0 without the right flag"
 }
 
+simulated_knobs_are_compared_with_published_ones() { # case
+    local knob
+    need_built ssrequest
+    bench published_knobs.sh --seconds 2
+    for knob in 'frequency .*33 . 14' 'pinning .*14 . 8' 'horizontal.*61 . 29' 'vertical.*68 . 27'; do
+        grep -Eq "^\| $knob \|$" "$output" || fail "no row of the form $knob"
+    done
+    prints "\| 25 \| $number \| -$number \|"
+    prints "\| 50 per second \| round-robin \| 36 % \| 0.74 \| 10.00 \|"
+    ! grep -q sssim: "$output" || fail "$(cat "$output")"
+}
+
 a_load_policy_outperforms_both_fixed_placements() { # case
     [ -x "$build/tests/follow" ] || skip "left-out: built without ssactuate"
     "$build/tests/follow" --phases 10 --seconds 30 "$benches/../../tools/experiments/published" >"$output" 2>&1 ||
