@@ -79,8 +79,10 @@ all_combinations_of_dimensions_are_planned() { # case
     ssbatch_accepts
     experiment tradeoffs --plan --knobs 'cpus=1+workers=2' --workers 3 --quick
     is_planned 1 ' -- ssactuate run instances=1 cpus=1 --record .* --workers 2 '
+    is_planned 1 '^run .* machine_cpus=[0-9]+ workers=2 '
     is_planned 0 '^before -- sleep'
     experiment tradeoffs --plan --knobs cpus=1 --rounds 1
+    is_planned 1 '^run .* machine_cpus=[0-9]+ workers=1 '
     is_planned 1 '^before -- sleep 10'
     refuses "--knobs: size=small: use size=NAME:cpus=N,quota=P,memory=M" tradeoffs --knobs size=small
     refuses "--knobs: size: 'instances=2' is not cpus, quota or memory" tradeoffs --knobs size=small:cpus=1,instances=2
