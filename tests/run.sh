@@ -248,7 +248,7 @@ check_python() {
         echo "the types of the Python package are not checked: that takes mypy 1.0, this is ${version:-none}"
     fi
     if command -v ruff >/dev/null; then
-        ruff check --no-cache tools/analysis tests/analysis
+        ruff check --no-cache tools/analysis tools/experiments/published/compare tests/analysis
     else
         echo "names and imports of the Python package are not checked: that takes ruff"
     fi

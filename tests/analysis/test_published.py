@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import csv
 import math
+import re
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -32,8 +35,6 @@ def test_the_folder_is_next_to_the_package() -> None:
 
 def test_every_published_number_is_found_by_its_keys(figures: published.Published) -> None:
     for table in figures.references.itertuples():
-        if not table.name:
-            continue
         with open(FOLDER / f"{table.name}.csv", encoding="utf-8") as stream:
             heading, *rows = csv.reader(line for line in stream if not line.startswith("#"))
         numbers, keys = 0, int(table.keys)
@@ -71,7 +72,7 @@ def test_files_that_cannot_be_read_are_noted(tmp_path: Path) -> None:
     assert str(notes).startswith("no published figures: ")
     (tmp_path / "references.csv").write_text(
         ",".join(published.REFERENCE)
-        + "\na,ssreport,,,,,,1,\nb,ssreport,,,,,,4,\nc,ssreport,,,,,,1,x\nd,other,,,,,,1,\n"
+        + "\na,ssreport,1,\nb,ssreport,4,\nc,ssreport,1,x\nd,other,1,\n"
     )
     (tmp_path / "names.csv").write_text("ours,theirs\nx,y\nx,z\n")
     (tmp_path / "a.csv").write_text("key,value\ny,5\nz,6\n")
@@ -80,7 +81,7 @@ def test_files_that_cannot_be_read_are_noted(tmp_path: Path) -> None:
     assert list(figures.references["name"]) == ["a"]
     assert figures.number("a", ["x"], "value") == 5
     assert str(notes) == (
-        'references.csv:3: invalid row, in "b,ssreport,,,,,,4," (and 1 more)'
+        'references.csv:3: invalid row, in "b,ssreport,4," (and 1 more)'
     )
     (tmp_path / "a.csv").unlink()
     notes = Notes()
@@ -154,18 +155,47 @@ def test_published_errors_hold_for_one_tau(figures: published.Published) -> None
     assert topic._certainty(report, run, 0.05) == "probable"
 
 
-def test_errors_count_within_the_published_bound(figures: published.Published) -> None:
-    def run(method: str, error: float, set_: int = 0) -> SimpleNamespace:
-        errors = SimpleNamespace(count=9, error_mean_percent=error)
-        return make_run(experiment="accuracy", method=method, errors=errors, set=set_)
+def compare(*studies: Path) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, str(FOLDER / "compare"), *map(str, studies)]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
 
-    runs = [run("pi-even", -5.0), run("nbench", 6.0), run("default", 5.1), run("pi-even", 0, 1)]
-    report: Any = SimpleNamespace(published_figures=figures, runs=runs)
-    assert topic.within(report, "accuracy").startswith(
-        "The mean error is at most 5 % in 50 % of 2 runs of Showstopper. Published, by an unknown "
-        "measure: in 80 % on all platforms, in 90 % on physical machines with Linux."
+
+def test_published_statements_are_printed_next_to_the_shares_of_a_study(tmp_path: Path) -> None:
+    study, replays = tmp_path / "study", tmp_path / "replays"
+    (study / "report").mkdir(parents=True)
+    replays.mkdir()
+    (study / "report/constant-load.csv").write_text(
+        "set,workload,method,error_mean_percent\n"
+        '1,"a, b",pi-even,-5\n1,c,pi-even,5.1\n1,c,geom-even,0\n1,c,geom-even,\n'
+        "1,c,default,6\n1,c,nbench,-30\n2,c,pi-even,9\n"
     )
-    assert topic.within(report, "replay") == ""
+    heading = "set,method,error_mean_percent\n"
+    (replays / "replay.csv").write_text(f"{heading}1,pi-uneven,3\n1,pi-uneven,-3.1\n")
+    (study / "replay.csv").write_text(f"{heading}1,a copy of a table in report,1\n")
+
+    found = compare(study, replays)
+    assert (found.returncode, found.stderr) == (0, "")
+    shares = re.findall(r"^  (\S.*?) +(\d+) of +(\d+) +(\d+) %$", found.stdout, re.MULTILINE)
+    assert shares == [
+        ("pi-even", "1", "2", "50"),
+        ("geom-even", "1", "1", "100"),
+        ("default", "0", "1", "0"),
+        ("nbench", "0", "1", "0"),
+        ("all of geom and pi", "2", "3", "67"),
+        ("pi-uneven", "1", "2", "50"),
+        ("all of geom and pi", "1", "2", "50"),
+    ]
+    loads, replayed = found.stdout.split("replay.csv:")
+    assert '"within 5% of the target load in 80% of all experiments on all' in loads
+    assert "measure: not stated" in loads
+    assert 'PM1): "mean error within 3% from zero"' in replayed
+    assert "measure: mean error" in replayed
+
+
+def test_folder_without_tables_is_refused(tmp_path: Path) -> None:
+    found = compare(tmp_path)
+    assert found.returncode == 1
+    assert re.fullmatch(r"compare: .*: no constant-load.csv or replay.csv: .*\n", found.stderr)
 
 
 def test_published_figures_are_read_only_for_experiments() -> None:

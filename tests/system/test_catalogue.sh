@@ -411,7 +411,8 @@ the_published_option_plans_the_published_configurations() { # case
             exit load == "" || $at["beside_error_mse_e4"] == "" || apart * apart >= 0.01 || error * error >= 1e-6 }' \
         "$scratch/published/table.csv" || fail "wrong table.csv: $(cat "$scratch/published/table.csv")"
     prints "\| serial \| cdc \| 0.107 \| 50 \| .*"
-    grep -q 'constant-load-mse.csv' "$scratch/published/report/report.html" || fail "the page lists no published tables"
+    "$source/tools/experiments/published/compare" "$scratch/published" >"$output" 2>&1 || fail "compare: $(<"$output")"
+    grep -Eq '^  cdc +[01] of   1 ' "$output" || fail "no share of cdc: $(<"$output")"
 }
 
 # plans PATTERN...: fails unless a line of the plan matches each pattern.

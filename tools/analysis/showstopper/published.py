@@ -2,8 +2,8 @@
 """
 Figures published by others, for comparison.
 
-They are tables in a folder: references.csv lists and describes the tables, and names.csv maps
-workloads of this project to published ones.
+They are tables in a folder: references.csv lists the tables, and names.csv maps workloads of this
+project to published ones.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from . import text
 from .text import Notes, UserError
 
 KEYS_MAX = 3
-REFERENCE = "name program source tables what beside note keys tau_seconds".split()
+REFERENCE = "name program keys tau_seconds".split()
 
 
 class Cell(NamedTuple):
@@ -121,7 +121,7 @@ def read(folder: str, program: str, notes: Notes) -> Published:
     pairs = reversed([*zip(names["ours"], names["theirs"])])  # of equal names, the first counts
     published = Published(rows[rows["program"] == program], dict(pairs))
     for one in published.references.itertuples():
-        fields = _read(folder, f"{one.name}.csv", None, notes) if one.name else {}
+        fields = _read(folder, f"{one.name}.csv", None, notes)
         for row in zip(*fields.values()):
             keys = int(float(one.keys))
             cells = zip([*fields][keys:], row[keys:])
@@ -141,7 +141,7 @@ def _read(
     valid = np.ones(len(table), dtype=bool)
     if columns is REFERENCE:
         keys, _ = (table.numbers(column, valid) for column in ("keys", "tau_seconds"))
-        valid &= (np.array(table.fields["name"]) == "") | ((keys >= 1) & (keys <= KEYS_MAX))
+        valid &= (keys >= 1) & (keys <= KEYS_MAX)
         table.refuse(valid)
     table.note(notes)
     return {name: list(np.array(of, dtype=object)[valid]) for name, of in table.fields.items()}

@@ -16,8 +16,7 @@ from ..page import Note, Part, Picture, Section
 from ..published import number_of
 from ..runs import Run
 from ..studies import Report, others_permit, sort_key
-from ..tables import Sheet, Table
-from ..text import wrap
+from ..tables import Table
 
 SERIES = "set workload method tau_seconds target trace".split()
 OF_REPLAY = "set environment experiment workload method tau_seconds round trace".split()
@@ -212,42 +211,6 @@ def notes(report: Report) -> None:
         )
 
 
-def within(report: Report, experiment: str) -> str:
-    """Return a sentence that says how often Showstopper's mean error was at most the published
-    bound in the first set; '' without such runs."""
-    published = report.published_figures
-
-    def stated(column: str) -> Any:
-        return published.find("within", [experiment], column)
-
-    errors = [
-        abs(run.errors.error_mean_percent)
-        for run in report.runs
-        if run.experiment == experiment and run.set == 0 and run.errors.count
-        if stated(run.method)
-    ]
-    if not errors or not stated("bound_percent"):
-        return ""
-    bound, all_, linux = (
-        published.number("within", [experiment], name)
-        for name in ("bound_percent", "all_platforms_percent", "linux_percent")
-    )
-    percent = 100 * sum(error <= bound for error in errors) / len(errors)
-    on_linux = "" if math.isnan(linux) else f", in {linux:g} % on physical machines with Linux"
-    return (
-        f"The mean error is at most {bound:g} % in {percent:.0f} % of {len(errors)} "
-        f"{'runs' if len(errors) > 1 else 'run'} of Showstopper. Published, by an unknown measure: "
-        f"in {all_:g} % on all platforms{on_linux}."
-    )
-
-
-def df_references(report: Report) -> pd.DataFrame:
-    """List the published tables, also those without values."""
-    published = report.published_figures
-    rows = published.references if published.cells else published.references[:0]
-    return rows.assign(file=(rows["name"] + ".csv").where(rows["name"] != "", ""))
-
-
 TABLES = (
     Table(
         "constant-load",
@@ -285,12 +248,7 @@ def text(report: Report) -> str:
         "replay": "replay; mean error in %, MSE in %^2, ratio of throughput to the original "
         "speed's",
     }
-    experiments = zip(titles, ("accuracy", "replay"))
-    found = ((report.table(name), within(report, experiment)) for name, experiment in experiments)
-    return "".join(
-        sheet.text(titles[sheet.table.name]) + (wrap(sentence) + "\n" if sentence else "")
-        for sheet, sentence in found
-    )
+    return "".join(report.table(name).text(title) for name, title in titles.items())
 
 
 # Pictures
@@ -393,13 +351,10 @@ SYSTEMS = (
 
 def sections(report: Report) -> Iterator[Part]:
     loads, replay = report.table("constant-load"), report.table("replay")
-    sentences = (within(report, name) for name in ("accuracy", "replay"))
-    held, followed = ([sentence] if sentence else [] for sentence in sentences)
     if len(loads):
         pictures = _error_pictures(report)
         yield Section(
-            "Constant load",
-            [ELSEWHERE, *held, *pictures, loads, *_overlays(report, "accuracy")],
+            "Constant load", [ELSEWHERE, *pictures, loads, *_overlays(report, "accuracy")]
         )
     if len(replay):
         noted = [run for run in report.runs if run.speed > 0 and run.notes]
@@ -410,23 +365,8 @@ def sections(report: Report) -> Iterator[Part]:
                 ELSEWHERE,
                 *(Note(str(run.notes), run.title) for run in noted),
                 TRACES,
-                *followed,
                 replay,
                 *_overlays(report, "replay"),
                 *systems,
             ],
         )
-
-
-def details(report: Report) -> Iterator[Part]:
-    """Yield the published tables that a table of this report is compared with."""
-    from . import tables
-
-    filled = [f"{table.name}.csv" for table in tables() if len(report.table(table.name))]
-    rows = df_references(report)
-    rows = rows[rows["beside"].isin(filled)]
-    names = "tables source what file beside note"
-    table = Table("references", "What was published", names, df_references)
-    sheet = Sheet(table, rows, report.prefix)
-    if len(sheet):
-        yield Section("Published figures", [ELSEWHERE, sheet])
