@@ -153,6 +153,23 @@ def test_published_errors_hold_for_one_tau(figures: published.Published) -> None
     assert topic._certainty(report, run, -0.13) == "certain"
     run.method, run.target = "pi-even", 2 / 3
     assert topic._certainty(report, run, 0.05) == "probable"
+    run.published_name = "dacapo/avrora"
+    for run.target in (0.25, 1 / 3, 0.5, 2 / 3, 0.75):
+        for run.method in ("nbench", "cdc", "geom-even"):
+            assert topic._certainty(report, run, 0) == "certain"
+        for run.method in ("geom-uneven", "pi-uneven", "pi-even"):
+            assert topic._certainty(report, run, 0) == "probable"
+    run.published_name = "dacapo/sunflow"
+    assert topic._certainty(report, run, 0.04) == "certain"
+
+
+def test_replay_range_is_found_if_others_of_its_program_are_missing(
+    figures: published.Published,
+) -> None:
+    keys = ["parallel"]
+    assert figures.number("replay-mse-range", keys, "geom-uneven_min") == 125
+    assert figures.number("replay-mse-range", keys, "geom-uneven_max") == 162
+    assert math.isnan(figures.number("replay-mse-range", keys, "geom-even_min"))
 
 
 def compare(*studies: Path) -> subprocess.CompletedProcess[str]:
