@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
 from showstopper import published
 from showstopper.studies import Report
@@ -213,6 +214,37 @@ def test_folder_without_tables_is_refused(tmp_path: Path) -> None:
     found = compare(tmp_path)
     assert found.returncode == 1
     assert re.fullmatch(r"compare: .*: no constant-load.csv or replay.csv: .*\n", found.stderr)
+
+
+def test_loads_of_programs_are_drawn_next_to_target_and_published_loads() -> None:
+    rows = pd.DataFrame(
+        {
+            "set": 1,
+            "workload": ["dacapo/fop", "dacapo/fop", "parallel", "parallel"],
+            "method": ["nbench", "cdc"] * 2,
+            "tau_seconds": math.nan,
+            "target": 0.25,
+            "load_mean": [0.3, 0.26, 0.99, 0.6],
+            "error_mean_percent_published": [-5.3, math.nan, -74.8, -49.9],
+        }
+    )
+    ax = topic.plot_loads(rows).axes[0]
+    bars = {(round(bar.get_x()), bar.get_height()) for bar in ax.patches}
+    assert bars == {(0, 30), (0, 26), (1, 99), (1, 60)}
+    lines = [set(map(float, line.get_ydata())) for line in ax.lines]
+    assert {25.0} in lines
+    assert set().union(*lines) >= {25 + 5.3, 25 + 74.8, 25 + 49.9}
+
+    def captions(frame: pd.DataFrame) -> list[str]:
+        report: Any = SimpleNamespace(table=lambda name: SimpleNamespace(frame=frame))
+        return [picture.caption for picture in topic._load_pictures(report)]
+
+    assert captions(rows) == ["Load by program and method; target 25 % (dashed)"]
+    assert captions(rows[:2]) == []
+    second = pd.concat([rows, rows.assign(set=2, target=1 / 3)])
+    assert captions(second)[1:] == [
+        "Load by program and method; target 33.33 % (dashed), second set"
+    ]
 
 
 def test_published_figures_are_read_only_for_experiments() -> None:

@@ -254,7 +254,21 @@ def text(report: Report) -> str:
 # Pictures
 
 HEIGHT = 380  # with room for the names of all methods above the bars
-FILLED = 0.8  # part of the distance to the next target that bars fill
+FILLED = 0.8  # part of the distance to the next program or target that bars fill
+
+
+def plot_loads(rows: pd.DataFrame) -> Any:
+    """Draw the load of each program with each method next to the target, with a ring at each
+    published load, which is the target minus the error; `rows` have one target."""
+    fig = figures.figure(height=HEIGHT)
+    ax = fig.axes[0]
+    target = 100 * rows["target"]
+    figures.axis_between(ax, "y", "load, %", 0, 100)
+    figures.line_at(ax, "y", target.iloc[0])
+    programs = {name: name.rpartition("/")[2][:14] for name in sorted(set(rows["workload"]))}
+    published = target - rows["error_mean_percent_published"]
+    _draw_bars(ax, rows, programs, "workload", 100 * rows["load_mean"], published)
+    return fig
 
 
 def plot_errors(rows: pd.DataFrame, is_squared: bool = False) -> Any:
@@ -263,8 +277,7 @@ def plot_errors(rows: pd.DataFrame, is_squared: bool = False) -> Any:
     name = "error_mse_e4" if is_squared else "error_mean_percent"
     both = rows[[name, f"{name}_published"]]
     both = both.where(both > 0) if is_squared else both  # a logarithmic axis has no 0
-    values, published = both[name], both[f"{name}_published"]
-    if values.isna().all():
+    if both[name].isna().all():
         return None
     fig = figures.figure(height=HEIGHT)
     ax = fig.axes[0]
@@ -273,9 +286,18 @@ def plot_errors(rows: pd.DataFrame, is_squared: bool = False) -> Any:
         figures.axis_logarithmic(ax, "y", "MSE, %\u00b2", least / 2, 2 * most)
     else:
         figures.axis_around_zero(ax, "y", "mean error, %")
-    targets = sorted(set(rows["target"]))
-    figures.axis_names(ax, "x", [f"{100 * target:.4g}" for target in targets], "target, %")
-    places = rows["target"].map(targets.index)
+    targets = {target: f"{100 * target:.4g}" for target in sorted(set(rows["target"]))}
+    _draw_bars(ax, rows, targets, "target", both[name], both[f"{name}_published"], "target, %")
+    return fig
+
+
+def _draw_bars(
+    ax: Any, rows: pd.DataFrame, names: dict[Any, str], by: str, values: Any, published: Any,
+    axis: str = "",
+) -> None:
+    """Draw a bar for each method at each of the names, and a ring at the published value."""
+    figures.axis_names(ax, "x", list(names.values()), axis)
+    places = rows[by].map([*names].index)
     groups = rows.groupby(["method", "tau_seconds"], sort=False, dropna=False).ngroup()
     width = FILLED / (groups.max() + 1)
     for series, own in places.groupby(groups, sort=False, dropna=False):
@@ -294,7 +316,16 @@ def plot_errors(rows: pd.DataFrame, is_squared: bool = False) -> Any:
         )
     if published.notna().any():
         figures.rings(ax, [math.nan], [math.nan], "published", size=6)
-    return fig
+
+
+def _load_pictures(report: Report) -> Iterator[Picture]:
+    """Yield a picture for each target that several programs have: those of errors show one."""
+    loads = report.table("constant-load").frame
+    for (set_, target), rows in loads.groupby(["set", "target"], sort=False):
+        if rows["workload"].nunique() > 1:
+            caption = f"Load by program and method; target {100 * target:.4g} % (dashed)"
+            second = ", second set" if set_ > 1 else ""
+            yield Picture(figures.svg(plot_loads(rows)), f"{caption}{second}")
 
 
 def _error_pictures(report: Report) -> Iterator[Picture]:
@@ -352,7 +383,7 @@ SYSTEMS = (
 def sections(report: Report) -> Iterator[Part]:
     loads, replay = report.table("constant-load"), report.table("replay")
     if len(loads):
-        pictures = _error_pictures(report)
+        pictures = [*_load_pictures(report), *_error_pictures(report)]
         yield Section(
             "Constant load", [ELSEWHERE, *pictures, loads, *_overlays(report, "accuracy")]
         )
