@@ -220,7 +220,7 @@ a_killed_tree_bench_leaves_no_process() { # case
 
 unknown_options_are_refused() { # case
     local name call
-    for name in own-cpu tree control zoo environments requests held published knobs questions; do
+    for name in own-cpu tree control zoo environments requests held knobs questions; do
         "$benches/$name.sh" --help >"$output" || fail "$name --help: status $?"
         grep -q "^Usage: tests/bench/$name.sh" "$output" || fail "$name --help: wrong usage"
         ! "$benches/$name.sh" --sedonds 3 >"$output" 2>&1 || fail "$name accepts --sedonds"
@@ -240,8 +240,6 @@ judge 1 500 1.1
 tree 5 4
 tree 1 2 laeders
 control.sh --configs pid
-published.sh --build $build --configs pid
-published.sh --build $build --targets 40
 knobs.sh --parts speed
 questions.sh --parts speed
 requests.sh --parts speed
@@ -471,58 +469,5 @@ control_tables_match_known_figures() ( # case
     [ "$(shape saw | sed -n '2p;$p' | tr '\n' ' ')" = "1 0.6 6 0.1 " ] || fail "wrong saw: $(shape saw)"
     [ "$(shape ramp | showstopper_trace | sed -n 3p)" = "4.000000s 0.9" ] || fail "wrong ramp"
 )
-
-# near VALUE OTHER MAX: succeeds if two numbers differ by at most MAX.
-near() {
-    awk "BEGIN { exit !(($1 - $2) ^ 2 <= $3 ^ 2) }"
-}
-
-# published_cells WORD...: compares a part of the published table with the simulator, in virtual time; writes the cells
-# to $scratch/cells.
-published_cells() {
-    timeout "$patience" "$benches/published.sh" --build "$build" --csv "$scratch/cells" --seeds 1 \
-        --settle 5 --seconds 60 "$@" >"$output" 2>&1 || fail "$*: status $?"
-    sed -i 1d "$scratch/cells"
-}
-
-# The bound is 10 points at 1/3 and 50 %, with the same options for all programs.
-the_published_baseline_is_reproduced_in_simulation() { # case
-    local cell error theirs count=0
-    published_cells --configs cdc --targets 33.3333,50
-    while IFS=, read -r cell error _ theirs _; do
-        near "$error" "$theirs" 10 || fail "$cell: $error points, published $theirs"
-        count=$((count + 1))
-    done <"$scratch/cells"
-    [ "$count" -eq 6 ] || fail "expected 6 cells"
-    prints "\| sunflow \| cdc \| 50 % \| -[0-9.]+ \| -15\.3 \| [0-9.]+ \| 266 \| [0-9.]+ \|"
-}
-
-# For a program that saturates the machine, the methods are ordered as published, and each is within a factor of two.
-published_order_of_pi_and_geom_is_reproduced() { # case
-    local cell square theirs last=1e9 count=0
-    published_cells --configs geom_uneven,geom_even,pi_even --programs sunflow --targets 66.6667 --geom previous=own
-    while IFS=, read -r cell _ square _ theirs; do
-        awk "BEGIN { exit !($square < $last) }" || fail "$cell: the order is wrong"
-        awk "BEGIN { ratio = $square / $theirs; exit !(ratio >= 0.5 && ratio <= 2) }" ||
-            fail "$cell: $square, published $theirs"
-        last=$square count=$((count + 1))
-    done < <(grep uneven "$scratch/cells"; grep geom_even "$scratch/cells"; grep pi_even "$scratch/cells")
-    [ "$count" -eq 3 ] || fail "expected 3 cells"
-    prints 'mean errors of [0-3] of 3 within a factor of two or 0\.25 points\.'
-}
-
-# The published protocol: warm-up without control, and all of what follows counts. If the integral began at 0, the mean
-# squared errors would be 8 to 11 %^2.
-published_protocol_gives_the_published_errors() { # case
-    local cell error square theirs_error theirs count=0
-    published_cells --configs pi_even,pi_uneven --programs fop --targets 66.6667,75 --warmup 30 --settle 0 --seconds 180
-    while IFS=, read -r cell error square theirs_error theirs; do
-        near "$error" "$theirs_error" 0.25 || fail "$cell: $error points, published $theirs_error"
-        awk "BEGIN { ratio = $square / $theirs; exit !(ratio >= 0.5 && ratio <= 2) }" ||
-            fail "$cell: $square, published $theirs"
-        count=$((count + 1))
-    done <"$scratch/cells"
-    [ "$count" -eq 4 ] || fail "expected 4 cells"
-}
 
 run_cases

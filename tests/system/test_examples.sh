@@ -71,6 +71,7 @@ tutorial_look_at_a_record_runs() { page tutorials/look-at-a-record.md; } # case
 showstopper_examples_run() { page src/showstopper.1; } # case
 showstopper_limits_examples_run() { page src/showstopper-limits.7; } # case
 showstopper_method_examples_run() { page src/showstopper-method.7; } # case
+showstopper_published_examples_run() { page src/showstopper-published.7; } # case
 showstopper_record_examples_run() { page src/showstopper-record.5; } # case
 showstopper_experiments_examples_run() { page tools/experiments/showstopper-experiments.7; } # case
 showstopper_catalogue_examples_run() { page tools/ssbatch/showstopper-catalogue.5; } # case
