@@ -120,6 +120,11 @@ def test_points_on_a_line_have_no_errors() -> None:
     same = st.fit_line(roots, np.full(37, 0.1))
     assert same.slope == 0 and same.intercept == 0.1
     assert math.isnan(st.fit_line(np.full(37, 0.1), roots).slope)
+    # Neither are sums of products exact.
+    for slope, intercept in ((0.1, 0.3), (-0.7, 0), (1e9, 7)):
+        line = st.fit_line(roots, intercept + slope * roots)
+        assert (line.slope_error, line.slope_p, line.r_squared) == (0, 0, 1)
+        assert (line.intercept == 0) == (intercept == 0) == math.isnan(line.intercept_p)
     # The p-value underflows.
     steps = np.arange(400)
     steep = st.fit_line(steps, 3 + 2 * steps + np.where(steps % 2, 1e-6, -1e-6))
@@ -224,6 +229,10 @@ def test_parabola_is_found() -> None:
     assert curve.sag(2) == pytest.approx(5, abs=0.03)
     assert math.isnan(st.fit_parabola([1, 2, 1, 2], [1, 2, 3, 4]).square)
     assert math.isnan(st.fit_parabola([1, 2, 3], [1, 2, 4]).square)
+    exact = st.fit_parabola(x, 0.3 - 0.1 * x + 0.7 * x**2)
+    assert (exact.square_p, exact.r_squared) == (0, 1)
+    straight = st.fit_parabola(x, 0.3 + 0.7 * x)
+    assert straight.square == 0 and math.isnan(straight.square_p)
     line = st.Parabola.of_line(st.fit_line([1, 2, 3], [1, 2, 3.5]))
     assert line.square == 0 and line.at(2) == pytest.approx(13 / 6)
 

@@ -377,6 +377,15 @@ def _p(coefficient: float, error: float, freedom: float) -> float:
     return float(tail_t(coefficient / error, freedom))
 
 
+ROUNDING = 1e-10  # smaller errors, relative to values, are rounding errors
+
+
+def _exact(difference: Number, minuends: Array) -> Number:
+    """Return 0 for differences that are rounding errors, such as residuals of points on a line:
+    their signs and p-values depend on the CPU."""
+    return np.where(abs(difference) > ROUNDING * abs(minuends).max(), difference, 0.0)[()]
+
+
 def _divide(numerator: float, denominator: float) -> float:
     return numerator / denominator if denominator else math.nan
 
@@ -387,15 +396,15 @@ def fit_line(x: npt.ArrayLike, y: npt.ArrayLike) -> Line:
     if count < 3:
         return Line(count)
     x_mean, y_mean = float(average(x)), float(average(y))
-    off, rise = x - x_mean, y - y_mean
+    off, rise = x - x_mean, _exact(y - y_mean, y)
     spread = float(off @ off)
     if spread == 0:
         return Line(count)
 
-    slope = float(off @ rise) / spread
-    residuals = rise - slope * off
+    slope = float(_exact((off @ rise) / spread, y / np.abs(off).max()))
+    residuals = _exact(rise - slope * off, y)
     rest = float(residuals @ residuals)
-    intercept = y_mean - slope * x_mean
+    intercept = float(_exact(y_mean - slope * x_mean, y))
     variance = rest / (count - 2)
     covariance = (
         variance * (1 / count + x_mean**2 / spread),
@@ -449,7 +458,7 @@ def fit_parabola(x: npt.ArrayLike, y: npt.ArrayLike) -> Parabola:
     if count < 4:
         return Parabola(count)
     x_mean, y_mean = float(average(x)), float(average(y))
-    off, rise = x - x_mean, y - y_mean
+    off, rise = x - x_mean, _exact(y - y_mean, y)
     squares = float(off @ off)
     if squares == 0:
         return Parabola(count)
@@ -460,14 +469,14 @@ def fit_parabola(x: npt.ArrayLike, y: npt.ArrayLike) -> Parabola:
     if not z_squares > 1e-20 * squares**2:
         return Parabola(count)
 
-    square = float(z @ rise) / z_squares
+    square = float(_exact((z @ rise) / z_squares, y / np.abs(z).max()))
     line = float(off @ rise) / squares - square * tilt
-    residuals = rise + square * shift - off * (line + square * off)
+    residuals = _exact(rise + square * shift - off * (line + square * off), y)
     rest = float(residuals @ residuals)
     return Parabola(
         count,
-        constant=y_mean - square * shift - x_mean * (line - square * x_mean),
-        linear=line - 2 * square * x_mean,
+        constant=float(_exact(y_mean - square * shift - x_mean * (line - square * x_mean), y)),
+        linear=float(_exact(line - 2 * square * x_mean, y / np.abs(off).max())),
         square=square,
         square_p=_p(square, math.sqrt(rest / (count - 3) / z_squares), count - 3),
         r_squared=1 - _divide(rest, float(rise @ rise)),
@@ -481,7 +490,6 @@ LOADS_MIN = 3  # different x in a window: a line through two would always be exa
 HARDLY = 1.05  # the smoothest curve is chosen whose error is above the smallest by this factor
 OWN_WEIGHT_MAX = 0.95  # a point with more weight in its own value predicts itself
 FREEDOM_MIN = 0.99  # 1, as of a line through three points, less rounding errors
-ROUNDING = 1e-24  # smaller squared errors, relative to squared values, are rounding errors
 
 
 @dataclass(frozen=True)
@@ -619,7 +627,7 @@ def fit_curve(x: npt.ArrayLike, y: npt.ArrayLike, bandwidth: float | None = None
     bandwidths = [least * math.pow(widest / least, step) for step in steps] + [math.inf]
     curves = [_judge(x, y, bandwidth) for bandwidth in bandwidths]
 
-    errors = np.maximum([error for _, error in curves], ROUNDING * float(np.square(y).mean()))
+    errors = np.maximum([error for _, error in curves], ROUNDING**2 * float(np.square(y).mean()))
     good = np.flatnonzero(errors <= HARDLY * errors.min())
     curve, error = curves[good[-1] if len(good) else 0]
     return curve if math.isfinite(error) else None

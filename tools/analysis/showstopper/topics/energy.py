@@ -69,7 +69,7 @@ def df_power_fits(report: Report) -> pd.DataFrame:
         if line.missing:
             continue
         cpus = first.record.cpu_count
-        best = _choose(line, parabola, cpus)
+        best = _choose(line, parabola)
         command = {"command": first.record.command, "instances": first.record.instance_count}
         rows.append(
             _name(first)
@@ -92,12 +92,9 @@ def df_power_fits(report: Report) -> pd.DataFrame:
     return pd.DataFrame(rows).fillna({"command": ""}) if rows else pd.DataFrame()
 
 
-def _choose(line: Line, parabola: Parabola, cpus: float) -> Parabola:
-    """Return the parabola if its curvature is certain, otherwise the line. Rounding errors alone
-    may make curvature look significant."""
-    range_ = abs(parabola.linear) * cpus
-    is_curved = parabola.square_p < CURVED and parabola.sag(cpus) > 1e-9 * range_
-    return parabola if is_curved else Parabola.of_line(line)
+def _choose(line: Line, parabola: Parabola) -> Parabola:
+    """Return the parabola if its curvature is certain, otherwise the line."""
+    return parabola if parabola.square_p < CURVED else Parabola.of_line(line)
 
 
 def _find_proportionality(
