@@ -15,7 +15,6 @@ import argparse
 import atexit
 import contextlib
 import copy
-import csv
 import difflib
 import io
 import math
@@ -38,16 +37,6 @@ sys.path.insert(0, str(HERE.parents[1] / "tools" / "analysis"))
 
 from pictures import REPORTS, Pictures  # noqa: E402
 from showstopper import __version__  # type: ignore[import]  # noqa: E402
-
-# Points on a line or a parabola: what remains of them after a fit is a rounding error, which depends on the machine and on
-# the versions of libraries. CASE/COMMAND/FILE, and a line of differences.
-NOISE = (
-    ("/(stdout|page)$", r"^[-+]least squares: -?[\d.]+(e-1\d)? \+ "),
-    ("(pairs|replay-predicted|studies|study|interference|schema-1).*/(fits|interference).csv$", "(_p|_error|intercept|percent|low|high|angle_degrees): "),
-    ("(pairs|replay-predicted|studies|study).*/page$", r"^[-+]\| steps\| \d+\| "),
-    ("(pairs-environments|power-fits).*/page$", "e-(27|30)"),
-    ("pairs-environments/page/page$", "0\\.0\u2225-?0\\.0 to 0\\.0"),
-)
 
 
 # Cases and their results
@@ -317,47 +306,40 @@ def in_process(
 # Differences
 
 
-def line_differences(before: str, now: str) -> Iterator[str]:
-    for line in difflib.unified_diff(before.splitlines(), now.splitlines(), lineterm="", n=0):
-        if not line.startswith(("---", "+++", "@@")):
-            yield line
+# A minus sign after a letter or a digit is a hyphen.
+NUMBER = re.compile(r"((?:(?<!\w)[-+\u2212])?\d+(?:\.\d+)?(?:e[-+\u2212]?\d+)?)")
 
 
-def read_table(text: str) -> tuple[list[str], list[list[str]]]:
-    rows = list(csv.reader(io.StringIO(text, newline="")))
-    return (rows[0], rows[1:]) if rows else ([], [])
+def value_of(number: str) -> tuple[float, float]:
+    """Returns a number and the place of its last digit, 0 if it is an integer and may be a count."""
+    digits, _, exponent = number.replace("\u2212", "-").partition("e")
+    decimals = len(digits.partition(".")[2])
+    return float(f"{digits}e{exponent or 0}"), 10.0 ** (int(exponent or 0) - decimals) if decimals or exponent else 0.0
 
 
-def is_same(value: str, found: str) -> bool:
-    """Returns whether two cells are equal: numbers up to the twelfth digit, which depends on the order of a sum, or
-    both at most the rounding errors of numbers near 1, such as errors and p-values of points on a line."""
-    if value == found:
-        return True
-    try:
-        numbers = float(value), float(found)
-    except ValueError:
-        return False
-    return math.isclose(*numbers, rel_tol=2e-11) or max(map(abs, numbers)) < 5e-10
+def is_same(number: str, number_now: str, is_table: bool) -> bool:
+    """Returns whether two numbers differ only by rounding errors, which depend on the CPU and on versions of libraries:
+    after the ninth digit, of numbers near 1, or, in texts for people, in the last printed digit."""
+    (value, place), (value_now, place_now) = value_of(number), value_of(number_now)
+    last = min(place or place_now, place_now or place)
+    if not last:
+        return value == value_now
+    return math.isclose(value, value_now, rel_tol=1e-9, abs_tol=1e-12 if is_table else max(1.01 * last, 1e-12))
 
 
-def table_differences(before: str, now: str) -> Iterator[str]:
-    """Compares tables as texts, cell by cell."""
-    if before == now:
-        return
-    (columns, rows), (columns_now, rows_now) = read_table(before), read_table(now)
-    if columns != columns_now:
-        yield f"other columns: {','.join(columns_now)}"
-        return
-    if len(rows) != len(rows_now):
-        yield f"{len(rows)} rows expected, {len(rows_now)} found"
-    count = 0
-    for number, (row, row_now) in enumerate(zip(rows, rows_now), 1):
-        for column, value, found in zip(columns, row, row_now):
-            count += value != found
-            if not is_same(value, found):
-                yield f"row {number}, {column}: '{value}' expected, '{found}' found"
-    if not count and len(rows) == len(rows_now):
-        yield "same cells, other bytes: quotes or ends of lines"
+def line_differences(before: str, now: str, is_table: bool) -> Iterator[str]:
+    """Compares the words of lines first, then their numbers."""
+    lines, lines_now = before.split("\n"), now.split("\n")
+    words = [[NUMBER.sub("0", line) for line in text] for text in (lines, lines_now)]
+    for kind, *ends in difflib.SequenceMatcher(None, *words, autojunk=False).get_opcodes():
+        old, new = lines[slice(*ends[:2])], lines_now[slice(*ends[2:])]
+        if kind != "equal":
+            yield from [f"-{line}" for line in old] + [f"+{line}" for line in new]
+            continue
+        for line, line_now in zip(old, new):
+            numbers = zip(NUMBER.findall(line), NUMBER.findall(line_now))
+            if not all(is_same(*pair, is_table) for pair in numbers):
+                yield from (f"-{line}", f"+{line_now}")
 
 
 def prints_table(case: Case, name: str) -> bool:
@@ -371,15 +353,9 @@ def differences(case: Case, name: str) -> Iterator[str]:
     before, now = expected(case, name), results(case, name)
     for file in sorted({*before, *now}):
         texts = before.get(file, ""), now.get(file, "")
-        is_table = file.endswith(".csv") or (file == "stdout" and prints_table(case, name))
-        if all(texts):
-            found = table_differences(*texts) if is_table else line_differences(*texts)
-        else:
-            found = iter(["is missing" if texts[0] else "is not expected", *texts[1].splitlines()])
-        where = f"{case.name}/{name}/{file}"
-        for line in found:
-            if not any(re.search(place, where) and re.search(pattern, line) for place, pattern in NOISE):
-                yield f"{where}: {line}"
+        is_table = prints_table(case, name) if file == "stdout" else file not in ("page", "pictures", "stderr")
+        for line in line_differences(*texts, is_table) if texts[0] != texts[1] else ():
+            yield f"{case.name}/{name}/{file}: {line}"
 
 
 def freeze(case: Case, name: str) -> None:
