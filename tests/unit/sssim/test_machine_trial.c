@@ -75,13 +75,12 @@ TEST(tick_counters_mislead_control_with_synchronized_rounds) {
 
 /* The monitor reads the true load, not the modules' counters. */
 TEST(trial_figures_describe_the_true_load) {
-    struct log log;
+    struct log log = {0}, exact = {0};
     struct trial_options options = make_fixed(2, 2, "50%");
     options.background = 0.3;
     options.tick_rate = 250;
     keep_samples(&options, &log);
     run(&options, 20 * SS_SECOND);
-    struct log exact = {0};
     options.tick_rate = 0;
     options.context = &exact;
     run(&options, 20 * SS_SECOND);
