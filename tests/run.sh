@@ -275,25 +275,8 @@ check_minimal() {
     done
 }
 
-# Options that fuse multiply and add, with one rounding, as compilers do by default on aarch64 and s390x.
-fused='-march=x86-64-v3 -fexpensive-optimizations'
-
-# Succeeds if the compiler supports these options and this CPU can run the result.
-can_fuse() {
-    local program=build-asan-ubsan/can_fuse
-    mkdir -p build-asan-ubsan
-    # shellcheck disable=SC2086 # several options
-    printf '%s\n' 'int main(void) {' 'return !(__builtin_cpu_supports("fma") &&' \
-        '__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")); }' |
-        "${CC:-cc}" $fused -x c -o "$program" - 2>/dev/null && "$program"
-}
-
 check_sanitized() {
-    if ! can_fuse; then
-        stage "not compiled with fused multiply-add: the compiler has no x86-64-v3, or the CPU no fma"
-        fused=
-    fi
-    build asan-ubsan all -DCMAKE_C_FLAGS="$fused"
+    build asan-ubsan all
     run_tests asan-ubsan "$test_jobs"
     build tsan thread_tests
     find_fixed_layout
