@@ -29,7 +29,7 @@ def test_curvature_must_be_certain() -> None:
     noise = np.array([1, -1] * 4)
     for watts, square in ((50 + 10 * busy, 0), (50 + 10 * busy + noise, 0), (50 + busy**2, 1)):
         line, parabola = statistics.fit_line(busy, watts), statistics.fit_parabola(busy, watts)
-        assert energy._choose(line, parabola, 8).square == pytest.approx(square)
+        assert energy._choose(line, parabola).square == pytest.approx(square)
 
 
 def test_seconds_with_more_idle_time_weigh_more() -> None:

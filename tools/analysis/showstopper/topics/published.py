@@ -321,7 +321,7 @@ def _draw_bars(
 def _load_pictures(report: Report) -> Iterator[Picture]:
     """Yield a picture for each target that several programs have: those of errors show one."""
     loads = report.table("constant-load").frame
-    for (set_, target), rows in loads.groupby(["set", "target"], sort=False):
+    for (set_, target), rows in loads.groupby(["set", "target"], sort=False, dropna=False):
         if rows["workload"].nunique() > 1:
             caption = f"Load by program and method; target {100 * target:.4g} % (dashed)"
             second = ", second set" if set_ > 1 else ""
