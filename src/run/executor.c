@@ -135,10 +135,16 @@ static bool start_instance(struct executor *executor) {
     return true;
 }
 
+static bool has_guardian(const struct ss_board *board) {
+    return ss_platform_process_lives(
+        atomic_load(&board->guardian), atomic_load(&board->guardian_started));
+}
+
 /*
  * Returns whether an attached instance is still empty after the guardian has looked for branches. A
  * process that was born just before its parent was killed does not become a child of this one: only
- * the guardian, which reads reports of births, can find it.
+ * the guardian, which reads reports of births, can find it. A dead master does not replace a dead
+ * guardian.
  */
 static bool stays_empty(struct executor *executor, ss_time deadline) {
     const struct ss_board *board = executor->board;
@@ -150,7 +156,7 @@ static bool stays_empty(struct executor *executor, ss_time deadline) {
         ss_time now = ss_platform_now();
         if (!ss_instance_is_empty(&executor->instance))
             return false;
-        if (looked || now >= deadline || is_orphaned(executor))
+        if (looked || now >= deadline || (is_orphaned(executor) && !has_guardian(board)))
             return true;
         ss_bell_ring(executor->crew->guardian_bell[1]);
         ss_platform_sleep(&executor->row->wake, seen, now + REQUEST_INTERVAL);

@@ -89,14 +89,21 @@ static const struct ss_census_source system_source = {
 };
 
 /* Looks for processes of the instances. Returns whether the search was complete. */
-static bool look_for_processes(struct ss_guardian *guardian, ss_time now) {
+static bool look_for_processes(void *context) {
+    struct ss_guardian *guardian = context;
+    ss_time now = ss_platform_now();
+    bool complete;
     if (has_group(guardian)) {
-        bool complete = ss_roster_take(&guardian->roster);
+        complete = ss_roster_take(&guardian->roster);
         guardian->due = now + guardian->roster.interval;
-        return complete;
+    } else {
+        guardian->due = ss_census_take(&guardian->census, now);
+        complete = ss_census_is_complete(&guardian->census);
     }
-    guardian->due = ss_census_take(&guardian->census, now);
-    return ss_census_is_complete(&guardian->census);
+    if (complete)
+        ss_platform_wake(&guardian->board->looks);
+    ss_rescue_refresh_holds(&guardian->rescue);
+    return complete;
 }
 
 static void take_census_if_due(struct ss_guardian *guardian) {
@@ -105,9 +112,7 @@ static void take_census_if_due(struct ss_guardian *guardian) {
         return;
     guardian->notified = false;
     ss_watchdog_check(&guardian->watchdog, now);
-    if (look_for_processes(guardian, now))
-        ss_platform_wake(&guardian->board->looks);
-    ss_rescue_refresh_holds(&guardian->rescue);
+    look_for_processes(guardian);
 }
 
 static int open_search(struct ss_guardian *guardian) {
@@ -149,13 +154,15 @@ static int open_guardian(void *context, int parent) {
         ss_watchdog_open(&guardian->watchdog, board, setup->master) < 0)
         return -1;
     guardian->rescue.polls[SS_RESCUE_MASTER].fd = parent;
-    /* A replacement guardian may have missed a lot, so its first look does not wait. */
-    wait_for_events(guardian, 0);
     if (!has_group(guardian) && has_begun(board)) {
         ss_census_survey(&guardian->census);
         ss_rescue_refresh_holds(&guardian->rescue);
         ss_platform_wake(&board->looks);
     }
+    guardian->rescue.search = look_for_processes;
+    guardian->rescue.searcher = guardian;
+    /* A replacement guardian may have missed a lot, so its first look does not wait. */
+    wait_for_events(guardian, 0);
     return 0;
 }
 

@@ -22,9 +22,13 @@
 /* How long the search for remaining processes may take after that. */
 #define SWEEP_PATIENCE SS_SECOND
 
-/* How long killed processes of an attached instance may take to end, and how often to look. */
+/*
+ * How long killed processes of an attached instance may take to end, how often to look, and how
+ * many looks in a row must find nothing: a birth may be reported only after the first one.
+ */
 #define KILLED_PATIENCE (400 * SS_MILLISECOND)
-#define KILLED_INTERVAL (10 * SS_MILLISECOND)
+#define KILLED_INTERVAL (3 * SS_MILLISECOND)
+#define EMPTY_LOOKS     2
 
 /* Polling interval in milliseconds for processes without a pidfd. */
 #define BLIND_INTERVAL 50
@@ -99,23 +103,6 @@ static uint32_t count_left(const struct ss_rescue *rescue, uint32_t index, bool 
 }
 
 /*
- * Counts the processes of an attached instance that survived SIGKILL. A sweep cannot count them,
- * because they are not our descendants.
- */
-static void count_survivors(struct ss_rescue *rescue, uint32_t index) {
-    ss_time begin = ss_platform_now();
-    bool runnable;
-    uint32_t left;
-    while ((left = count_left(rescue, index, &runnable)) > 0) {
-        ss_time now = ss_platform_now();
-        if (now >= begin + (runnable ? SS_HOLD_RUNNABLE_PATIENCE : KILLED_PATIENCE))
-            break;
-        ss_platform_sleep_until(now + KILLED_INTERVAL);
-    }
-    atomic_store(&rescue->board->rows[index].left, left);
-}
-
-/*
  * Lists the known processes of an instance and their descendants. Those to be killed are stopped
  * first, groups at once, so that they cannot start others meanwhile.
  */
@@ -138,37 +125,64 @@ static void continue_holds(struct ss_rescue *rescue, uint32_t index) {
     signal_instance(rescue, index, SIGCONT);
 }
 
+static void kill_holds(struct ss_rescue *rescue, uint32_t index) {
+    signal_instance(rescue, index, SIGKILL);
+    ss_holds_signal(rescue->holds, 0, index, SIGKILL);
+    ss_holds_signal_leaderless(rescue->holds, rescue->board, index, SIGKILL);
+}
+
+static bool search(struct ss_rescue *rescue) {
+    return !rescue->search || rescue->search(rescue->searcher);
+}
+
 /*
- * Ends the processes that a dead executor has left, or continues them with --keep. Of an attached
- * instance, only the processes on the board are ended.
+ * Ends what is found of an attached instance until nothing is left, and counts the processes that
+ * survive SIGKILL. A sweep can do neither, because they are not our descendants.
  */
+static void clear_attached(struct ss_rescue *rescue, uint32_t index) {
+    ss_time begin = ss_platform_now();
+    uint32_t left = 0;
+    for (int empty = 0; empty < EMPTY_LOOKS;) {
+        bool runnable, complete = search(rescue);
+        ss_rescue_refresh_holds(rescue);
+        kill_holds(rescue, index);
+        continue_holds(rescue, index);
+        left = count_left(rescue, index, &runnable);
+        empty = complete && left == 0 ? empty + 1 : 0;
+        ss_time now = ss_platform_now();
+        if (now >= begin + (runnable ? SS_HOLD_RUNNABLE_PATIENCE : KILLED_PATIENCE))
+            break;
+        ss_platform_sleep_until(now + KILLED_INTERVAL);
+    }
+    atomic_store(&rescue->board->rows[index].left, left);
+}
+
+/* Ends the processes that a dead executor has left, or continues them with --keep. */
 static void end_or_continue(struct ss_rescue *rescue, uint32_t index) {
+    const struct ss_board *board = rescue->board;
     struct ss_row *row = &rescue->board->rows[index];
-    bool ends_all = !rescue->board->keep && !rescue->board->attached;
+    bool ends = !board->keep;
     struct ss_descendants list = {0};
     if (ss_row_is_settled(row))
         return;
     atomic_fetch_add(&rescue->board->losses, 1);
     hold_leader(rescue, index);
     ss_rescue_refresh_holds(rescue);
-    list_processes(rescue, index, ends_all, &list);
-    if (!rescue->board->keep) {
-        signal_instance(rescue, index, SIGKILL);
-        ss_holds_signal(rescue->holds, 0, index, SIGKILL);
-        ss_holds_signal_leaderless(rescue->holds, rescue->board, index, SIGKILL);
-    }
-    if (ends_all)
+    list_processes(rescue, index, ends, &list);
+    if (ends) {
+        kill_holds(rescue, index);
         ss_descendants_signal(&list, SIGKILL);
+    }
     ss_freezer_release(rescue->board, index);
     ss_descendants_signal(&list, SIGCONT);
     continue_holds(rescue, index);
-    if (rescue->board->keep) {
+    if (!ends) {
         ss_descendants_settle(&list);
         continue_holds(rescue, index);
     }
     ss_descendants_close(&list);
-    if (rescue->board->attached && !rescue->board->keep)
-        count_survivors(rescue, index);
+    if (board->attached && ends)
+        clear_attached(rescue, index);
     atomic_store(&row->stopped, 0);
     ss_board_permit(rescue->board, index, ss_platform_now(), false);
     ss_board_leave(rescue->board, index, SS_LIFE_CLEARED);
@@ -289,8 +303,8 @@ int ss_rescue_open(
 void ss_rescue_take_over(struct ss_rescue *rescue) {
     ss_time patience = ss_platform_now() + MASTER_GONE_PATIENCE;
     rescue->polls[SS_RESCUE_MASTER].fd = -1;
-    while (ss_rescue_look(rescue, 20) && ss_platform_now() < patience) {
-    }
+    while (ss_rescue_look(rescue, 20) && ss_platform_now() < patience)
+        search(rescue); /* executors that end attached instances wait for it */
     for (uint32_t i = 0; i < rescue->board->instances; i++) {
         if (!ss_row_is_settled(&rescue->board->rows[i]))
             kill_executor(rescue, i);

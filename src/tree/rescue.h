@@ -29,6 +29,12 @@ struct ss_rescue {
     struct ss_holds *holds; /* holds of all branches */
     struct ss_sweep sweep;
     bool blind; /* some process has no pidfd and must be polled */
+    /*
+     * Puts processes of the instances on the board that are not there yet. Returns whether the
+     * search was complete. NULL: only the guardian can search.
+     */
+    bool (*search)(void *searcher);
+    void *searcher;
 };
 
 /*

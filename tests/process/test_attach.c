@@ -169,25 +169,30 @@ static const char *const *const victims[] = {WORDS("master"), WORDS("ss-executor
 #define VICTIMS (sizeof victims / sizeof *victims)
 #define TRIES   (2 * VICTIMS)
 
+/* Kills processes of the run, `after` seconds from now. Returns whether the run continues. */
+static bool kill_victims(struct run *run, const char *const *names, double after) {
+    struct family killed = {.count = 0};
+    bool master = false, executor = false;
+    for (; *names; names++) {
+        master |= strcmp(*names, "master") == 0;
+        executor |= strcmp(*names, "ss-executor") == 0;
+        if (strcmp(*names, "master") != 0)
+            killed.pids[killed.count++] = run_find(run, *names);
+    }
+    run_let_pass(run, after);
+    family_kill_together(&killed, master ? run->pid : 0);
+    if (master || executor)
+        run_expect(run_wait(run), master ? -SIGKILL : 125);
+    return !master && !executor;
+}
+
 /* Kills processes of the run at different moments of a round. */
 static void expect_to_survive(const char *const *command, size_t count) {
     for (size_t i = 0; i < TRIES; i++) {
-        const char *const *names = victims[i % VICTIMS];
         struct run *target = start_target(command);
         struct run *run = attach(target, count);
-        struct family kept = family_find("payload"), killed = {.count = 0};
-        bool master = false, executor = false;
-        for (; *names; names++) {
-            master |= strcmp(*names, "master") == 0;
-            executor |= strcmp(*names, "ss-executor") == 0;
-            if (strcmp(*names, "master") != 0)
-                killed.pids[killed.count++] = run_find(run, *names);
-        }
-        run_let_pass(run, 0.6 * (double)i / (double)TRIES);
-        family_kill_together(&killed, master ? run->pid : 0);
-        if (master || executor) {
-            run_expect(run_wait(run), master ? -SIGKILL : 125);
-        } else {
+        struct family kept = family_find("payload");
+        if (kill_victims(run, victims[i % VICTIMS], 0.6 * (double)i / (double)TRIES)) {
             run_wait_text(run, "guardian ended unexpectedly");
             RUN_UNTIL(run, family_is_stopped("payload", count));
             run_end(run, SIGTERM);
@@ -377,6 +382,23 @@ TEST_CASE(daemons_are_limited_and_ended) {
         struct family daemons = family_find("payload");
         family_expect_to_run(run, &daemons, 0.001);
         run_end(run, SIGTERM);
+        run_free(target);
+        run_free_clean(run);
+    }
+}
+
+/* Some daemons start just before processes of the run are killed, some just after that. */
+TEST_CASE(daemons_are_ended_by_the_rest_of_a_killed_run) {
+    static const size_t ended_by_guardian[] = {0, 1, 3};
+    SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
+    for (size_t i = 0; i < 9; i++) {
+        struct run *target = start_target(WORDS(PAYLOAD, "late-daemons", "500"));
+        struct run *run =
+            START("-v", "-c", "fixed", "-l", "80%", "--end", "--attach", run_pid_text(target->pid));
+        RUN_UNTIL(run, family_find("payload-daemon").count >= 4);
+        kill_victims(run, victims[ended_by_guardian[i % 3]], 0.01 * (double)i);
+        RUN_UNTIL(NULL, family_find("ss-").count == 0);
+        RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, family_find("payload").count == 0);
         run_free(target);
         run_free_clean(run);
     }
