@@ -255,6 +255,14 @@ enum ss_births ss_platform_fork_events_read(
 bool ss_platform_process_is_akin(pid_t one, pid_t other);
 
 /*
+ * Returns a number that a process gets at random when it executes a program, and that all of its
+ * forks share until they execute one, too; 0 if it is unknown. It is taken from the addresses in
+ * the memory of the process: the system must randomize them and let us see them, as it lets a
+ * debugger.
+ */
+uint64_t ss_platform_process_image(pid_t pid);
+
+/*
  * Returns a thread of the process, other than its first, that needs a CPU now; 0 if none of a
  * sample does.
  */

@@ -66,12 +66,13 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
         .budget = UINT32_MAX,
         .leaders = calloc(board->instances, sizeof *census->leaders),
         .tops = calloc(board->instances, sizeof *census->tops),
+        .outer = calloc(board->instances, sizeof *census->outer),
         .members = calloc(MEMBERS_MAX, sizeof *census->members),
         .newcomers = calloc(NEWCOMERS_MAX, sizeof *census->newcomers),
         .left_at = calloc(board->instances, sizeof *census->left_at),
     };
-    if (!census->left_at || !census->leaders || !census->tops || !census->members ||
-        !census->newcomers ||
+    if (!census->left_at || !census->leaders || !census->tops || !census->outer ||
+        !census->members || !census->newcomers ||
         ss_pid_map_open(&census->covered, board->instances + SS_BOARD_BRANCHES) < 0 ||
         ss_pid_map_open(&census->slots, SS_BOARD_BRANCHES) < 0 ||
         ss_pid_map_open(&census->roots, board->instances) < 0 ||
@@ -98,6 +99,7 @@ void ss_census_close(struct ss_census *census) {
     ss_pid_map_close(&census->strays);
     free(census->leaders);
     free(census->tops);
+    free(census->outer);
     free(census->members);
     free(census->newcomers);
     free(census->left_at);
@@ -186,6 +188,51 @@ static void forget_reused_kin(struct ss_census *census, pid_t latest) {
     }
 }
 
+/* Looks up the parents of attached processes, before any of their children is examined. */
+static void find_outer(struct ss_census *census) {
+    struct ss_board *board = census->board;
+    struct ss_process leader;
+    for (uint32_t row = 0; row < board->instances; row++) {
+        pid_t pid = atomic_load(&board->rows[row].leader);
+        if (pid <= 1 || !look_at(census, pid, &leader))
+            continue;
+        uint64_t image = census->source->image(pid), above = census->source->image(leader.parent);
+        census->outer[row] = image && above && image != above ? leader.parent : 0;
+    }
+}
+
+/* Returns the next row, from `row` on, whose leader is a child of this process; NO_ROW if none is.
+ */
+static uint32_t next_child_row(const struct ss_census *census, pid_t parent, uint32_t row) {
+    while (row < census->board->instances && (parent <= 0 || census->outer[row] != parent))
+        row++;
+    return row < census->board->instances ? row : NO_ROW;
+}
+
+/*
+ * Finds the row of a process that a leader has forked as its sibling. The parent cannot have forked
+ * it: since the survey, its own image has never been that of the leader. The children that it had
+ * by then are in `strays`.
+ */
+static uint32_t find_sibling(
+    const struct ss_census *census, pid_t pid, const struct ss_process *process) {
+    struct ss_process leader;
+    uint32_t row = next_child_row(census, process->parent, 0);
+    if (row == NO_ROW || census->surveying ||
+        ss_pid_map_get(&census->strays, pid) != SS_PID_MAP_NONE)
+        return NO_ROW;
+    uint64_t image = census->source->image(pid);
+    for (; row != NO_ROW; row = next_child_row(census, process->parent, row + 1)) {
+        const struct ss_row *shown = &census->board->rows[row];
+        pid_t first = atomic_load(&shown->leader);
+        if (image && first > 1 && first != pid && census->source->image(first) == image &&
+            look_at(census, first, &leader) &&
+            leader.started == atomic_load(&shown->leader_started))
+            return row;
+    }
+    return NO_ROW;
+}
+
 /*
  * Finds the row of a process by its birth, or by a session that one of ours has begun. Births are
  * read after the process was looked at, so they would include a reuse of its pid. A session ID is
@@ -202,9 +249,10 @@ static uint32_t witness(struct ss_census *census, pid_t pid, const struct ss_pro
             again.started == process->started)
             return row;
     }
-    return process->session > 1 && process->session != census->own_session
-               ? kin_of(census, process->session)
-               : NO_ROW;
+    uint32_t row = process->session > 1 && process->session != census->own_session
+                       ? kin_of(census, process->session)
+                       : NO_ROW;
+    return row != NO_ROW ? row : find_sibling(census, pid, process);
 }
 
 /*
@@ -345,7 +393,8 @@ static bool may_be_ours(struct ss_census *census, pid_t pid, struct ss_process *
             *first = process;
         if (ss_pid_map_get(&census->roots, pid) != NO_ROW ||
             (census->board->attached &&
-                (ss_pid_map_get(&census->indexes, pid) != SS_PID_MAP_NONE ||
+                (next_child_row(census, pid, 0) != NO_ROW ||
+                    ss_pid_map_get(&census->indexes, pid) != SS_PID_MAP_NONE ||
                     ss_pid_map_get(&census->covered, process.group) != NO_ROW)))
             return true;
         if (pid <= 1 || pid == census->stranger)
@@ -515,6 +564,8 @@ static bool examine(struct ss_census *census, pid_t pid) {
     if (!covered) {
         census->budget--;
         row = may_be_ours(census, pid, &process) ? trace(census, pid, &process) : NO_ROW;
+        if (census->surveying && next_child_row(census, process.parent, 0) != NO_ROW)
+            ss_pid_map_set(&census->strays, pid, 0);
         if (row == NO_ROW && process.parent == 1 && census->board->attached &&
             census->births != SS_BIRTHS_ALL)
             note_stray(census, pid);
@@ -703,8 +754,10 @@ void ss_census_survey(struct ss_census *census) {
     atomic_store(&census->board->beyond, 0);
     read_rows(census);
     adopt_branches(census);
-    if (census->board->attached)
+    if (census->board->attached) {
+        find_outer(census);
         keep_leaders(census);
+    }
     census->surveying = true;
     examine_all(census);
     census->surveying = false;

@@ -20,6 +20,9 @@
  * not ours, so known orphans remain members, and so do their descendants. An orphan whose parent
  * was never seen, such as a daemon, is ours if the kernel has reported its birth, or if one of ours
  * has begun its session. Other orphans that may be ours are counted as strays.
+ *
+ * A process may also fork a sibling (CLONE_PARENT), whose birth the kernel reports as one of their
+ * common parent. It shares the memory image of the process that forked it, not that of the parent.
  */
 
 #include "base/pid_map.h"
@@ -46,6 +49,7 @@ struct ss_census_source {
     enum ss_births (*births)(
         void *holder, void (*see)(void *context, pid_t parent, pid_t child), void *context);
     bool (*is_akin)(pid_t one, pid_t other); /* see ss_platform_process_is_akin() */
+    uint64_t (*image)(pid_t pid);            /* see ss_platform_process_image() */
     void *holder;
 };
 
@@ -102,6 +106,8 @@ struct ss_census {
     struct ss_pid_map strays; /* strays that the board counts, and those from before the census */
     pid_t *leaders;           /* leader of each row, as entered in `covered` */
     pid_t *tops;              /* top of each row, as entered in `roots` */
+    pid_t *outer; /* for attached instances: the parent of each leader; 0: its children may
+                     have the leader's image, or it is unknown */
     struct ss_census_member *members;
     uint32_t count;
     struct ss_census_newcomer *newcomers; /* newcomers, oldest first */

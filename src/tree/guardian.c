@@ -86,6 +86,7 @@ static const struct ss_census_source system_source = {
     .listen = listen_for_forks,
     .births = read_births,
     .is_akin = ss_platform_process_is_akin,
+    .image = ss_platform_process_image,
 };
 
 /* Looks for processes of the instances. Returns whether the search was complete. */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -14,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -203,16 +205,32 @@ static void note_continue(int number) {
     continued = 1;
 }
 
-/* `late-daemons COUNT`: starts daemons after the first SIGCONT, which a run sends after a stop. */
-static int do_late_daemons(char **words) {
+static void await_continue(void) {
     signal(SIGCONT, note_continue);
     payload_say("ready");
     while (!continued)
         payload_nap(5);
+}
+
+/* `late-daemons COUNT`: starts daemons after the first SIGCONT, which a run sends after a stop. */
+static int do_late_daemons(char **words) {
+    await_continue();
     for (long i = payload_number(words, 0); i > 0; i--) {
         if (daemonise() == 0)
             payload_spin();
         payload_nap(20);
+    }
+    payload_spin();
+}
+
+/* `late-sibling`: after the first SIGCONT, starts a child of its own parent in a new session. */
+static int do_late_sibling(char **words) {
+    struct clone_args arguments = {.flags = CLONE_PARENT};
+    await_continue();
+    if (syscall(SYS_clone3, &arguments, sizeof arguments) == 0) {
+        alarm(LIFE_SECONDS);
+        prctl(PR_SET_NAME, "payload-sibling");
+        setsid();
     }
     payload_spin();
 }
@@ -477,6 +495,7 @@ const struct payload_act payload_tree_acts[] = {
     {"daemon", .act = do_daemon},
     {"daemon-storm", .act = do_daemon_storm},
     {"late-daemons", .act = do_late_daemons},
+    {"late-sibling", .act = do_late_sibling},
     {"daemon-at-end", .act = do_daemon_at_end},
     {"outlast", .act = do_outlast},
     {"fork-storm", .act = do_fork_storm},

@@ -404,6 +404,25 @@ TEST_CASE(daemons_are_ended_by_the_rest_of_a_killed_run) {
     }
 }
 
+/* The kernel reports it as a child of this process. */
+TEST_CASE(a_sibling_forked_by_an_attached_process_is_limited_and_ended) {
+    SKIP_UNLESS(geteuid() == 0, "root: other users may not see the addresses of a process");
+    SKIP_UNLESS(ss_platform_process_image(getpid()), "addresses: not random");
+    for (int i = 0; i < 4; i++) {
+        struct run *target = start_target(WORDS(PAYLOAD, "late-sibling"));
+        struct run *run =
+            START(SLOW, "--grace", "200m", "--end", "--attach", run_pid_text(target->pid));
+        RUN_UNTIL(run, family_is_stopped("payload", 2));
+        struct family both = family_find("payload");
+        ck_assert_uint_eq(family_find("payload-sibling").count, 1);
+        family_expect_to_run(run, &both, 0.001);
+        run_end(run, SIGTERM);
+        RUN_UNTIL(NULL, family_find("payload").count == 0);
+        run_free(target);
+        run_free_clean(run);
+    }
+}
+
 /* Attaches to the program with a guardian that is delayed. */
 static struct run *attach_late(const char *late, struct run *target) {
     struct run_setup setup = {.environment = WORDS(SHIM("shim_late"), late)};

@@ -235,6 +235,35 @@ bool ss_platform_process_is_exiting(pid_t pid) {
     return exit.has_begun;
 }
 
+/* A bit of /proc/PID/personality: the kernel's ADDR_NO_RANDOMIZE. */
+#define NOT_RANDOM 0x40000
+
+static bool has_random_addresses(pid_t pid) {
+    char text[32];
+    return ss_linux_read_text("/proc/sys/kernel/randomize_va_space", text, sizeof text) == 0 &&
+           *text != '0' &&
+           ss_linux_read_text(
+               ss_linux_path("/proc/%d/personality", (int)pid).text, text, sizeof text) == 0 &&
+           !(strtoul(text, NULL, 16) & NOT_RANDOM);
+}
+
+/* Mixes fields 26, 28 and 47 of stat: the beginnings of code, stack and heap. */
+uint64_t ss_platform_process_image(pid_t pid) {
+    char text[1024];
+    const char *at = has_random_addresses(pid) ? read_stat(pid, text, sizeof text) : NULL;
+    uint64_t image = 0;
+    for (int field = 3; at && field <= 47; field++) {
+        at += strspn(at, " ");
+        uint64_t value = strtoull(at, NULL, 10);
+        if (field == 28 && value == 0)
+            return 0;
+        if (field == 26 || field == 28 || field == 47)
+            image = (image ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+        at += strcspn(at, " ");
+    }
+    return image;
+}
+
 /* The user and the control groups of a process. */
 struct kind {
     uid_t user;

@@ -166,6 +166,7 @@ static inline void world_open_empty(pid_t limit, bool groups) {
         .listen = world_listen,
         .births = world_births,
         .is_akin = world_is_akin,
+        .image = world_image,
         .holder = &world,
     };
     assert_int_equal(

@@ -24,9 +24,10 @@ struct world_process {
     uint64_t started;       /* 0: does not exist */
     char state;
     bool ours;
-    bool hidden;  /* has a pid, but is not visible yet */
-    bool foreign; /* we may not signal it */
-    bool akin;    /* same user and control groups as the instances */
+    bool hidden;    /* has a pid, but is not visible yet */
+    bool foreign;   /* we may not signal it */
+    bool akin;      /* same user and control groups as the instances */
+    uint64_t image; /* 0: unknown */
 };
 
 struct world_birth {
@@ -172,6 +173,10 @@ static inline bool world_is_akin(pid_t one, pid_t other) {
     return world_at(one)->akin && world_at(other)->akin;
 }
 
+static inline uint64_t world_image(pid_t pid) {
+    return world_is_there(pid) ? world.processes[pid].image : 0;
+}
+
 static inline void world_note_birth(pid_t parent, pid_t child) {
     if (world.births_count == world.births_room) {
         world.births_room = 2 * world.births_room + 64;
@@ -220,6 +225,7 @@ static inline void world_put(pid_t pid, pid_t parent) {
         .state = 'S',
         .ours = world_at(parent)->ours,
         .akin = world_at(parent)->akin,
+        .image = world_at(parent)->image,
         .session = world_at(parent)->session,
     };
     world_join(pid, parent);
@@ -239,6 +245,19 @@ static inline pid_t world_fork_session(pid_t parent) {
     pid_t pid = world_fork(parent);
     world_setsid(pid);
     return pid;
+}
+
+/* Executes a program. */
+static inline void world_exec(pid_t pid) {
+    world_at(pid)->image = ++world.clock;
+}
+
+/* Forks a sibling, with CLONE_PARENT. */
+static inline pid_t world_fork_sibling(pid_t pid) {
+    pid_t sibling = world_fork(world_at(pid)->parent);
+    world_at(sibling)->image = world_at(pid)->image;
+    world_at(sibling)->ours = world_at(pid)->ours;
+    return sibling;
 }
 
 static inline bool world_adopts(pid_t pid) {

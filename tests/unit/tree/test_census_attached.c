@@ -230,6 +230,42 @@ TEST(daemon_is_found_by_its_fork_event) {
     world_pass(200 * SS_MILLISECOND);
 }
 
+/* The kernel reports that the shell has forked it. The shell forks and executes others, too. */
+TEST(siblings_of_an_attached_process_are_found_by_their_image) {
+    world_exec(WORLD_SHELL);
+    pid_t root = attach(start_job());
+    world_exec(root);
+    world_at(world_fork_sibling(root))->ours = false; /* as it was forked before the run */
+    begin();
+    world_pass(3 * SS_SECOND);
+    pid_t sibling = world_fork_sibling(root);
+    world_setsid(sibling);
+    world_fork(WORLD_SHELL);
+    world_exec(world_fork(WORLD_SHELL));
+    world_pass(200 * SS_MILLISECOND);
+    world_expect_branch(0, sibling, true);
+    assert_int_equal(world_count_branches(), 1);
+    world_exec(sibling);
+    world_fork_session(world_fork(sibling));
+    world_setsid(world_fork_sibling(root));
+    world_pass(5 * SS_SECOND);
+}
+
+/* The attached process is a function of a script, and so are others, which are not attached. */
+TEST(siblings_with_the_image_of_their_parent_are_left_alone) {
+    world_exec(WORLD_SHELL);
+    pid_t root = attach(start_job());
+    begin();
+    world_fork(WORLD_SHELL);
+    world_pass(3 * SS_SECOND);
+    world_exec(WORLD_SHELL);
+    world_pass(3 * SS_SECOND);
+    world_fork(WORLD_SHELL);
+    world_pass(3 * SS_SECOND);
+    world_fork(root);
+    world_pass(200 * SS_MILLISECOND);
+}
+
 /*
  * On an overloaded machine the next pass may be late, and it follows only a few lines of descent.
  */
