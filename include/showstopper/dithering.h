@@ -22,6 +22,7 @@ struct ss_dithering_input {
     ss_time grain;        /* resolution of the CPU time used */
     double duty;          /* the local duty for this state, from 0 to 1 */
     struct ss_place place;
+    ss_time cost; /* CPU time that one stop and one continue of the instance take; 0: unknown */
 };
 
 struct ss_planned_state {

@@ -15,12 +15,17 @@
  * begin SLOT apart, which costs less and makes the tick count more accurately. TAU_LONG limits the
  * length, because a change of the target has to wait for a round, unless the executors would then
  * begin less than SLOT_SHORT apart.
+ *
+ * Rounds are also longer, up to TAU_LONG, if stopping and continuing instances of many processes
+ * takes more than COST_PART of one CPU.
  */
 #define TAU        107e6
 #define TAU_LONG   285e6
 #define SLOT       26.75e6
 #define SLOT_SHORT 8.9e6
 #define SLOT_MIN   2.2e6 /* least distance between two executors, for any number of CPUs */
+#define COST_PART  0.03
+#define COST_SMALL 0.5e6 /* an instance that takes less has few processes, and does not count */
 
 /*
  * Number of rounds in which all beginnings move back and forth once: ten plus the fractional part
@@ -64,7 +69,8 @@ struct run {
     /* Mean squares of relative changes of the duty, both normalized to one round. */
     _Atomic uint64_t change;       /* from round to round */
     _Atomic uint64_t block_change; /* from block to block */
-    _Atomic uint32_t halvings;     /* how often the length of rounds has been halved */
+    _Atomic uint64_t cost;         /* mean CPU time to stop and continue an instance, nanoseconds */
+    _Atomic int32_t halvings; /* how often the length of rounds has been halved; < 0: doubled */
 };
 
 /* The memory of an executor, zeroed at the beginning of a run. */
@@ -74,7 +80,7 @@ struct memory {
     ss_time end;       /* end of its running part; SS_TIME_NEVER: the whole round runs */
     double carried;    /* nanoseconds of running still owed */
     int64_t turns;     /* see count_turns() */
-    uint32_t halvings; /* `halvings` for the present round */
+    int32_t halvings;  /* `halvings` for the present round */
     double target;     /* target in the previous round */
     double asked;      /* duty of the previous round relative to its target; 0: unknown */
     double block;      /* sum of these relative duties in the present block */
@@ -87,8 +93,9 @@ struct memory {
 static const struct ss_option options[] = {
     SS_OPTION("tau", TIME, tau, .initial = "0", .max = "1h",
         .help = "the mean length of a round, one run and one stop; 0: 107m for a window of 500m, "
-                "in proportion for others, and longer if many instances share few CPUs; refused if "
-                "stopping and continuing alone would take more than a quarter of the CPU time"),
+                "in proportion for others, and longer if many instances share few CPUs or have "
+                "many processes; refused if stopping and continuing alone would take more than a "
+                "quarter of the CPU time"),
     LIMITS_OPTION_MIN,
     SS_OPTION("jitter", NUMBER, jitter, .initial = "0.1", .max = "0.5",
         .help = "how far rounds are shifted, as a fraction of tau (of 107m if that is shorter), so "
@@ -109,7 +116,7 @@ static double find_tau(double instances, double sharing, double scale) {
     return fmax(scale * fmax(TAU, fmin(sharing * SLOT, TAU_LONG)), shortest);
 }
 
-static uint32_t halvings_of(const struct ss_self *self) {
+static int32_t halvings_of(const struct ss_self *self) {
     struct run *run = self->run;
     return run ? atomic_load_explicit(&run->halvings, memory_order_relaxed) : 0;
 }
@@ -118,12 +125,14 @@ static uint32_t halvings_of(const struct ss_self *self) {
  * Chooses the length and the movement of rounds. An amplitude of a few milliseconds suffices
  * against the tick, so it does not grow for rounds longer than TAU.
  */
-static struct pace choose_pace(const struct ss_self *self, uint32_t instances, uint32_t halvings) {
+static struct pace choose_pace(const struct ss_self *self, uint32_t instances, int32_t halvings) {
     const struct config *config = self->config;
     double tau = (double)config->tau;
     if (config->tau == 0) {
-        tau = find_tau(instances, (double)instances / self->cpus, ss_self_window_scale(self));
-        tau /= (double)(1U << halvings);
+        double scale = ss_self_window_scale(self);
+        double usual = find_tau(instances, (double)instances / self->cpus, scale);
+        double half = ldexp(usual, -halvings);
+        tau = halvings < 0 ? fmax(usual, fmin(half, scale * TAU_LONG)) : half;
     }
     return (struct pace){tau, config->jitter * fmin(tau, TAU)};
 }
@@ -238,6 +247,13 @@ static uint64_t name_of(int64_t round) {
     return (uint64_t)(round + 3);
 }
 
+/* Returns which part of one CPU all executors together need for rounds of this length. */
+static double find_cost(
+    const struct ss_self *self, const struct ss_dithering_input *input, double tau) {
+    struct run *run = self->run;
+    return input->place.count * ss_double_from_word(atomic_load(&run->cost)) / tau;
+}
+
 /*
  * Returns whether rounds may be half as long as in `pace`. In rounds no longer than the period of a
  * quota, throttling would decide how much CPU time is used. In rounds of only a few steps of the
@@ -252,7 +268,8 @@ static bool may_halve(
     uint32_t instances = input->place.count;
     double min = fmax((double)instances / self->cpus * SLOT_SHORT, instances * SLOT_MIN);
     min = fmax(min, GRAINS * (double)input->grain);
-    return input->quota_period == 0 && pace->tau / 2 >= fmax(min, (double)config->unsteady) &&
+    return input->quota_period == 0 && find_cost(self, input, pace->tau / 2) <= COST_PART &&
+           pace->tau / 2 >= fmax(min, (double)config->unsteady) &&
            (double)config->min <= shortest(&alone) / 2;
 }
 
@@ -306,6 +323,27 @@ static void forget_duties(struct memory *memory) {
     memory->asked = memory->block = memory->before = memory->in_block = 0;
 }
 
+/* Makes rounds longer or shorter by what it costs to stop and continue the instances. */
+static void limit_cost(
+    const struct ss_self *self, const struct ss_dithering_input *input, const struct pace *pace) {
+    const struct config *config = self->config;
+    int32_t halvings = ((const struct memory *)self->own)->halvings;
+    uint32_t count = input->place.count;
+    struct run *run = self->run;
+    if (config->tau > 0)
+        return;
+    double cost = (double)input->cost;
+    follow_change(&run->cost, cost > COST_SMALL ? cost : 0, 1.0 / count);
+    if (halvings_of(self) != halvings)
+        return;
+    if (find_cost(self, input, pace->tau) > COST_PART &&
+        choose_pace(self, count, halvings - 1).tau > pace->tau)
+        atomic_store(&run->halvings, halvings - 1);
+    else if (halvings < 0 &&
+             find_cost(self, input, choose_pace(self, count, halvings + 1).tau) < COST_PART / 2)
+        atomic_store(&run->halvings, halvings + 1);
+}
+
 static void watch(
     const struct ss_self *self, const struct ss_dithering_input *input, const struct pace *pace) {
     const struct config *config = self->config;
@@ -343,7 +381,7 @@ static void watch(
  * remaining time.
  */
 static bool follow(const struct ss_self *self, struct memory *memory) {
-    uint32_t halvings = halvings_of(self);
+    int32_t halvings = halvings_of(self);
     bool changed = memory->halvings != halvings;
     memory->halvings = halvings;
     if (changed)
@@ -365,6 +403,7 @@ static void next(const struct ss_self *self, const struct ss_dithering_input *in
     double begin = begin_of(&pace, &input->place, round);
     double end = begin_of(&pace, &input->place, round + 1);
     if (memory->round != name_of(round)) {
+        limit_cost(self, input, &pace);
         watch(self, input, &pace);
         if (follow(self, memory)) {
             pace = choose_pace(self, input->place.count, memory->halvings);

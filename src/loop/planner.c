@@ -128,6 +128,7 @@ void ss_planner_decide(struct ss_planner *planner, ss_time now, const struct ss_
     input.duty = decision->local_duty;
     input.quota_period = planner->quota_period;
     input.grain = planner->grain;
+    input.cost = planner->cost;
 
     dithering->next(&pipeline->selves[SS_KIND_DITHERING], &input, &decision->next);
     if (decision->next.length == 0)

@@ -383,6 +383,9 @@ struct ss_process_times {
 /* Gets the CPU times of a process. Returns false if it does not exist. */
 SS_NONNULL() bool ss_platform_process_times(pid_t pid, struct ss_process_times *times);
 
+/* Returns the CPU time of the calling thread. */
+ss_time ss_platform_own_cpu_time(void);
+
 /* Returns the CPU time that a process has used; 0 if it is gone. */
 ss_time ss_platform_process_cpu_time(pid_t pid);
 

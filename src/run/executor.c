@@ -86,8 +86,16 @@ static int read_counters(void *context, struct ss_counters *counters) {
     return 0;
 }
 
+/* Averages over a few switches, because each includes interrupts. */
+static void learn_cost(struct executor *executor, ss_time begun) {
+    ss_time *cost = &executor->stepper.planner.cost;
+    ss_time both = 2 * ss_time_since(ss_platform_own_cpu_time(), begun);
+    *cost = *cost ? (3 * *cost + both) / 4 : both;
+}
+
 /* The board's `stopped` is read only for Ctrl-Z, which waits until all instances are stopped. */
 static void apply_state(struct executor *executor, enum ss_state state) {
+    ss_time begun = ss_platform_own_cpu_time();
     if (state == SS_STATE_STOPPED) {
         atomic_store(&executor->row->stopped, 1);
         ss_instance_stop(&executor->instance);
@@ -97,6 +105,7 @@ static void apply_state(struct executor *executor, enum ss_state state) {
         ss_instance_continue(&executor->instance);
         atomic_store(&executor->row->stopped, 0);
     }
+    learn_cost(executor, begun);
     atomic_fetch_add_explicit(&executor->row->switches, 1, memory_order_relaxed);
 }
 

@@ -615,12 +615,12 @@ static void forget(struct ss_census *census, uint32_t index) {
 /* Returns whether the member still belongs to an instance. */
 static bool recheck(struct ss_census *census, struct ss_census_member *member) {
     struct ss_process process;
-    pid_t group = group_of(census, member->pid);
-    if (group < 0)
-        return false;
     note_beyond(census, member);
     if (member->slot < SS_BOARD_BRANCHES)
         return !census->source->is_gone(census->source->holder, member->slot);
+    pid_t group = group_of(census, member->pid);
+    if (group < 0)
+        return false;
     if (ss_pid_map_get(&census->covered, group) != NO_ROW) {
         name_witness(census, member->pid, group);
         return true;

@@ -51,6 +51,14 @@ TEST_CASE(load_follows_the_target) {
         json_expect_between(run->out.bytes, "switches_per_second", 1, 1000);
 }
 
+/* They need 15 % of a CPU in rounds of 107 ms. */
+TEST_CASE(rounds_are_longer_if_stops_are_expensive) {
+    struct run_setup setup = {.environment = WORDS(SHIM("shim_late"), "SS_TEST_COSTLY=8")};
+    struct run *run = SUCCEED_IN(&setup, "-q", "-n", "1", "-c", "fixed", "-l", "50%", "--settle",
+        "2s", "--duration", "6s", "--json", "-", PAYLOAD, "spin");
+    json_expect_between(run->out.bytes, "switches_per_second", 0.1, 10);
+}
+
 TEST_CASE(duty_is_enforced) {
     /* On a busy machine, it may get no CPU when it is to be stopped, or only then. */
     double share = 0;

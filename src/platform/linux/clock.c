@@ -16,6 +16,10 @@ ss_time ss_platform_now(void) {
     return (ss_time)read_clock(CLOCK_MONOTONIC);
 }
 
+ss_time ss_platform_own_cpu_time(void) {
+    return (ss_time)read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 int64_t ss_platform_wallclock(void) {
     return read_clock(CLOCK_REALTIME);
 }

@@ -45,6 +45,7 @@ struct found {
 
 static ss_time quota_period;
 static ss_time grain;
+static ss_time cost;
 
 static struct found find_tau(
     const char *options, uint32_t instances, uint32_t cpus, double target, const double duties[2]) {
@@ -57,6 +58,7 @@ static struct found find_tau(
     for (uint32_t i = 0; i < instances; i++) {
         walks[i].quota_period = quota_period;
         walks[i].grain = grain;
+        walks[i].cost = cost;
     }
     walk_all(walks, instances, duties, BEGIN + 30 * SS_SECOND);
     found.unsteady = tau_of(&rig);
@@ -163,6 +165,55 @@ TEST(running_time_is_kept_while_round_lengths_change) {
         walk_all(walks, 4, turn % 2 ? calm : wild, BEGIN + (ss_time)(turn + 1) * 30 * SS_SECOND);
     for (int i = 0; i < 4; i++)
         assert_near(walks[i].running / (walks[i].running + walks[i].stopped), 0.3, 0.002);
+}
+
+/* Returns the length of rounds after 30 s in which a stop and a continue take this long. */
+static double find_tau_at(const char *options, uint32_t instances, double milliseconds) {
+    cost = ss_time_from_double(1e6 * milliseconds);
+    struct found found = find_tau(options, instances, 2, 0.5, steady);
+    cost = 0;
+    return found.unsteady;
+}
+
+TEST(stagger_lengthens_rounds_if_stops_are_expensive) {
+    assert_near(find_tau_at(NULL, 1, 3), 107, 1e-6);
+    assert_near(find_tau_at(NULL, 1, 4), 214, 1e-6);
+    assert_near(find_tau_at(NULL, 1, 8), 285, 1e-6);
+    assert_near(find_tau_at(NULL, 1, 100), 285, 1e-6);
+    assert_near(find_tau_at(NULL, 4, 2), 285, 1e-6);
+    assert_near(find_tau_at("tau=107m", 1, 8), 107, 1e-6);
+    /* Many small instances are no large tree: their rounds are as long as before. */
+    assert_near(find_tau_at(NULL, 12, 0.45), 12 * 26.75 / 2, 1e-6);
+}
+
+TEST(stagger_does_not_shorten_rounds_if_stops_are_expensive) {
+    cost = 8 * SS_MILLISECOND;
+    assert_found(find_tau(NULL, 1, 2, 0.5, unsteady), 285, 285);
+    cost = SS_MILLISECOND;
+    assert_found(find_tau(NULL, 1, 2, 0.5, unsteady), 53.5, 107);
+    cost = 0;
+}
+
+/* Otherwise rounds would get shorter and longer all the time. */
+TEST(stagger_never_shortens_rounds_to_expensive_ones) {
+    RIG rig = rig_open("dithering/stagger", NULL, 1, 2);
+    struct walk walk = walk_towards(&rig, 0, 0.5);
+    walk.cost = 2 * SS_MILLISECOND;
+    for (int i = 1; i < 600; i++) {
+        walk_all(&walk, 1, unsteady, BEGIN + i * 50 * SS_MILLISECOND);
+        assert_near(tau_of(&rig), 107, 1e-6);
+    }
+}
+
+TEST(stagger_shortens_rounds_when_a_tree_has_shrunk) {
+    RIG rig = rig_open("dithering/stagger", NULL, 1, 2);
+    struct walk walk = walk_towards(&rig, 0, 0.5);
+    walk.cost = 8 * SS_MILLISECOND;
+    walk_all(&walk, 1, steady, BEGIN + 10 * SS_SECOND);
+    assert_near(tau_of(&rig), 285, 1e-6);
+    walk.cost = SS_MILLISECOND;
+    walk_all(&walk, 1, steady, BEGIN + 20 * SS_SECOND);
+    assert_near(tau_of(&rig), 107, 1e-6);
 }
 
 UNIT_RUN

@@ -22,6 +22,7 @@ struct walk {
     double target; /* 0: the length of rounds does not adapt */
     ss_time quota_period;
     ss_time grain;
+    ss_time cost;
     enum ss_state state;
     ss_time changed; /* beginning of the present state */
     double running;  /* nanoseconds */
@@ -52,6 +53,7 @@ static inline struct ss_planned_state step(struct walk *walk, double duty) {
         .target = walk->target,
         .quota_period = walk->quota_period,
         .grain = walk->grain,
+        .cost = walk->cost,
         .duty = duty,
         .place = walk->place,
     };
