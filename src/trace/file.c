@@ -2,6 +2,7 @@
 #include "trace/file.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/advice.h"
 #include "base/owned.h"
@@ -18,6 +19,21 @@ int ss_trace_read(
     return ss_trace_text_read(stream, name, sink, error);
 }
 
+/* Mentions sstrace in the error. */
+static void advise(struct ss_error *error) {
+    size_t used = strlen(error->message);
+    snprintf(error->message + used, sizeof error->message - used,
+        "; if it has measurements, sstrace makes a trace of them");
+}
+
+/* Returns whether the first line is that of measurements, which another program has written. */
+static bool looks_measured(FILE *stream) {
+    char line[256];
+    if (fseek(stream, 0, SEEK_SET) < 0 || !fgets(line, sizeof line, stream) || *line == '#')
+        return false;
+    return strpbrk(line, "{[,;") || strncmp(line, "Linux ", 6) == 0;
+}
+
 int ss_trace_load(const char *path, struct ss_trace_records *records, struct ss_error *error) {
     *records = (struct ss_trace_records){0};
     SS_OWNED(fclose) FILE *stream = fopen(path, "re");
@@ -26,6 +42,8 @@ int ss_trace_load(const char *path, struct ss_trace_records *records, struct ss_
             strerror(errno), ss_advice_to_read(errno));
     struct ss_trace_collector collector = ss_trace_collect(records);
     int result = ss_trace_read(stream, path, &collector.sink, error);
+    if (result != 0 && records->count == 0 && looks_measured(stream))
+        advise(error);
     if (result != 0)
         ss_trace_records_free(records);
     return result;

@@ -48,6 +48,11 @@ static int refuse_sysstat(const struct text_input *input, struct ss_error *error
             "%s is text of mpstat, sar or iostat: use mpstat -o JSON, or sadf -d for files of "
             "sar",
             input->name);
+    /* HOST INTERVAL TIME DEVICE FIELD VALUE, separated by tabs */
+    const char *field = strstr(head, "\t%");
+    if (field && field < head + strcspn(head, "\n"))
+        return ss_error_fail(error,
+            "%s is what sadf prints by default, a line for each value: use sadf -d", input->name);
     return 0;
 }
 

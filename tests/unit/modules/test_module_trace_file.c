@@ -186,4 +186,29 @@ TEST(bad_trace_files_are_refused) {
     unlink(path);
 }
 
+TEST(measurements_are_refused_with_the_program_that_converts_them) {
+    static const struct {
+        const char *text;
+        bool measured;
+    } rows[] = {
+        {"{\"status\":\"success\",\"data\":{\"result\":[]}}\n", true},
+        {"time,load\n0,10\n", true},
+        {"2026-11-30;12\n", true},
+        {"Linux 6.1.0 (box)\n", true},
+        {"# a, b\nx y\n", false},
+        {"0 10%\n5s x,y\n", false},
+        {"none\n", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char path[64];
+        struct ss_trace_records records;
+        struct ss_error error = {0};
+        write_trace(path, rows[i].text);
+        assert_int_equal(ss_trace_load(path, &records, &error), -1);
+        unlink(path);
+        if (!!strstr(error.message, "sstrace makes a trace of them") != rows[i].measured)
+            fail_msg("row %zu: %s", i, error.message);
+    }
+}
+
 UNIT_RUN
