@@ -195,8 +195,11 @@ int ss_signals_open(struct ss_signals *signals) {
         sigaction(known[i].number, NULL, &signals->caller[i]);
         if (known[i].number == SIGXFSZ && file_limit_caught)
             signals->caller[i] = caller_file_limit;
+        bool ignored = signals->caller[i].sa_handler == SIG_IGN;
+        if (known[i].number == SIGINT)
+            signals->ignores_interrupts = ignored;
         if (known[i].passed_on &&
-            (signals->caller[i].sa_handler != SIG_IGN || known[i].number == SIGCHLD)) {
+            (!ignored || known[i].number == SIGCHLD || known[i].number == SIGINT)) {
             action.sa_sigaction = pass_on;
             action.sa_flags |= SA_SIGINFO;
         }
@@ -231,7 +234,8 @@ int ss_signals_close(struct ss_signals *signals) {
     }
     /* Read after the handlers are gone, so that no signal is lost in between. */
     for (int number; (number = ss_signals_next(signals));) {
-        if (!first && ss_end_signals_has(number))
+        bool ignored = number == SIGINT && signals->ignores_interrupts;
+        if (!first && ss_end_signals_has(number) && !ignored)
             first = number;
     }
     pipe_end = -1;

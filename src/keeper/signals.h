@@ -15,8 +15,10 @@
 struct ss_signals {
     struct sigaction caller[SS_SIGNALS_MAX];
     sigset_t caller_mask;
-    int pipe[2]; /* one byte per signal received; both ends are non-blocking */
-    bool typed;  /* the latest signal from ss_signals_next() was sent by a terminal */
+    int pipe[2];             /* one byte per signal received; both ends are non-blocking */
+    bool typed;              /* the latest signal from ss_signals_next() was sent by a terminal */
+    bool ignores_interrupts; /* the caller ignored SIGINT, as a shell does for the background of a
+                                script: ss_signals_next() returns it so that it can be explained */
 };
 
 /*
@@ -36,7 +38,7 @@ void ss_signals_catch_crashes(void);
 
 /*
  * For the master: turns each signal into a byte in the pipe, which the main loop reads. A signal
- * that the caller ignored (nohup) stays ignored, except SIGCHLD.
+ * that the caller ignored (nohup) stays ignored, except SIGCHLD and SIGINT.
  */
 SS_MUST_USE int ss_signals_open(struct ss_signals *signals);
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -207,7 +208,31 @@ enum {
 
 _Static_assert(POLL_OUTPUT == SS_MASTER_POLLS, "room for what is not output");
 
+SS_FORMAT(2, 3)
+static void say_anyway(struct ss_master *master, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (!master->plan->quiet)
+        ss_progress_say(&master->progress, format, arguments);
+    va_end(arguments);
+}
+
+/* A user who sends SIGINT expects an end. Ctrl-C is for the foreground, which this is not. */
+static void explain_ignored(struct ss_master *master) {
+    if (master->signals.typed || master->explained)
+        return;
+    master->explained = true;
+    say_anyway(master,
+        "SIGINT is ignored, as it was when the run started: a shell does so for the background of "
+        "a script; end the run with kill %d",
+        (int)getpid());
+}
+
 static void on_signal(struct ss_master *master, int signal) {
+    if (signal == SIGINT && master->signals.ignores_interrupts) {
+        explain_ignored(master);
+        return;
+    }
     switch (signal) {
     case SIGCHLD:
         ss_master_reap(master);

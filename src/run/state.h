@@ -62,7 +62,9 @@ struct ss_master {
     ss_time ending_since;
     uint64_t *switches; /* number of switches that each executor sent before counting began */
     struct ss_setpoints_reader setpoints;
-    uint32_t *lives; /* enum ss_life of each instance, as last seen */
+    bool explained;       /* a signal that is ignored was explained */
+    uint64_t limits_seen; /* number of changes of the group's allowance that have been noted */
+    uint32_t *lives;      /* enum ss_life of each instance, as last seen */
     uint64_t *iterations_seen;
     ss_time first_failure; /* when the first failing instance ended */
     int failure_status;    /* exit status of that instance; 0: none */

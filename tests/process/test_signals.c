@@ -207,6 +207,19 @@ TEST_CASE(ignored_signals_stay_ignored) {
     }
 }
 
+TEST_CASE(ignored_interrupt_is_explained_once) {
+    struct run_setup setup = {.prepare = ignore_hangups};
+    struct run *run = START_IN(&setup, "-v", "-n", "1", "-l", "20%", PAYLOAD, "spin");
+    run_wait_text(run, "instances run");
+    kill(run->pid, SIGINT);
+    run_wait_text(run, run_format("end the run with kill %d", (int)run->pid));
+    kill(run->pid, SIGINT);
+    kill(run->pid, SIGHUP);
+    run_let_pass(run, 0.5);
+    run_end(run, SIGTERM);
+    ck_assert_uint_eq(run_count_text(&run->err, "SIGINT is ignored"), 1);
+}
+
 static void block_signals(void) {
     sigset_t all;
     sigfillset(&all);
