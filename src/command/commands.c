@@ -233,6 +233,29 @@ const char *ss_commands_find_percentage(
     return NULL;
 }
 
+/* Returns where a lone placeholder is before a digit in a word; NULL if nowhere. */
+static const char *find_before_digit(const char *word, const char *placeholder) {
+    size_t mark = strlen(placeholder);
+    for (const char *at; (at = strstr(word, placeholder)); word = at + mark) {
+        if (strncmp(at + mark, placeholder, mark) == 0)
+            at += mark;
+        else if (at[mark] >= '0' && at[mark] <= '9')
+            return at;
+    }
+    return NULL;
+}
+
+const char *ss_commands_find_before_digit(
+    const struct ss_commands *commands, const char *placeholder) {
+    for (uint32_t i = 0; *placeholder && i < commands->line_count; i++) {
+        for (char **word = commands->lines[i].words; *word; word++) {
+            if (find_before_digit(*word, placeholder))
+                return *word;
+        }
+    }
+    return NULL;
+}
+
 /* Returns 0 if the file can be executed, otherwise the errno that executing it would give. */
 static int try_execute(const char *path) {
     struct stat status;

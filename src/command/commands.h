@@ -49,6 +49,13 @@ const char *ss_commands_find_percentage(
     const struct ss_commands *commands, const char *placeholder);
 
 /*
+ * Finds a word as it was given in which a digit follows the placeholder, as in a format %5d.
+ * Returns NULL if there is none.
+ */
+const char *ss_commands_find_before_digit(
+    const struct ss_commands *commands, const char *placeholder);
+
+/*
  * Replaces the name of a program that PATH lacks by the path of that program in the folder of this
  * one: the programs of an environment such as that of pipx need not be in PATH.
  */

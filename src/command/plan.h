@@ -26,6 +26,7 @@ struct ss_plan {
     uint32_t instances;
     struct ss_attachments attached; /* processes of the instances; empty if commands are started */
     struct ss_commands commands;    /* placeholders are replaced in `items`, not in `lines` */
+    const char *placeholder;        /* what is replaced; "": nothing */
     char **numbers;           /* number of each instance: its index, zero-padded to equal width */
     char total[16];           /* the number of instances, as text */
     const char *const *words; /* the command as given, or "-w" and its file */

@@ -96,6 +96,19 @@ static void print_source(FILE *stream, const struct ss_plan *plan) {
     ss_option_print_wrapped(stream, 11, load);
 }
 
+/* Explains a replacement that the user may not have meant. */
+static void print_placeholder(FILE *stream, const struct ss_plan *plan) {
+    const char *word = ss_commands_find_before_digit(&plan->commands, plan->placeholder);
+    char text[600];
+    if (!word)
+        return;
+    snprintf(text, sizeof text,
+        "%s in %s is the instance's index: use %s%s to keep it, or -p '' if no index is needed",
+        plan->placeholder, ss_words_show(word).text, plan->placeholder, plan->placeholder);
+    fprintf(stream, "%-11s", "note");
+    ss_option_print_wrapped(stream, 11, text);
+}
+
 void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
     fprintf(stream, "%-11s%u\n", "instances", plan->instances);
     fprintf(stream, "%-11s", "command");
@@ -109,6 +122,7 @@ void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
         }
         print_command(stream, plan->commands.items[i]);
     }
+    print_placeholder(stream, plan);
     print_source(stream, plan);
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
         char options[4096];

@@ -51,6 +51,19 @@ TEST_CASE(help_and_version_are_printed) {
     ck_assert_uint_eq(help->err.length + version->err.length, 0);
 }
 
+TEST_CASE(a_placeholder_before_a_digit_is_explained_in_the_plan) {
+    PLAN("note       % in x%5d is the instance's index: use %% to keep it", "-n", "1", "echo",
+        "x%5d");
+    PLAN("note       @ in 9@9 is", "-n", "1", "-p", "@", "echo", "9@9");
+    static const char *const words[][3] = {
+        {"-p", "%", "x%%5d"}, {"-p", "", "x%5d"}, {"-p", "%", "%d"}, {"-p", "%", "5"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct run *run = SUCCEED(
+            "--dry-run", "-l", "50%", "-n", "1", words[i][0], words[i][1], "echo", words[i][2]);
+        ck_assert_uint_eq(run_count_text(&run->out, "note  "), 0);
+    }
+}
+
 TEST_CASE(modules_are_listed) {
     struct run *run = SUCCEED("--list-modules"), *help = SUCCEED("--help-module", "control/rbpid");
     run_expect_text(&run->out, "control/rbpid");
