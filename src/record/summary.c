@@ -243,7 +243,7 @@ static void print_ends(FILE *stream, const struct ss_plan *plan, const struct ss
 }
 
 void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
-    char cpus[512], load[8192], reasons[SS_VERDICT_TEXT], line[SS_VERDICT_TEXT + 32];
+    char cpus[512], load[8192], verdict[SS_VERDICT_LINE];
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
     fprintf(stream, "showstopper: %u instance%s on %u CPU%s (%s), %s\n", plan->instances,
         plan->instances == 1 ? "" : "s", plan->cpu_count, plan->cpu_count == 1 ? "" : "s", cpus,
@@ -272,10 +272,9 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
         fputs("warning: ", stream);
         ss_option_print_wrapped(stream, 9, outcome->warnings[i]);
     }
-    ss_verdict_print(reasons, &outcome->verdict);
-    snprintf(line, sizeof line, "%s: %s", ss_verdict_word(&outcome->verdict), reasons);
+    ss_verdict_describe(verdict, &outcome->verdict);
     fputs("verdict: ", stream);
-    ss_option_print_wrapped(stream, 9, line);
+    ss_option_print_wrapped(stream, 9, verdict);
 }
 
 /*

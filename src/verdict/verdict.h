@@ -9,9 +9,9 @@
 #include "verdict/stationarity.h"
 
 /*
- * Judges a run: each check compares a figure with two limits, beyond which the run is doubtful or
- * invalid. A figure that was not measured is not checked. "Valid" means that these checks found
- * nothing.
+ * Judges a run: each check compares a figure with two limits, beyond which what the check belongs
+ * to is doubtful or invalid. A figure that was not measured is not checked. "Valid" means that
+ * these checks found nothing.
  */
 enum ss_finding {
     SS_NOT_CHECKED,
@@ -71,13 +71,24 @@ struct ss_evidence {
                                  signal" */
 };
 
+/* What is judged. */
+enum ss_subject {
+    SS_SUBJECT_LOAD,
+    SS_SUBJECT_THROUGHPUT, /* of iterations or requests, if they were counted */
+    SS_SUBJECTS,
+};
+
+/* "load", "throughput" */
+extern const char *const ss_subject_names[];
+
 struct ss_check {
-    const char *key;  /* "mean_error" */
-    const char *name; /* "mean error" */
-    const char *unit; /* "points" */
-    double doubtful;  /* limit; NaN if this check makes no run doubtful */
-    double invalid;   /* likewise */
-    bool at_least;    /* figures below a limit fail; otherwise, figures above it */
+    const char *key;   /* "mean_error" */
+    const char *name;  /* "mean error" */
+    const char *unit;  /* "points" */
+    unsigned subjects; /* bits of enum ss_subject: what it belongs to */
+    double doubtful;   /* limit; NaN if this check makes no run doubtful */
+    double invalid;    /* likewise */
+    bool at_least;     /* figures below a limit fail; otherwise, figures above it */
 };
 
 extern const struct ss_check ss_checks[SS_CHECKS];
@@ -85,7 +96,9 @@ extern const struct ss_check ss_checks[SS_CHECKS];
 struct ss_verdict {
     struct ss_evidence evidence;
     enum ss_finding findings[SS_CHECKS];
-    enum ss_finding finding; /* the worst: passed, doubtful or invalid */
+    unsigned subjects[SS_CHECKS];           /* bits of what each check counts for in this run */
+    enum ss_finding judgments[SS_SUBJECTS]; /* SS_NOT_CHECKED if this is not judged */
+    enum ss_finding finding;                /* the worst of them: passed, doubtful or invalid */
 };
 
 /* Sets all figures to NaN. */
@@ -96,16 +109,25 @@ SS_NONNULL() struct ss_verdict ss_verdict_reach(const struct ss_evidence *eviden
 /* Returns "valid", "doubtful" or "invalid". */
 SS_NONNULL() const char *ss_verdict_word(const struct ss_verdict *verdict);
 
+/* Returns the word for one subject; NULL if it is not judged. */
+SS_NONNULL()
+const char *ss_verdict_word_of(const struct ss_verdict *verdict, enum ss_subject subject);
+
 /*
- * Writes the reasons in one line: "steal 6 % (invalid above 5); load of other processes 4.2 %
+ * Writes the reasons in one line: "steal 6 % (invalid above 5); other processes used 4.2 %
  * (doubtful above 2)", or "nothing found in 9 checks".
  */
 #define SS_VERDICT_TEXT 1024
 SS_NONNULL() void ss_verdict_print(char text[SS_VERDICT_TEXT], const struct ss_verdict *verdict);
 
+/* Writes the words and the reasons: "load valid; throughput invalid: other processes used ...". */
+#define SS_VERDICT_LINE (SS_VERDICT_TEXT + 64)
+SS_NONNULL()
+void ss_verdict_describe(char text[SS_VERDICT_LINE], const struct ss_verdict *verdict);
+
 struct ss_json;
 
-/* Writes the verdict as a member `verdict`: its word, and each check. */
+/* Writes the verdict as a member `verdict`: its words, and each check. */
 SS_NONNULL() void ss_verdict_print_json(struct ss_json *json, const struct ss_verdict *verdict);
 
 #endif

@@ -59,6 +59,96 @@ def test_neighbors_in_a_study_do_not_count_as_other_load(tmp_path: Path) -> None
     assert judge([str(tmp_path)], [])[0][1].reasons == REASONS
 
 
+def judged(load: str, throughput: str | None, others: str = "invalid") -> dict[str, object]:
+    """A summary with subjects: others used 22.4 %, and the mean error is as bad as the load."""
+    work = [] if throughput is None else ["throughput"]
+    reasons = {"valid": None, "doubtful": "mean error 2", "invalid": "mean error 4"}
+    checks = [
+        {"check": "mean_error", "result": "passed" if load == "valid" else load, "of": ["load"]},
+        {"check": "others", "result": others, "figure": 22.4, "of": work},
+        {"check": "lines_lost", "result": "passed", "figure": 0, "of": ["load", *work]},
+    ]
+    checks[0] |= {"reason": reasons[load]}
+    checks[1] |= {"reason": "other processes used 22.4 % (invalid above 10)"}
+    checks[1] |= {"unit": "%", "doubtful": 2, "invalid": 10}
+    worst = max(load, throughput or "", key=["", "valid", "doubtful", "invalid"].index)
+    verdict = {"result": worst, "load": load, "throughput": throughput, "checks": checks}
+    return {"ended_by": "duration", "verdict": verdict | {"reasons": "all of them"}}
+
+
+def test_verdict_of_a_subject_has_its_own_reasons(tmp_path: Path) -> None:
+    record = str(write_record(tmp_path / "a", **judged("valid", "invalid")))
+    words = {}
+    for subject in ("", "load", "throughput"):
+        [(_, verdict)] = judge([record], [], "", subject)
+        words[subject] = (verdict.result, verdict.reasons)
+    assert words == {
+        "": ("invalid", "all of them"),
+        "load": ("valid", "nothing found in 2 checks"),
+        "throughput": ("invalid", "other processes used 22.4 % (invalid above 10)"),
+    }
+
+
+def test_throughput_inherits_an_invalid_load(tmp_path: Path) -> None:
+    record = str(write_record(tmp_path / "a", **judged("invalid", "invalid", "passed")))
+    [(_, verdict)] = judge([record], [], "", "throughput")
+    assert (verdict.result, verdict.reasons) == ("invalid", "mean error 4")
+
+
+def test_run_that_counts_nothing_is_judged_by_its_load(tmp_path: Path) -> None:
+    record = str(write_record(tmp_path / "a", **judged("valid", None)))
+    for subject in ("", "load", "throughput"):
+        assert judge([record], [], "", subject)[0][1].result == "valid"
+
+
+def test_record_of_an_earlier_version_has_one_verdict(tmp_path: Path) -> None:
+    record = str(write_record(tmp_path / "a", **whole()))
+    for subject in ("load", "throughput"):
+        [(_, verdict)] = judge([record], [], "", subject)
+        assert (verdict.result, verdict.reasons) == ("doubtful", REASONS)
+
+
+def test_records_are_left_out_by_the_subject_that_is_checked(tmp_path: Path) -> None:
+    record = str(write_record(tmp_path / "a", **judged("valid", "invalid")))
+    assert judge([record], [], "invalid", "load")[0][1].reasons == "nothing found in 2 checks"
+    assert judge([record], [], "invalid", "throughput")[0][1].reasons.startswith("left out: ")
+
+
+def test_neighbors_in_a_study_do_not_disturb_the_throughput(tmp_path: Path) -> None:
+    write_record(tmp_path / "run" / "a", **judged("valid", "invalid"))
+    run = {"schema": 1, "status": "done", "columns": {"load": "20"}}
+    run["commands"] = [{"record": "a"}]
+    for others, result in ((0.01, "valid"), (0.05, "doubtful"), (0.15, "invalid")):
+        (tmp_path / "run" / "run.json").write_text(json.dumps(run | {"others": others}))
+        [(_, verdict)] = judge([str(tmp_path)], [])
+        assert verdict.result == result
+        assert verdict.about("load").result == "valid"
+        assert verdict.about("throughput").result == result
+    assert verdict.reasons == "other processes used 15 % (invalid above 10)"
+
+
+def check_words(folder: Path, *words: str) -> tuple[int, str]:
+    path = str(Path(__file__).parents[2] / "tools" / "analysis")
+    code = "import sys; from showstopper import cli; sys.exit(cli.main(sys.argv[1:]))"
+    whole = [sys.executable, "-c", code, "ssreport", *words]
+    done = subprocess.run(
+        whole, capture_output=True, text=True, check=False, env={"PYTHONPATH": path}, cwd=folder
+    )
+    return done.returncode, done.stdout
+
+
+def test_word_after_check_chooses_the_subject_unless_it_is_a_record(tmp_path: Path) -> None:
+    write_record(tmp_path / "a", **judged("valid", "invalid"))
+    invalid = "a: invalid: other processes used 22.4 % (invalid above 10)\n"
+    assert check_words(tmp_path, "--check", "a") == (3, "a: invalid: all of them\n")
+    assert check_words(tmp_path, "--check", "throughput", "a") == (3, invalid)
+    valid = (0, "a: valid: nothing found in 2 checks\n")
+    assert check_words(tmp_path, "--check", "load", "a") == valid
+    assert check_words(tmp_path, "a", "--check", "load") == valid
+    write_record(tmp_path / "load", **whole())
+    assert check_words(tmp_path, "--check", "load")[1] == f"load: doubtful: {REASONS}\n"
+
+
 def test_check_does_not_load_numpy(tmp_path: Path) -> None:
     record = write_record(tmp_path / "a", **whole())
     code = (

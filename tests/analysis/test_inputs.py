@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import agree
@@ -68,6 +69,47 @@ def test_folders_without_a_readable_record_are_refused(tmp_path: Path) -> None:
         [(_, verdict)] = checks.judge([str(folder)], [])
         assert reason in verdict.reasons
         assert agree.in_process([str(folder)])[0] == 125
+
+
+def judge_again(record: Path, load: str, others: float) -> None:
+    """Give the record a verdict on its load, and one on its throughput by the load of others."""
+    summary = json.loads((record / "summary.json").read_text())
+    result = "invalid" if others > 10 else "passed"
+    checks = [
+        {"check": "mean_error", "result": load, "reason": "mean error 4", "of": ["load"]},
+        {"check": "others", "result": result, "reason": f"other processes used {others:g} %"},
+    ]
+    checks[1] |= {"of": ["throughput"]}
+    words = ["valid" if word == "passed" else word for word in (load, result)]
+    if load == "invalid":
+        words[1] = load
+    summary["verdict"] = {"result": words[1], "load": words[0], "throughput": words[1]}
+    summary["verdict"] |= {"reasons": "all of them", "checks": checks}
+    (record / "summary.json").write_text(json.dumps(summary))
+
+
+@pytest.fixture(params=[("passed", 22.4), ("invalid", 0.0)], ids=["valid load", "invalid load"])
+def judged(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, bool]:
+    """A record, and whether its load is valid; its throughput is not."""
+    unpack("run-of-two-steps", tmp_path)
+    judge_again(tmp_path / "two", *request.param)
+    return str(tmp_path / "two"), request.param[0] == "passed"
+
+
+def test_throughput_is_left_out_without_the_load(judged: tuple[str, bool]) -> None:
+    record, is_load_valid = judged
+    status, printed, notes = agree.in_process(["--leave-out", "invalid", record])
+    assert status == (0 if is_load_valid else 125)  # no record is left
+    assert (b"How well was the load held?" in printed) == is_load_valid
+    why = "throughput left out: invalid: other processes used 22.4 %"
+    assert (why in notes.decode()) == is_load_valid
+
+
+def test_headline_about_a_load_needs_only_the_load(judged: tuple[str, bool]) -> None:
+    record, is_load_valid = judged
+    printed = " ".join(agree.in_process([record])[1].decode().split())
+    assert ("On average the load was" in printed) == is_load_valid
+    assert ("The record is invalid because of mean error 4" in printed) != is_load_valid
 
 
 @pytest.mark.parametrize("instance", ["0.5", "-1", "1e9"])

@@ -31,7 +31,7 @@ for picture in packaging/readme/replay.svg packaging/readme/terminal.svg; do
     grep -q "^!\\[.*\\]($picture)\$" "$source/README.md" || fail "the README does not show $picture"
 done
 check_picture "$source/packaging/readme/replay.svg" '>load<' '>target<'
-check_picture "$source/packaging/readme/terminal.svg" "<desc>$version</desc>" '>verdict: valid: '
+check_picture "$source/packaging/readme/terminal.svg" "<desc>$version</desc>" '>verdict: load valid: '
 need_built reports
 "$build/bin/sssim" -P 2 -n 4 -l 50% --duration 3s --foreground serial --iteration 100m --record "$scratch/record" >/dev/null
 printf '%s\n' 'verdict: invalid: <why> & why' >"$scratch/printed"

@@ -40,7 +40,7 @@ done
 
 # The first screen: how to hold a load, how to test, and some of the lines that the program prints, up to the verdict.
 head -n 40 "$source/README.md" >"$scratch/screen"
-for words in tools/demo.sh tests/run.sh build/bin/showstopper 'verdict: valid: '; do
+for words in tools/demo.sh tests/run.sh build/bin/showstopper 'verdict: load valid: '; do
     grep -qF "$words" "$scratch/screen" || expect "the first screen of README.md" "" "$words"
 done
 "$bin/showstopper" -f own -l 50% --duration 1s "$bin/ssburn" serial 2>"$scratch/printed" >"$scratch/iterations"

@@ -203,7 +203,7 @@ queue_sends_the_planned_requests() { # case
     for words in '--rate 50 --arrival even' '--closed 1'; do
         # shellcheck disable=SC2086 # words, not one
         run queue $words --requests 500
-        says out '- verdict: valid: nothing found in '
+        says out '- verdict: throughput valid: nothing found in '
     done
     # The planned time suffices for 10 standard deviations of the number of requests, and one second.
     run queue --rate 100 --requests 10000 --json

@@ -175,7 +175,7 @@ SUMMARY_TEST(json_summary_lists_warnings) {
     const char *text = printed(ss_summary_print_json);
     assert_says(text, "  \"warnings\": [\n    \"first 1\",\n    \"second\"\n  ],\n");
     text = printed(ss_summary_print);
-    assert_says(text, "warning: first 1\nwarning: second\nverdict: valid: nothing found in ");
+    assert_says(text, "warning: first 1\nwarning: second\nverdict: load valid: nothing found in ");
 }
 
 SUMMARY_TEST(high_own_cpu_time_causes_a_warning) {

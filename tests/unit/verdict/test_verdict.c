@@ -93,13 +93,110 @@ TEST_WITH(worst_finding_decides_and_comes_first, clear, NULL) {
     assert_verdict("doubtful", "lines lost 4031 (doubtful above 0)");
     evidence.figures[SS_CHECK_LINES_LOST] = NAN;
     evidence.figures[SS_CHECK_STEAL] = 1.25;
-    evidence.figures[SS_CHECK_OTHERS] = 12.5;
+    evidence.figures[SS_CHECK_SAMPLES_LOST] = 12.5;
     assert_verdict("invalid",
-        "load of other processes 12.5 % (invalid above 10); steal 1.25 % (doubtful above 1)");
+        "samples lost or late 12.5 % (invalid above 5); steal 1.25 % (doubtful above 1)");
+}
+
+#define LOAD       1
+#define THROUGHPUT 2
+#define BOTH       3
+
+/* As the table in showstopper-record(5), of a run with feedback that counts iterations. */
+TEST_WITH(each_check_counts_for_the_subjects_of_the_manual, clear, NULL) {
+    static const unsigned subjects[SS_CHECKS] = {
+        [SS_CHECK_MEAN_ERROR] = LOAD,
+        [SS_CHECK_MEAN_SQUARED_ERROR] = LOAD,
+        [SS_CHECK_SAMPLES_OFF] = LOAD,
+        [SS_CHECK_LATE_WAKE_UPS] = LOAD,
+        [SS_CHECK_SAMPLES_LOST] = LOAD,
+        [SS_CHECK_STEAL] = BOTH,
+        [SS_CHECK_OTHERS] = THROUGHPUT,
+        [SS_CHECK_FREQUENCY] = THROUGHPUT,
+        [SS_CHECK_THROUGHPUT] = THROUGHPUT,
+        [SS_CHECK_RESPONSE] = THROUGHPUT,
+        [SS_CHECK_COST] = THROUGHPUT,
+        [SS_CHECK_BACKGROUND] = THROUGHPUT,
+        [SS_CHECK_LATE_REQUESTS] = THROUGHPUT,
+        [SS_CHECK_CLOCK] = BOTH,
+        [SS_CHECK_SUSPENDED] = BOTH,
+        [SS_CHECK_FAILED_INSTANCES] = BOTH,
+        [SS_CHECK_FAILED_REQUESTS] = THROUGHPUT,
+        [SS_CHECK_UNANSWERED_REQUESTS] = THROUGHPUT,
+        [SS_CHECK_ENDED_EARLY] = BOTH,
+        [SS_CHECK_LINES_LOST] = BOTH,
+        [SS_CHECK_INTERRUPTED] = BOTH,
+        [SS_CHECK_SAMPLES] = LOAD,
+        [SS_CHECK_ITERATIONS] = THROUGHPUT,
+        [SS_CHECK_SUCCESSES] = THROUGHPUT,
+    };
+    for (size_t i = 0; i < SS_CHECKS; i++) {
+        clear(NULL);
+        evidence.figures[SS_CHECK_MEAN_ERROR] = 0;
+        evidence.figures[SS_CHECK_ITERATIONS] = 1000;
+        /* A figure that makes it doubtful, or invalid without such a limit. */
+        double limit = isnan(ss_checks[i].doubtful) ? ss_checks[i].invalid : ss_checks[i].doubtful;
+        evidence.figures[i] = ss_checks[i].at_least ? limit / 2 : limit + 0.1;
+        struct ss_verdict verdict = ss_verdict_reach(&evidence);
+        bool load = verdict.judgments[SS_SUBJECT_LOAD] > SS_PASSED;
+        bool throughput = verdict.judgments[SS_SUBJECT_THROUGHPUT] > SS_PASSED;
+        if (i == SS_CHECK_SAMPLES) /* no sample: the load is invalid, and so the throughput */
+            throughput = verdict.subjects[i] & THROUGHPUT;
+        if (load != !!(subjects[i] & LOAD) || throughput != !!(subjects[i] & THROUGHPUT))
+            fail_msg("%s: load %d, throughput %d", ss_checks[i].key, load, throughput);
+        assert_int_equal(verdict.subjects[i], subjects[i]);
+    }
+}
+
+static void assert_described(const char *text) {
+    struct ss_verdict verdict = ss_verdict_reach(&evidence);
+    char line[SS_VERDICT_LINE];
+    ss_verdict_describe(line, &verdict);
+    assert_string_equal(line, text);
+}
+
+TEST_WITH(others_disturb_the_work_and_not_a_load_that_is_held, clear, NULL) {
+    evidence.figures[SS_CHECK_SAMPLES] = 100;
+    evidence.figures[SS_CHECK_MEAN_ERROR] = 0.2;
+    evidence.figures[SS_CHECK_OTHERS] = 22.4;
+    assert_described("load valid: nothing found in 2 checks");
+    assert_verdict("valid", "nothing found in 2 checks");
+    evidence.figures[SS_CHECK_ITERATIONS] = 1000;
+    assert_described(
+        "load valid; throughput invalid: other processes used 22.4 % (invalid above 10)");
+    assert_verdict("invalid", "other processes used 22.4 % (invalid above 10)");
+    /* Without feedback nothing else shows what others did to the load. */
+    evidence.figures[SS_CHECK_MEAN_ERROR] = NAN;
+    evidence.figures[SS_CHECK_ITERATIONS] = NAN;
+    assert_described("load invalid: other processes used 22.4 % (invalid above 10)");
+}
+
+TEST_WITH(throughput_inherits_an_invalid_load_but_not_a_doubtful_one, clear, NULL) {
+    evidence.figures[SS_CHECK_SAMPLES] = 100;
+    evidence.figures[SS_CHECK_ITERATIONS] = 1000;
+    evidence.figures[SS_CHECK_MEAN_ERROR] = 2;
+    assert_described("load doubtful; throughput valid: mean error 2 points (doubtful above 1)");
+    evidence.figures[SS_CHECK_MEAN_ERROR] = 4;
+    assert_described("load invalid; throughput invalid: mean error 4 points (invalid above 3)");
+}
+
+TEST_WITH(requests_without_a_load_are_judged_alone, clear, NULL) {
+    evidence.figures[SS_CHECK_SUCCESSES] = 1000;
+    evidence.figures[SS_CHECK_INTERRUPTED] = 1;
+    assert_described("throughput doubtful: ended by a signal");
+    evidence.figures[SS_CHECK_MEAN_ERROR] = 0;
+    assert_described("load doubtful; throughput doubtful: ended by a signal");
+}
+
+/* A run may fail before its first sample. */
+TEST_WITH(run_without_figures_is_judged_by_its_load, clear, NULL) {
+    evidence.figures[SS_CHECK_INTERRUPTED] = 2;
+    assert_described("load invalid: ended by an error");
 }
 
 TEST_WITH(reasons_say_what_happened, clear, NULL) {
     evidence.figures[SS_CHECK_INTERRUPTED] = 1;
+    evidence.figures[SS_CHECK_ITERATIONS] = 1000;
     evidence.figures[SS_CHECK_THROUGHPUT] = -3;
     evidence.throughput =
         (struct ss_change){.checked = true, .size = -0.03, .shape = SS_SHAPE_STEP, .at = 0.5};
@@ -125,6 +222,8 @@ TEST_WITH(all_reasons_fit_or_are_cut, clear, NULL) {
 TEST_WITH(json_has_every_check, clear, NULL) {
     size_t checks = 0;
     evidence.figures[SS_CHECK_OTHERS] = 4;
+    evidence.figures[SS_CHECK_MEAN_ERROR] = 0;
+    evidence.figures[SS_CHECK_ITERATIONS] = 30;
     struct ss_verdict verdict = ss_verdict_reach(&evidence);
     struct ss_json json = {.stream = text_begin()};
     ss_json_open(&json, NULL, '{');
@@ -134,8 +233,9 @@ TEST_WITH(json_has_every_check, clear, NULL) {
     for (const char *at = text; (at = strstr(at, "\"check\"")); at++)
         checks++;
     assert_that(checks, ==, SS_CHECKS);
-    assert_non_null(strstr(text, "\"result\": \"doubtful\",\n    \"reasons\": "
-                                 "\"load of other processes 4 % (doubtful above 2)\""));
+    assert_non_null(strstr(text, "\"result\": \"doubtful\",\n    \"load\": \"valid\",\n"
+                                 "    \"throughput\": \"doubtful\",\n    \"reasons\": "
+                                 "\"other processes used 4 % (doubtful above 2)\""));
     assert_non_null(strstr(text, "\"check\": \"others\",\n        \"result\": \"doubtful\",\n"
                                  "        \"figure\": 4,"));
 }

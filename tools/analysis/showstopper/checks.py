@@ -74,9 +74,11 @@ def _judge_nodes(fleet: Fleet) -> tuple[Judged, Judged]:
     return judged, failed
 
 
-def judge(first: Sequence[str], second: Sequence[str], leave_out: str = "") -> Judged:
-    """Return the names of all records with their verdicts: of runs, of requests, of the nodes of
-    fleets, and of what cannot be read. Runs that were skipped have none."""
+def judge(
+    first: Sequence[str], second: Sequence[str], leave_out: str = "", subject: str = ""
+) -> Judged:
+    """Return the names of all records with their verdicts on a subject: of runs, of requests, of
+    the nodes of fleets, and of what cannot be read. Runs that were skipped have none."""
     runs: Judged = []
     requests: Judged = []
     nodes: Judged = []
@@ -89,7 +91,8 @@ def judge(first: Sequence[str], second: Sequence[str], leave_out: str = "") -> J
             continue
         if isinstance(found, Fleet):
             known, unknown = _judge_nodes(found)
-            nodes, failed = nodes + known, failed + unknown
+            nodes += [(node, verdict.about(subject)) for node, verdict in known]
+            failed = failed + unknown
             continue
         name = inputs.choose_name(found.path, names)
         try:
@@ -97,6 +100,7 @@ def judge(first: Sequence[str], second: Sequence[str], leave_out: str = "") -> J
         except UserError as error:
             failed.append((name, Verdict(reasons=str(error))))
             continue
+        verdict = verdict.about(subject)
         if leave_out and verdict.rank >= RANKS[leave_out]:
             why = f"left out: {verdict.result}: {verdict.reasons}"
             failed.append((name, Verdict(verdict.result, why)))

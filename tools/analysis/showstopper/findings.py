@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .studies import Report, others_disturb
 from .tables import Table
-from .verdicts import Verdict
+from .verdicts import OTHERS, THROUGHPUT, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +53,7 @@ class Headline:
     question: str
     answer: str = ""
     finding: Finding | None = None
+    needs: str = THROUGHPUT  # what must be valid for the answer
 
     @property
     def sentence(self) -> str:
@@ -91,10 +92,12 @@ class Worth:
     can_leave_out: bool
 
     @staticmethod
-    def of(report: Report) -> Worth:
+    def of(report: Report, subject: str = THROUGHPUT) -> Worth:
+        """Return the worth for figures of this subject. Without a throughput, it is the load."""
         verdicts = [(run.verdict, math.nan) for run in report.runs]
         verdicts += [(responses.verdict, responses.others) for responses in report.responses]
         verdicts += [(v, math.nan) for fleet in report.fleets for v in fleet.nodes["verdict"]]
+        verdicts = [(verdict.about(subject), others) for verdict, others in verdicts]
         invalid = [v for v, _ in verdicts if v.is_invalid and not _is_overload(v)]
         disturbed = sum(
             v.finding("others") == "doubtful" or others_disturb(others)
@@ -134,7 +137,7 @@ class Worth:
         if self.all == 1:
             return f"The record is invalid because of {reasons}. {remedy} it{where}"
         # The cause rather than its effects
-        busy = reasons.find("load of other processes") if is_busy else -1
+        busy = max(map(reasons.find, OTHERS)) if is_busy else -1
         cause = reasons[max(busy, 0) :].split(";")[0]
         all_ = f"All {self.all} records are invalid, the first because of {cause}"
         return f"{all_}. {remedy} them{where}"

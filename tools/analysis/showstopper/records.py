@@ -427,7 +427,8 @@ class Record:
     def iteration_times(self) -> Histogram:
         """The lengths of the iterations that ended in the counted time; empty if unknown."""
         whole, seconds = Histogram(), Histogram()
-        if not text.has_file(self.folder, "iteration-times.csv") or self.is_bursty:
+        is_known = not (self.is_bursty or self.without_throughput)
+        if not is_known or not text.has_file(self.folder, "iteration-times.csv"):
             return whole
         rules = {"elapsed_seconds": MAYBE_NUMBER, "bucket_seconds": AMOUNT}
         rules["iterations"] = Rule(0, COUNT_MAX, whole=True)
@@ -456,9 +457,10 @@ class Record:
         found = self._read_iterations()
         names = ("start", "end", "instance")
         self.has_iterations = len(found[0]) > 0 or self.figure("iterations") >= 0
-        if self.is_bursty:
+        if self.is_bursty or self.without_throughput:
+            bursts = "rates of iterations are unknown: iterations ended in bursts"
             self.has_iterations = False
-            self.notes.add("rates of iterations are unknown: iterations ended in bursts")
+            self.notes.add(self.without_throughput or bursts)
             return {name: np.empty(0) for name in names}
         unfinished = self._unfinished(*found)
         columns = {name: np.concatenate(both) for name, *both in zip(names, found, unfinished)}
@@ -471,6 +473,7 @@ class Record:
         return columns
 
     has_iterations = False  # whether the run counted iterations; set by `iterations`
+    without_throughput = ""  # why iterations are left out although the rest is reported
 
     def _read_iterations(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         columns = ("start", "end", "instance")

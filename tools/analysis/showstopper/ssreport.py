@@ -15,6 +15,7 @@ from .cli import Program, complain
 from .options import Option, Values
 from .outputs import check_outputs, make_folder, write_file
 from .text import UserError, reason, show
+from .verdicts import SUBJECTS
 
 if TYPE_CHECKING:
     from .checks import Judged
@@ -31,6 +32,11 @@ def _begin_second_set(values: Values, value: str) -> None:
     if values.against is not None:
         raise UserError("is given twice")
     values.against = len(values.words)
+
+
+def _take_check(values: Values, value: str) -> None:
+    values.check = True
+    values.check_at = len(values.words)
 
 
 # An option counts as given if its value differs from its default.
@@ -123,8 +129,10 @@ ROWS = (
         "NAME=MEAN,SD,N",
     ),
     Option(
-        "check", "print a verdict on each record, one per line; exit with 3 if a record is invalid",
-        heading="\nVerdicts:",
+        "check",
+        "print a verdict on each record, one per line; exit with 3 if a record is invalid; "
+        "`--check load` judges the load, `--check throughput` what was counted, otherwise both",
+        take=_take_check, heading="\nVerdicts:",
     ),
     Option(
         "decide",
@@ -205,8 +213,20 @@ def _check_test(request: Values) -> None:
         raise UserError("--test needs the column of the groups: --group COLUMN")
 
 
+def _find_subject(request: Values) -> None:
+    """Take the word after --check for its subject unless it is a record."""
+    request.subject = ""
+    after = request.words[request.check_at :][:1] if request.check else []
+    if not after or after[0] not in SUBJECTS or os.path.exists(after[0]):
+        return
+    request.subject = request.words.pop(request.check_at)
+    if request.against is not None and request.against > request.check_at:
+        request.against -= 1
+
+
 def check(request: Values) -> None:
     """Check which options are combined."""
+    _find_subject(request)
     for option in filter(functools.partial(_is_given, request), (row.name for row in ROWS[:-2])):
         needed = _REQUIRED.get(option, "").split()
         if needed and not any(_is_given(request, other) for other in needed):
@@ -451,7 +471,7 @@ def _check_records(request: Values) -> int:
     """Print verdicts unless --quiet is given. Fail with INVALID if a record is invalid."""
     from .checks import judge
 
-    judged = judge(*_sets(request), request.leave_out)
+    judged = judge(*_sets(request), request.leave_out, request.subject)
     if not judged:
         raise UserError("no record to check: none of the given folders holds one")
     if request.format == "json":

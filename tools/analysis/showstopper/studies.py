@@ -16,7 +16,7 @@ from .inputs import Failure, Source
 from .records import Record
 from .runs import ORIGIN, Origin, Run, Settings, place_of
 from .text import Notes, UserError
-from .verdicts import RANKS, Verdict
+from .verdicts import LOAD, RANKS, THROUGHPUT, Verdict
 
 if TYPE_CHECKING:
     from .findings import Finding, Headline, Worth
@@ -141,8 +141,9 @@ class Report:
         except UserError as error:
             self.failures.append(Failure(name, str(error)))
             return
-        verdict = record.verdict
-        if self.leave_out and verdict.rank >= RANKS[self.leave_out]:
+        has_both = isinstance(record, Run) and not record.columns
+        verdict = record.verdict.about(LOAD if has_both else THROUGHPUT)
+        if self._leaves_out(verdict):
             why = f"left out: {verdict.result}: {verdict.reasons}"
             self.failures.append(Failure(name, why, verdict.result))
             return
@@ -153,10 +154,24 @@ class Report:
         else:
             self.responses.append(record)
 
+    def _leaves_out(self, verdict: Verdict) -> bool:
+        return bool(self.leave_out) and verdict.rank >= RANKS[self.leave_out]
+
+    def _leave_out_throughput(self, record: Record) -> None:
+        """Leave out what a run counted if only that is not to be reported. The figures of a study
+        are those."""
+        verdict = record.verdict.about(THROUGHPUT)
+        if self._leaves_out(verdict) and not self._leaves_out(record.verdict.about(LOAD)):
+            record.without_throughput = (
+                f"throughput left out: {verdict.result}: {verdict.reasons}"
+            )
+
     def _read_run(self, source: Source, name: str) -> Run:
         record = Record(source.path, name)
         settings = self._settings(source)
         run = Run(record, settings, source.set, source.manifest, dict(source.columns))
+        if not run.columns:
+            self._leave_out_throughput(record)
         if self.decides:
             record.read_samples  # raises UserError if there are none
         else:
@@ -342,11 +357,12 @@ class Report:
         headline: Headline | None = next((answer for answer in asked if answer), None)
         if headline is None:
             return findings.Headline("")
-        if self.worth.is_nothing:
+        worth = findings.Worth.of(self, headline.needs)
+        if worth.is_nothing:
             about = findings.first(self.findings, "verdicts")
             return replace(headline, answer="", finding=about)
         sentence = headline.sentence
-        return replace(headline, answer=self.worth.qualify(sentence)) if sentence else headline
+        return replace(headline, answer=worth.qualify(sentence)) if sentence else headline
 
     def text(self) -> str:
         lines = [text.wrap(self.headline.question), text.wrap(self.headline.sentence)]

@@ -510,10 +510,10 @@ static void tell_capacity(FILE *stream, const struct request_result *result) {
 
 static void print_verdict(FILE *stream, const struct request_result *result) {
     struct ss_verdict verdict = request_verdict(result);
-    char reasons[SS_VERDICT_TEXT];
-    ss_verdict_print(reasons, &verdict);
+    char text[SS_VERDICT_LINE];
+    ss_verdict_describe(text, &verdict);
     fputc('\n', stream);
-    say(stream, "verdict: %s: %s", ss_verdict_word(&verdict), reasons);
+    say(stream, "verdict: %s", text);
 }
 
 void request_summary_print(FILE *stream, const struct request_result *result) {

@@ -18,6 +18,7 @@ from ..responses import divide
 from ..statistics import median, quantile
 from ..studies import Report
 from ..tables import Sheet, Table
+from ..verdicts import LOAD
 
 NAMED_MAX = 3  # nodes that a sentence names
 SHOWN_MAX = 100  # rows of a table of nodes on the page
@@ -194,7 +195,8 @@ def answer(report: Report) -> Headline | None:
     whole = whole_of(fleet)
     question = f"How well do {whole['nodes']} nodes together follow their traces?"
     if not whole["measured"]:
-        return Headline(question, "No node has a sample." + _failures(fleet) + _clocks(fleet))
+        sentence = "No node has a sample." + _failures(fleet) + _clocks(fleet)
+        return Headline(question, sentence, needs=LOAD)
     points = {name: 100 * value for name, value in whole.items() if isinstance(value, float)}
     sentence = (
         f"The load of {whole['measured']} of {whole['nodes']} nodes was {points['load_mean']:.2f} "
@@ -204,7 +206,7 @@ def answer(report: Report) -> Headline | None:
         f"{points['node_error_high']:.2f} points."
     )
     started = _started(whole["start_spread_seconds"])
-    return Headline(question, sentence + started + _failures(fleet) + _clocks(fleet))
+    return Headline(question, sentence + started + _failures(fleet) + _clocks(fleet), needs=LOAD)
 
 
 def _answer_prediction(report: Report, first: Fleet, second: Fleet) -> Headline:
@@ -228,7 +230,7 @@ def _answer_prediction(report: Report, first: Fleet, second: Fleet) -> Headline:
             "Unknown: at least 19 nodes of the first fleet and one node of the second must have "
             "samples."
         )
-    return Headline(question, sentence + _failures(second) + _clocks(second))
+    return Headline(question, sentence + _failures(second) + _clocks(second), needs=LOAD)
 
 
 def _started(seconds: float) -> str:

@@ -18,6 +18,7 @@ from ..runs import Pool, Run
 from ..studies import OTHERS_MAX, Report, others_disturb, sort_key
 from ..tables import Sheet, Table
 from ..text import UserError, list_of, member, number_of, read_json, show, text_of, wrap
+from ..verdicts import LOAD
 from .environments import around
 
 STEPS_OF_MAX = 4  # with more runs, the terminal does not show their steps
@@ -277,8 +278,9 @@ def answer(report: Report) -> Headline | None:
             question,
             f"In {len(held)} runs the mean error (target minus load) was {min(means):+.3f} to "
             f"{max(means):+.3f} points; the largest mean squared error is {most:.3g} %\u00b2.",
+            needs=LOAD,
         )
-    return Headline(question, _answer_one(report, held[0])) if held else None
+    return Headline(question, _answer_one(report, held[0]), needs=LOAD) if held else None
 
 
 def _answer_one(report: Report, run: Run) -> str:
