@@ -233,21 +233,55 @@ static int add_process(struct ss_attachments *attachments, pid_t pid, struct ss_
     return claim_process(attachments, pid, process.started, error);
 }
 
-static int add_list(struct ss_attachments *attachments, const char *pids, struct ss_error *error) {
+/* Finds the first pid of a list and moves on. Returns 1, 0 at the end, or -1 with an error. */
+static int next_pid(const char **rest, pid_t *pid, struct ss_error *error) {
     struct ss_words_part part;
-    for (const char *rest = pids; ss_words_next(&rest, ',', &part);) {
-        char word[32];
-        uint64_t pid = 0;
-        struct ss_error ignored = {0};
-        snprintf(word, sizeof word, "%.*s", (int)(part.length < 31 ? part.length : 31), part.text);
-        if (part.length > 20 || ss_units_count(word, &pid, &ignored) < 0 || pid < 1 ||
-            pid > INT32_MAX)
-            return ss_error_fail(
-                error, "'%s' is not a pid: use PID or PID,PID,...", ss_words_show(word).text);
-        if (add_process(attachments, (pid_t)pid, error) < 0)
+    char word[32];
+    uint64_t number = 0;
+    struct ss_error ignored = {0};
+    if (!ss_words_next(rest, ',', &part))
+        return 0;
+    snprintf(word, sizeof word, "%.*s", (int)(part.length < 31 ? part.length : 31), part.text);
+    if (part.length > 20 || ss_units_count(word, &number, &ignored) < 0 || number < 1 ||
+        number > INT32_MAX)
+        return ss_error_fail(
+            error, "'%s' is not a pid: use PID or PID,PID,...", ss_words_show(word).text);
+    *pid = (pid_t)number;
+    return 1;
+}
+
+static int add_list(struct ss_attachments *attachments, const char *pids, struct ss_error *error) {
+    pid_t pid;
+    int found;
+    while ((found = next_pid(&pids, &pid, error)) > 0) {
+        if (add_process(attachments, pid, error) < 0)
             return -1;
     }
+    return found;
+}
+
+static int add_beside(struct ss_beside *beside, pid_t pid, struct ss_error *error) {
+    struct ss_process process;
+    if (!ss_platform_process_look(pid, &process) || process.state == 'Z')
+        return ss_error_fail(
+            error, "no process has pid %d: start the client before the run", (int)pid);
+    if (beside->count == SS_BESIDE_MAX)
+        return ss_error_fail(error, "too many processes (at most %d)", SS_BESIDE_MAX);
+    beside->items[beside->count].pid = pid;
+    beside->items[beside->count++].started = process.started;
     return 0;
+}
+
+int ss_attach_find_beside(struct ss_beside *beside, const char *pids, struct ss_error *error) {
+    pid_t pid;
+    int found = 0;
+    while (pids && (found = next_pid(&pids, &pid, error)) > 0) {
+        if (add_beside(beside, pid, error) < 0)
+            found = -1;
+        if (found < 0)
+            break;
+    }
+    return found < 0 ? ss_error_wrap(error, "--beside") : 0;
 }
 
 struct search {

@@ -35,6 +35,12 @@ SS_MUST_USE int ss_attach_resolve(
 SS_MUST_USE int ss_attach_resolve_group(
     struct ss_attachments *attachments, const char *path, struct ss_error *error);
 
+struct ss_beside;
+
+/* Finds the processes of --beside, pids separated by commas. */
+SS_MUST_USE int ss_attach_find_beside(
+    struct ss_beside *beside, const char *pids, struct ss_error *error);
+
 void ss_attach_free(struct ss_attachments *attachments);
 
 #endif

@@ -147,6 +147,11 @@ static const struct ss_argument rows[] = {
     {0, NULL, {"end", AT(end),
         .help = "end attached processes with the run; by default they are left running"},
         .needs = "attach attach-name"},
+    /* Pids of another PID namespace would be other processes there. */
+    {0, "PID,...", {"beside", SS_OPTION_TEXT, AT(beside),
+        .help = "these running processes, such as the client of a service, and all that they start "
+                "belong to the experiment: they do not count as other processes"},
+        .excludes = "isolate"},
     {0, "PID LOAD", {"set", SS_OPTION_TEXT, AT(set_pid),
         .help = "change the target of a running showstopper of your own; `trace` returns to the trace"}, .second = offsetof(struct ss_cli, set_load),
         .only_with = "quiet verbose"},

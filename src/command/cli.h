@@ -60,6 +60,7 @@ struct ss_cli {
     const char *attach;
     const char *attach_name;
     const char *attach_group;
+    const char *beside;
     int end;
     int keep;
     int counters;

@@ -396,6 +396,7 @@ int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error
     status = status < 0 ? status : resolve_times(plan, cli, error);
     status = status < 0 ? status : check_target(cli, error);
     status = status < 0 ? status : resolve_commands(plan, cli, error);
+    status = status < 0 ? status : ss_attach_find_beside(&plan->beside, cli->beside, error);
     plan->instances = plan->commands.count;
     status = status < 0 ? status : ss_plan_number_instances(plan, error);
     status = status < 0 ? status : check_limits(plan, cli, error);

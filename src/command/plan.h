@@ -13,6 +13,7 @@
 #include "command/cli.h"
 #include "command/commands.h"
 #include "command/inputs.h"
+#include "loop/board.h"
 #include "loop/module_set.h"
 #include "platform/platform.h"
 
@@ -24,6 +25,7 @@ struct ss_plan {
     bool feedback_differs;      /* the text for the feedback says how it counts other times than the
                                    statistics do */
     uint32_t instances;
+    struct ss_beside beside;
     struct ss_attachments attached; /* processes of the instances; empty if commands are started */
     struct ss_commands commands;    /* placeholders are replaced in `items`, not in `lines` */
     const char *placeholder;        /* what is replaced; "": nothing */

@@ -27,7 +27,7 @@
 #include "platform/platform.h"
 
 #define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 17
+#define SS_BOARD_VERSION 18
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
@@ -139,6 +139,17 @@ struct ss_branch {
 
 #define SS_BOARD_BRANCHES 4096
 
+/* The processes of --beside: what they and their descendants use is not that of others. */
+#define SS_BESIDE_MAX 32
+
+struct ss_beside {
+    uint32_t count;
+    struct {
+        pid_t pid;
+        uint64_t started; /* see ss_platform_process_started() */
+    } items[SS_BESIDE_MAX];
+};
+
 /* Fields without a named writer are set once, before the first fork. */
 struct ss_board {
     uint64_t magic;
@@ -149,8 +160,9 @@ struct ss_board {
     uint32_t keep;     /* --keep, or --attach without --end: instances outlive the run */
     uint32_t attached; /* --attach: the instances ran before. They lead no group of ours, and all of
                           their processes are branches */
-    char group[PATH_MAX];    /* --attach-group: the folder of the control group, whose processes are
-                                the only instance, without a leader; empty: none */
+    char group[PATH_MAX]; /* --attach-group: the folder of the control group, whose processes are
+                             the only instance, without a leader; empty: none */
+    struct ss_beside beside;
     uint32_t alone;          /* all children of the master belong to the run */
     double load_cpus;        /* number of CPUs that make a load of 1; 0: unknown */
     _Atomic uint32_t ready;  /* set last: before that, no field is valid */

@@ -20,6 +20,8 @@
 #define OWN_MIN 0.02
 
 enum ss_doubt_cause ss_doubt_cause(const struct ss_doubt *doubt) {
+    if (doubt->kind == SS_DOUBT_ABOVE && doubt->alone)
+        return SS_DOUBT_ESCAPED;
     /* Comparisons with an unknown use are false. */
     if (doubt->kind == SS_DOUBT_ABOVE &&
         doubt->own_use > fmax(fmax(doubt->others_use, doubt->instances_use), OWN_MIN))
@@ -87,6 +89,13 @@ static void print_below(char *buffer, size_t size, const struct ss_doubt *doubt)
 static void print_above(char *buffer, size_t size, const struct ss_doubt *doubt) {
     char use[96] = "";
     enum ss_doubt_cause cause = ss_doubt_cause(doubt);
+    if (doubt->alone) {
+        snprintf(buffer, size,
+            "the load was above the target in %.0f %% of the samples although the instances were "
+            "stopped: some of their processes cannot be stopped",
+            100 * doubt->part);
+        return;
+    }
     if (cause == SS_DOUBT_ESCAPED || cause == SS_DOUBT_OWN) {
         bool own = cause == SS_DOUBT_OWN;
         snprintf(buffer, size,

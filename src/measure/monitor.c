@@ -148,6 +148,9 @@ static uint32_t look_at_instances(const struct ss_board *board, double *decided)
     return count;
 }
 
+/* With a larger part of the time, instances ran during a sample, and their load is no surprise. */
+#define STOPPED_DUTY 0.01
+
 /*
  * Classifies the sample. Decisions show whether control is at a bound. The duty that was carried
  * out may be lower: a restarted instance briefly may not run.
@@ -156,9 +159,14 @@ static void count_doubt(struct ss_monitor *monitor, struct ss_monitor_sample *sa
     double error = sample->target - sample->load.load;
     double decided;
     uint32_t running = look_at_instances(monitor->board, &decided);
-    sample->doubt = error > OUT_OF_REACH && decided > FULL_DUTY        ? SS_DOUBT_BELOW
-                    : error < -OUT_OF_REACH && decided < 1 - FULL_DUTY ? SS_DOUBT_ABOVE
-                                                                       : SS_DOUBT_NONE;
+    /* An instance without work may run all the time, and be stopped only after it has got some. */
+    bool stopped = decided < 1 - FULL_DUTY &&
+                   (monitor->source != SS_SOURCE_OWN || sample->duty < STOPPED_DUTY);
+    sample->doubt = SS_DOUBT_NONE;
+    if (error > OUT_OF_REACH && decided > FULL_DUTY)
+        sample->doubt = SS_DOUBT_BELOW;
+    else if (error < -OUT_OF_REACH && stopped)
+        sample->doubt = SS_DOUBT_ABOVE;
     monitor->doubts[sample->doubt]++;
     monitor->running[sample->doubt] += running;
 }

@@ -37,11 +37,14 @@ static enum ss_process_owner find_owner(
         line[depth++] = process;
         process = find(processes, count, process->times.parent);
     }
-    bool ours =
-        process && (process->owner == SS_OWNER_EXECUTOR || process->owner == SS_OWNER_INSTANCE);
+    enum ss_process_owner owner = process ? process->owner : SS_OWNER_STRANGER;
+    if (owner == SS_OWNER_EXECUTOR)
+        owner = SS_OWNER_INSTANCE;
+    else if (owner != SS_OWNER_INSTANCE && owner != SS_OWNER_BESIDE)
+        owner = SS_OWNER_STRANGER;
     while (depth-- > 0)
-        line[depth]->owner = ours ? SS_OWNER_INSTANCE : SS_OWNER_STRANGER;
-    return ours ? SS_OWNER_INSTANCE : SS_OWNER_STRANGER;
+        line[depth]->owner = owner;
+    return owner;
 }
 
 /*
@@ -76,12 +79,28 @@ static void mark_branches(
     }
 }
 
+/* Marks processes of --beside that have not ended, and returns their number. */
+static uint32_t mark_beside(
+    const struct ss_board *board, struct ss_process_usage *processes, size_t count) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < board->beside.count; i++) {
+        pid_t pid = board->beside.items[i].pid;
+        struct ss_process_usage *process = find(processes, count, pid);
+        if (!process || !ss_platform_process_lives(pid, board->beside.items[i].started))
+            continue;
+        process->owner = SS_OWNER_BESIDE;
+        found++;
+    }
+    return found;
+}
+
 struct ss_usage_tree ss_usage_add_up(
     struct ss_board *board, pid_t master, struct ss_process_usage *processes, size_t count) {
     struct ss_usage_tree tree = {0};
     qsort(processes, count, sizeof *processes, compare_pids);
     for (size_t i = 0; i < count; i++)
         processes[i].owner = SS_OWNER_UNKNOWN;
+    tree.attached = mark_beside(board, processes, count);
     struct ss_process_usage *self = find(processes, count, master);
     if (self)
         self->owner = SS_OWNER_CREW;
@@ -105,6 +124,8 @@ struct ss_usage_tree ss_usage_add_up(
                                           : process->owner;
         if (owner == SS_OWNER_INSTANCE) {
             tree.instances += process->times.used + process->times.waited;
+        } else if (owner == SS_OWNER_BESIDE) {
+            tree.beside += process->times.used + process->times.waited;
         } else if (owner != SS_OWNER_STRANGER) {
             tree.own += process->times.used;
             tree.instances += process->times.waited;
@@ -120,10 +141,11 @@ static void see(void *context, pid_t pid) {
         usage->count++;
 }
 
-void ss_usage_open(struct ss_usage *usage, struct ss_board *board, const struct ss_cpus *cpus) {
+void ss_usage_open(
+    struct ss_usage *usage, struct ss_board *board, const struct ss_cpus *cpus, bool alone) {
     struct ss_error ignored = {0};
     struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
-    *usage = (struct ss_usage){.board = board};
+    *usage = (struct ss_usage){.board = board, .alone = alone};
     usage->whole = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
     usage->measures = ss_load_meter_open(&usage->meter, &request, cpus, NULL, &ignored) == 0;
     if (usage->measures && ss_load_meter_open(&usage->whole, &request, cpus, NULL, &ignored) < 0) {
@@ -147,8 +169,8 @@ static double grown(uint64_t from, uint64_t to) {
 
 /*
  * Adds the use between two readings. Time of interrupts and of the hypervisor belongs to no
- * process. The CPU time of an attached program that has ended is unknown, because another process
- * reaped it, so the rest is not known to be that of others.
+ * process. The CPU time of an attached program, or one of --beside, that has ended is unknown,
+ * because another process reaped it, so the rest is not known to be that of others.
  */
 static void add(struct ss_usage_sum *sum, const struct ss_load_span *span,
     const struct ss_usage_tree *from, const struct ss_usage_tree *to) {
@@ -159,8 +181,8 @@ static void add(struct ss_usage_sum *sum, const struct ss_load_span *span,
     sum->idle += idle;
     sum->instances += instances;
     sum->own += grown(from->own, to->own);
-    sum->others +=
-        from->attached == to->attached ? busy - instances - grown(from->own, to->own) : NAN;
+    double known = instances + grown(from->own, to->own) + grown(from->beside, to->beside);
+    sum->others += from->attached == to->attached ? busy - known : NAN;
 }
 
 /* Returns false if the use of some process is unknown. */
@@ -280,7 +302,7 @@ static void set_use(struct ss_doubt *doubt, const struct ss_usage_sum *sum) {
 
 double ss_usage_to_blame(const struct ss_usage *usage) {
     const struct ss_usage_sum *sum = &usage->latest;
-    struct ss_doubt doubt = {.kind = usage->latest_kind};
+    struct ss_doubt doubt = {.kind = usage->latest_kind, .alone = usage->alone};
     if (!(sum->capacity > 0))
         return NAN;
     set_use(&doubt, sum);
@@ -292,6 +314,7 @@ double ss_usage_to_blame(const struct ss_usage *usage) {
 void ss_usage_describe(const struct ss_usage *usage, struct ss_doubt *doubt) {
     const struct ss_usage_sum *sum = &usage->sums[doubt->kind];
     set_use(doubt, sum);
+    doubt->alone = usage->alone;
     doubt->quota_cpus = usage->quota.cpus;
     doubt->throttled = sum->periods > 0 ? sum->throttled / sum->periods : 0;
 }

@@ -16,6 +16,7 @@
 enum ss_process_owner {
     SS_OWNER_UNKNOWN,
     SS_OWNER_STRANGER,
+    SS_OWNER_BESIDE,   /* belongs to the experiment: see --beside */
     SS_OWNER_INSTANCE, /* part of an instance's tree */
     SS_OWNER_EXECUTOR, /* waits for an instance */
     SS_OWNER_CREW,     /* master or guardian */
@@ -30,7 +31,9 @@ struct ss_process_usage {
 struct ss_usage_tree {
     uint64_t instances; /* the instances' trees, including reaped processes */
     uint64_t own;       /* master, guardian and executors */
-    uint32_t attached;  /* number of attached programs that have not ended */
+    uint64_t beside;    /* processes of --beside and their descendants, likewise */
+    uint32_t attached;  /* number of attached programs, and processes of --beside, that have not
+                           ended */
 };
 
 /*
@@ -55,6 +58,7 @@ struct ss_usage {
     struct ss_board *board;
     struct ss_load_meter meter;
     bool measures; /* the meter is open */
+    bool alone;    /* see struct ss_doubt */
     struct ss_process_usage *processes;
     size_t count, capacity;
     bool incomplete;            /* memory was exhausted */
@@ -74,16 +78,20 @@ struct ss_usage {
     bool paused;                   /* counting has stopped for a pause */
 };
 
-/* Opens the meters. If the counters cannot be opened, all use is unknown. */
-void ss_usage_open(struct ss_usage *usage, struct ss_board *board, const struct ss_cpus *cpus);
+/*
+ * Opens the meters. If the counters cannot be opened, all use is unknown. `alone` as in struct
+ * ss_doubt.
+ */
+void ss_usage_open(
+    struct ss_usage *usage, struct ss_board *board, const struct ss_cpus *cpus, bool alone);
 
 /* Begins to count samples from `now`. */
 void ss_usage_begin(struct ss_usage *usage, ss_time now);
 
 /*
- * Returns the part of the measured CPUs that processes other than ours and the instances' have used
- * since counting began; NaN if unknown, as after the end of an attached program. Call it once,
- * before instances are ended.
+ * Returns the part of the measured CPUs that processes other than ours, the instances' and those of
+ * --beside have used since counting began; NaN if unknown, as after the end of an attached program.
+ * Call it once, before instances are ended.
  */
 SS_NONNULL() double ss_usage_of_others(struct ss_usage *usage);
 
@@ -103,7 +111,7 @@ void ss_usage_follow(struct ss_usage *usage, enum ss_doubt_kind kind, ss_time no
  */
 SS_NONNULL() double ss_usage_to_blame(const struct ss_usage *usage);
 
-/* Sets the doubt's CPU use and idle time, which are NaN if unknown, and its quota. */
+/* Sets the doubt's CPU use and idle time, which are NaN if unknown, its quota and `alone`. */
 void ss_usage_describe(const struct ss_usage *usage, struct ss_doubt *doubt);
 
 void ss_usage_close(struct ss_usage *usage);

@@ -162,6 +162,7 @@ static int open_board(struct ss_master *master) {
     master->board->keep = plan->keep;
     master->board->load_cpus = plan->set.load_cpus;
     master->board->attached = plan->attached.count > 0;
+    master->board->beside = plan->beside;
     if (plan->attached.group)
         snprintf(master->board->group, sizeof master->board->group, "%s", plan->attached.group);
     for (uint32_t i = 0; !plan->attached.group && i < plan->attached.count; i++) {
@@ -327,7 +328,7 @@ static int open_master(struct ss_master *master) {
     }
     if (open_monitor(master) < 0)
         return -1;
-    ss_usage_open(&master->usage, master->board, &plan->cpus);
+    ss_usage_open(&master->usage, master->board, &plan->cpus, plan->source.source == SS_SOURCE_OWN);
     master->output = (struct ss_output){
         .instances = plan->instances,
         .folder = plan->output,

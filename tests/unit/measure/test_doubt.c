@@ -66,6 +66,25 @@ TEST(doubts_are_blamed_on_their_cause) {
     }
 }
 
+/* Feedback from the instances alone: others cannot raise the load, whatever they use. */
+TEST(others_are_not_blamed_for_a_load_that_is_not_theirs) {
+    static const double uses[] = {0.01, 0.9, NAN};
+    for (size_t i = 0; i < 3; i++) {
+        struct ss_doubt doubt = {
+            .kind = SS_DOUBT_ABOVE,
+            .part = 0.8,
+            .alone = true,
+            .instances_use = uses[i],
+            .others_use = 0.6,
+        };
+        char text[256];
+        ss_doubt_print(text, sizeof text, &doubt);
+        assert_that(ss_doubt_cause(&doubt), ==, SS_DOUBT_ESCAPED);
+        assert_non_null(strstr(text, "80 % of the samples"));
+        assert_null(strstr(text, "other processes"));
+    }
+}
+
 TEST(longest_cause_fits_in_a_warning) {
     char text[1024];
     for (int i = 0; i < 128; i++) {

@@ -101,6 +101,30 @@ TEST(attached_trees_include_processes_that_left_them) {
     free(board);
 }
 
+/* This process and its descendants are those of --beside. One whose pid was reused is not. */
+TEST(processes_beside_the_run_are_counted_apart) {
+    struct ss_board *board = make_board();
+    pid_t client = getpid();
+    board->beside.count = 2;
+    board->beside.items[0].pid = client;
+    board->beside.items[0].started = ss_platform_process_started(client);
+    board->beside.items[1].pid = getppid();
+    board->beside.items[1].started = 1;
+    struct ss_process_usage processes[] = {{.times = {.pid = 10, .parent = client, .used = 1}},
+        {.times = {.pid = 20, .parent = 10, .used = 2}},
+        {.times = {.pid = 30, .parent = 20, .used = 4}},
+        {.times = {.pid = client, .parent = getppid(), .used = 8, .waited = 16}},
+        {.times = {.pid = getppid(), .parent = 1, .used = 1000}},
+        {.times = {.pid = client + 1, .parent = client, .used = 32}}};
+    struct ss_usage_tree tree =
+        ss_usage_add_up(board, 10, processes, sizeof processes / sizeof *processes);
+    assert_int_equal(tree.beside, 8 + 16 + 32);
+    assert_int_equal(tree.own, 1 + 2);
+    assert_int_equal(tree.instances, 4);
+    assert_int_equal(tree.attached, 1);
+    free(board);
+}
+
 TEST(each_process_of_a_long_line_of_descent_is_visited_once) {
     static struct ss_process_usage processes[100000];
     size_t count = 0;
@@ -139,7 +163,7 @@ TEST(load_of_other_processes_excludes_processes_of_the_run) {
     struct ss_board *board = make_board();
     for (long cpu = sysconf(_SC_NPROCESSORS_CONF) - 1; cpu >= 0; cpu--)
         ss_cpus_add(&cpus, (uint32_t)cpu);
-    ss_usage_open(&usage, board, &cpus);
+    ss_usage_open(&usage, board, &cpus, false);
     ss_usage_begin(&usage, ss_platform_now());
     work(200 * SS_MILLISECOND);
     double others = ss_usage_of_others(&usage);
@@ -171,7 +195,7 @@ static int read_script(void *context, struct ss_cpu_reading *reading) {
 static void open_on_script(struct ss_usage *usage, struct ss_board *board, size_t *next) {
     struct ss_cpus cpus = {0};
     ss_cpus_add(&cpus, 0);
-    ss_usage_open(usage, board, &cpus);
+    ss_usage_open(usage, board, &cpus, false);
     assert_true(usage->measures);
     *next = 0;
     usage->whole.read = read_script;
