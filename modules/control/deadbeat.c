@@ -60,6 +60,7 @@ struct model {
     uint64_t series;  /* see struct ss_account */
     double owed;      /* E, nanoseconds of CPU time */
     double target;    /* target at the latest reading */
+    double capacity;  /* likewise: CPUs that make a load of 1 */
     double gain;      /* g: CPUs that an instance uses while it may run */
     double base;      /* b: CPUs used regardless of the duty */
     /* Means over the past of x (instances running), y (CPUs used) and their products. */
@@ -178,10 +179,12 @@ static void account_for(struct model *model, const struct ss_control_input *inpu
     double elapsed = (double)(mark->time - model->last.time);
     bool step = fabs(input->target - model->target) > STEP;
     double wanted = step ? model->target : (input->target + model->target) / 2;
-    model->owed += wanted * input->account.capacity * elapsed - (mark->used - model->last.used);
+    /* A new limit of a group is for later grants: the time so far had the earlier one. */
+    model->owed += wanted * model->capacity * elapsed - (mark->used - model->last.used);
     model->owed = step ? 0 : bound_debt(model, input, limits, model->owed);
     model->last = *mark;
     model->target = input->target;
+    model->capacity = input->account.capacity;
 }
 
 /*
@@ -195,6 +198,7 @@ static void begin(
         .fit = *mark,
         .series = input->account.series,
         .target = input->target,
+        .capacity = input->account.capacity,
         .gain = model->gain > 0 ? model->gain : 1,
         .base = model->base,
     };

@@ -133,8 +133,7 @@ static inline double estimate_elapsed(
 static inline bool estimate_compare(
     const struct estimate *last, const struct estimate_reading *reading, double *load) {
     const struct ss_counters *counters = reading->counters;
-    if (counters->set != last->set || counters->capacity != last->capacity ||
-        !(counters->capacity > 0) || reading->count < last->count)
+    if (counters->set != last->set || !(counters->capacity > 0) || reading->count < last->count)
         return false;
     double elapsed = estimate_elapsed(last, reading);
     if (!(elapsed > 0))
@@ -149,10 +148,11 @@ static inline bool estimate_compare(
     return true;
 }
 
+/* The last load is made relative to the present capacity: the limit of a group may have changed. */
 static inline double estimate_blend(
-    const struct estimate *last, double load, double elapsed, ss_time period) {
+    const struct estimate *last, double load, double capacity, double elapsed, ss_time period) {
     double weight = 1 - (double)period / ((double)period + elapsed);
-    return (1 - weight) * last->load + weight * load;
+    return (1 - weight) * last->load * last->capacity / capacity + weight * load;
 }
 
 /* Returns the estimate after a reading that is later than `last`. */
@@ -183,7 +183,8 @@ static inline struct estimate estimate_advance(const struct estimate *last,
         return next;
     }
     double elapsed = estimate_elapsed(last, reading);
-    next.load = last->known ? estimate_blend(last, load, elapsed, period) : load;
+    next.load =
+        last->known ? estimate_blend(last, load, counters->capacity, elapsed, period) : load;
     next.known = true;
     return next;
 }

@@ -31,8 +31,9 @@ bool ss_load_between(enum ss_source source, const struct ss_counters *from,
         load->load = to->value;
         return !isnan(to->value);
     }
-    double capacity = elapsed * to->capacity;
-    if (to->set != from->set || capacity <= 0)
+    /* The limit of a group may have changed at any time between the readings. */
+    double capacity = elapsed * (from->capacity + to->capacity) / 2;
+    if (to->set != from->set || !(from->capacity > 0 && to->capacity > 0))
         return false;
     if (source == SS_SOURCE_CGROUP || source == SS_SOURCE_RUNTIME || source == SS_SOURCE_OWN) {
         load->load = ss_load_of_used((double)(to->used - from->used), capacity);

@@ -20,6 +20,7 @@ struct ss_load_sample ss_load_sample_new(void) {
         .iowait = NAN,
         .idle = NAN,
         .pressure = NAN,
+        .capacity = NAN,
         .duty = NAN,
     };
 }
@@ -72,7 +73,7 @@ bool ss_load_span_between(const struct ss_cpu_reading *from, const struct ss_cpu
         .group = to->group,
         .parts = to->parts && from->parts,
         .capacity = (double)(to->counters.time - from->counters.time) *
-                    (to->group ? to->counters.capacity : 1),
+                    (to->group ? (from->counters.capacity + to->counters.capacity) / 2 : 1),
     };
     for (size_t i = 0, j = 0; i < from->count && j < to->count;) {
         const struct ss_cpu_times *before = &from->items[i], *after = &to->items[j];

@@ -24,8 +24,9 @@ struct ss_load_sample {
     double iowait;
     double idle;
     double pressure;
-    double duty;  /* see struct ss_duty_meter */
-    bool counted; /* included in the run's figures */
+    double duty;     /* see struct ss_duty_meter */
+    bool counted;    /* included in the run's figures */
+    double capacity; /* CPUs that made a load of 1: a group's allowance is the mean of the sample */
 };
 
 /* Returns a sample in which every value is unknown. */
@@ -33,7 +34,8 @@ struct ss_load_sample ss_load_sample_new(void);
 
 /* CPU time between two readings, or a sum of such times. Zeroed: empty. */
 struct ss_load_span {
-    double capacity; /* CPU time that passed, by the clock, nanoseconds */
+    double capacity; /* CPU time that passed, by the clock, or that a group was allowed,
+                        nanoseconds */
     bool group;
     bool parts;
     struct ss_cpu_times times;

@@ -55,6 +55,7 @@ void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set
         .board = board,
         .source = source,
         .trace = selves[SS_KIND_TRACE],
+        .capacity = {.first = set->load_cpus, .latest = set->load_cpus},
         .interval = SS_MONITOR_INTERVAL,
         .next = SS_TIME_NEVER,
         .control_from = SS_TIME_NEVER,
@@ -67,10 +68,24 @@ void ss_monitor_close(struct ss_monitor *monitor) {
     ss_figures_free(&monitor->figures);
 }
 
+static void watch_capacity(struct ss_monitor *monitor) {
+    const struct ss_counters *counters = &monitor->meter->last.counters;
+    struct ss_capacity *capacity = &monitor->capacity;
+    if (monitor->source != SS_SOURCE_CGROUP || counters->capacity == capacity->latest)
+        return;
+    capacity->latest = counters->capacity;
+    capacity->changed = counters->time;
+    capacity->changes++;
+}
+
 static bool read_load(struct ss_monitor *monitor, ss_time now) {
     struct ss_load_meter *meter = monitor->meter;
-    if (monitor->source != SS_SOURCE_SENSOR)
-        return ss_load_meter_read(meter) == 0;
+    if (monitor->source != SS_SOURCE_SENSOR) {
+        bool is_read = ss_load_meter_read(meter) == 0;
+        if (is_read)
+            watch_capacity(monitor);
+        return is_read;
+    }
     meter->before = meter->last;
     meter->last = (struct ss_cpu_reading){
         .counters = {.time = now,

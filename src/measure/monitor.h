@@ -28,6 +28,14 @@ void ss_duty_begin(struct ss_duty_meter *meter, const struct ss_board *board, ss
  */
 double ss_duty_take(struct ss_duty_meter *meter, const struct ss_board *board, ss_time now);
 
+/* What a load of 1 is. The limits of a control group may change during a run. */
+struct ss_capacity {
+    double first;     /* CPUs, when the run was planned */
+    double latest;    /* CPUs */
+    uint64_t changes; /* number of changes */
+    ss_time changed;  /* when the latest of them was noticed */
+};
+
 /* A sample of the machine, as shown and counted. */
 struct ss_monitor_sample {
     ss_time time;
@@ -52,7 +60,8 @@ struct ss_monitor {
     struct ss_board *board;
     enum ss_source source;
     struct ss_self trace;
-    bool has_last; /* the meter's last reading is valid */
+    struct ss_capacity capacity; /* SS_SOURCE_CGROUP only */
+    bool has_last;               /* the meter's last reading is valid */
     struct ss_duty_meter duty;
     bool was_free;        /* the last reading was in a `free` section */
     double target_first;  /* of the counted samples; NaN before */

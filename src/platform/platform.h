@@ -482,6 +482,8 @@ struct ss_residencies {
     int here;                    /* CPU on which the states were read; -1: more than one */
 };
 
+struct ss_group_limits;
+
 struct ss_counter_reader {
     enum ss_source source;
     struct ss_cpus cpus;
@@ -494,9 +496,10 @@ struct ss_counter_reader {
     ss_time period;  /* SS_SOURCE_CGROUP: period of the quota; 0: no quota */
     int throttling;  /* likewise: the file with the time for which the quota held tasks back; open
                         only if `throttling_path` is set */
-    bool whole;      /* SS_SOURCE_RUNTIME: the file covers all CPUs together */
-    ss_time looked;  /* likewise: when CPUs were last counted */
+    struct ss_group_limits *limits;    /* likewise: where the limits are found */
+    bool whole;                        /* SS_SOURCE_RUNTIME: the file covers all CPUs together */
     struct ss_group_sum sum;           /* likewise: `file` is the folder of these groups */
+    ss_time looked;                    /* the latest reading: see ss_linux_looks() */
     struct ss_residencies residencies; /* SS_SOURCE_IDLE: time in idle states */
     char reason[128];                  /* why `source` is not the requested one; empty if it is */
     /* Paths have room for one that the kernel refuses, so that none is cut to another one. */

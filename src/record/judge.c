@@ -38,7 +38,7 @@ void ss_judge_iterations(struct ss_outcome *outcome, const struct ss_iterations 
     struct ss_evidence *evidence = &outcome->evidence;
     size_t windows = ss_stationarity_windows((double)iterations->ended);
     evidence->figures[SS_CHECK_ITERATIONS] = (double)iterations->ended;
-    if (windows == 0 || outcome->target_varied)
+    if (windows == 0 || outcome->target_varied || outcome->capacity.changes > 0)
         return;
     ss_windows_split(&iterations->parts_in_time, iterations->to, windows, rates);
     evidence->throughput = ss_stationarity_find(rates, windows);

@@ -12,7 +12,7 @@ void ss_judge_control(struct ss_outcome *outcome, const struct ss_outcome_input 
 
 /*
  * Sets the evidence of iterations. Call this when no more of them can end. A change of their
- * throughput says nothing if the target varied.
+ * throughput says nothing if the target or a group's allowance varied.
  */
 SS_NONNULL()
 void ss_judge_iterations(struct ss_outcome *outcome, const struct ss_iterations *iterations);

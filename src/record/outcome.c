@@ -15,6 +15,7 @@ void ss_outcome_open(struct ss_outcome *outcome) {
         .duration_seconds = NAN,
         .target_mean = NAN,
         .load_mean = NAN,
+        .capacity_changed_seconds = NAN,
         .error_mean_percent = NAN,
         .error_mse_e4 = NAN,
         .error_p95_percent = NAN,

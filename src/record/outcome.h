@@ -42,6 +42,8 @@ struct ss_outcome {
     double target_mean;
     bool target_varied; /* by more than 1 % while samples were counted */
     double load_mean;
+    struct ss_capacity capacity;
+    double capacity_changed_seconds; /* since control began: the latest change */
     double error_mean_percent;
     double error_mse_e4;
     double error_p95_percent;

@@ -132,6 +132,10 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
     outcome->target_mean = ss_figures_target_mean(figures);
     outcome->target_varied = monitor->target_varied;
     outcome->load_mean = ss_figures_load_mean(figures);
+    outcome->capacity = monitor->capacity;
+    if (monitor->capacity.changes > 0 && monitor->control_from != SS_TIME_NEVER)
+        outcome->capacity_changed_seconds =
+            (double)(int64_t)(monitor->capacity.changed - monitor->control_from) / 1e9;
     outcome->error_mean_percent = ss_figures_error_mean_percent(figures);
     outcome->error_mse_e4 = ss_figures_error_mse_e4(figures);
     outcome->error_p95_percent = ss_figures_error_p95_percent(figures);

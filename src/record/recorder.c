@@ -182,6 +182,8 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
     set_wall(recorder); /* the clock may have been set */
     if (sample->parts.capacity > 0)
         ss_load_sample_set(&row, &sample->parts);
+    if (sample->parts.capacity > 0 && sample->load.seconds > 0)
+        row.capacity = sample->parts.capacity / 1e9 / sample->load.seconds;
     row.pressure = sample->pressure;
     row.time = (int64_t)sample->time + recorder->wall;
     row.elapsed = recorder->origin == SS_TIME_NEVER

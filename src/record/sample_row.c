@@ -12,26 +12,27 @@
 /* The columns, in the order of the heading. */
 static const struct column {
     const char *name;
-    enum { TIME, ELAPSED, CPU, FRACTION, FLAG } sort;
+    enum { TIME, ELAPSED, CPU, NUMBER, FLAG } sort;
     unsigned only_with; /* bits of the column's option; 0 if always present */
     size_t offset;
 } columns_known[] = {
     {"time", TIME, 0, 0},
     {"elapsed_seconds", ELAPSED, 0, offsetof(struct ss_load_sample, elapsed)},
-    {"target", FRACTION, 0, offsetof(struct ss_load_sample, target)},
-    {"load", FRACTION, 0, offsetof(struct ss_load_sample, load)},
-    {"error", FRACTION, 0, offsetof(struct ss_load_sample, error)},
-    {"load_ticks", FRACTION, 0, offsetof(struct ss_load_sample, load_ticks)},
+    {"target", NUMBER, 0, offsetof(struct ss_load_sample, target)},
+    {"load", NUMBER, 0, offsetof(struct ss_load_sample, load)},
+    {"error", NUMBER, 0, offsetof(struct ss_load_sample, error)},
+    {"load_ticks", NUMBER, 0, offsetof(struct ss_load_sample, load_ticks)},
     {"cpu", CPU, SS_SAMPLE_COLUMN_CPU, 0},
-    {"user", FRACTION, 0, offsetof(struct ss_load_sample, user)},
-    {"system", FRACTION, 0, offsetof(struct ss_load_sample, system)},
-    {"irq", FRACTION, 0, offsetof(struct ss_load_sample, irq)},
-    {"steal", FRACTION, 0, offsetof(struct ss_load_sample, steal)},
-    {"iowait", FRACTION, 0, offsetof(struct ss_load_sample, iowait)},
-    {"idle", FRACTION, 0, offsetof(struct ss_load_sample, idle)},
-    {"pressure", FRACTION, 0, offsetof(struct ss_load_sample, pressure)},
-    {"duty", FRACTION, SS_SAMPLE_COLUMNS_RUN, offsetof(struct ss_load_sample, duty)},
+    {"user", NUMBER, 0, offsetof(struct ss_load_sample, user)},
+    {"system", NUMBER, 0, offsetof(struct ss_load_sample, system)},
+    {"irq", NUMBER, 0, offsetof(struct ss_load_sample, irq)},
+    {"steal", NUMBER, 0, offsetof(struct ss_load_sample, steal)},
+    {"iowait", NUMBER, 0, offsetof(struct ss_load_sample, iowait)},
+    {"idle", NUMBER, 0, offsetof(struct ss_load_sample, idle)},
+    {"pressure", NUMBER, 0, offsetof(struct ss_load_sample, pressure)},
+    {"duty", NUMBER, SS_SAMPLE_COLUMNS_RUN, offsetof(struct ss_load_sample, duty)},
     {"counted", FLAG, SS_SAMPLE_COLUMNS_RUN, offsetof(struct ss_load_sample, counted)},
+    {"capacity_cpus", NUMBER, 0, offsetof(struct ss_load_sample, capacity)},
 };
 
 #define COLUMNS (sizeof columns_known / sizeof *columns_known)

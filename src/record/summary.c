@@ -242,6 +242,18 @@ static void print_ends(FILE *stream, const struct ss_plan *plan, const struct ss
         fprintf(stream, "  and %zu more\n", early - shown);
 }
 
+/* Says what a load of 100 % was later, if the limits of the control group changed. */
+static void print_capacity(FILE *stream, const struct ss_outcome *outcome) {
+    const struct ss_capacity *capacity = &outcome->capacity;
+    if (capacity->changes == 0)
+        return;
+    print_row(stream, "allowance", capacity->latest, 3, "CPU", "since %.1f s: 100 %% was %g before",
+        outcome->capacity_changed_seconds, capacity->first);
+    if (capacity->changes > 1)
+        fprintf(
+            stream, "%-34sthe latest of %llu changes\n", "", (unsigned long long)capacity->changes);
+}
+
 void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     char cpus[512], load[8192], verdict[SS_VERDICT_LINE];
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
@@ -251,6 +263,7 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
     ss_plan_describe_load(load, sizeof load, plan);
     fputs("100 % is ", stream);
     ss_option_print_wrapped(stream, 9, load);
+    print_capacity(stream, outcome);
     if (plan->feedback_differs) {
         fputs("feedback ", stream);
         ss_option_print_wrapped(stream, 9, plan->found[SS_KIND_FEEDBACK]);
@@ -471,6 +484,16 @@ static void print_ends_json(struct ss_json *json, const struct ss_outcome *outco
     ss_json_close(json, ']');
 }
 
+static void print_capacity_json(struct ss_json *json, const struct ss_outcome *outcome) {
+    const struct ss_capacity *capacity = &outcome->capacity;
+    bool changed = capacity->changes > 0;
+    ss_json_open(json, "allowance", '{');
+    ss_json_number(json, "changes", (double)capacity->changes);
+    ss_json_number(json, "latest_cpus", changed ? capacity->latest : NAN);
+    ss_json_number(json, "changed_seconds", outcome->capacity_changed_seconds);
+    ss_json_close(json, '}');
+}
+
 void ss_summary_print_json(
     FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     struct ss_json json = {.stream = stream};
@@ -480,6 +503,7 @@ void ss_summary_print_json(
     ss_json_number(&json, "samples", (double)outcome->samples);
     ss_json_number(&json, "target_mean", outcome->target_mean);
     ss_json_number(&json, "load_mean", outcome->load_mean);
+    print_capacity_json(&json, outcome);
     ss_json_number(&json, "error_mean_percent", outcome->error_mean_percent);
     ss_json_number(&json, "error_mse_e4", outcome->error_mse_e4);
     ss_json_number(&json, "error_p95_percent", outcome->error_p95_percent);

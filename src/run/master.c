@@ -57,6 +57,18 @@ static void warn_of_missed_setpoints(struct ss_master *master) {
         missed, missed == 1 ? "" : "s", missed == 1 ? "is" : "are");
 }
 
+/* Before the warm-up, as for setpoints, no sample is taken. */
+static void note_limit(struct ss_master *master) {
+    const struct ss_capacity *capacity = &master->monitor.capacity;
+    if (capacity->changes == master->limits_seen)
+        return;
+    master->limits_seen = capacity->changes;
+    ss_recorder_event(master->recorder, &(struct ss_record_event){capacity->changed,
+                                            "allowance_changed", -1, NULL, capacity->latest});
+    ss_master_say(master, "100 %% is now %g CPUs: the limits of the control group have changed",
+        capacity->latest);
+}
+
 static void note_progress(struct ss_master *master, ss_time now) {
     const struct ss_monitor_sample *sample = &master->monitor.latest;
     bool controlled = master->stage > SS_STAGE_WARMUP;
@@ -123,6 +135,7 @@ static void supervise(struct ss_master *master) {
                                      the stage is not lost */
         ss_master_take_perf(master, now);
         ss_master_advance(master, now);
+        note_limit(master);
         if (master->crew.running == 0 && master->stage >= SS_STAGE_STARTING) {
             ss_master_watch(master);
             ss_master_handle(master, SS_EVENT_GONE, "workloads", SIGTERM);

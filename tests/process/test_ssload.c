@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../full.h"
@@ -14,6 +15,7 @@
 #include "json_text.h"
 #include "process.h"
 #include "run.h"
+#include "surroundings.h"
 #include "terminal.h"
 
 #define SSLOAD  TEST_BIN_DIR "/ssload"
@@ -24,7 +26,7 @@
 
 #define HEADING                                                                                    \
     "time,elapsed_seconds,target,load,error,load_ticks,user,system,irq,steal,iowait,idle,"         \
-    "pressure\n"
+    "pressure,capacity_cpus\n"
 
 enum { TIME, ELAPSED, TARGET, THE_LOAD, ERROR, TICKS, NEXT };
 
@@ -454,4 +456,30 @@ TEST_CASE(the_table_shows_the_target) {
     struct run *run = run_succeed(run_start(
         &setup, WORDS(SSLOAD, "-i", "50m", "-c", "3", "--format", "table", "--target", trace)));
     ck_assert_uint_eq(run_count_text(&run->out, "|\n"), 4); /* with the average */
+}
+
+/* A control group in a folder instead of those of the machine. */
+static void make_group(void) {
+    surroundings_leave_mounts();
+    surroundings_mount_small("/sys/fs/cgroup", "64k");
+    if (mkdir("/sys/fs/cgroup/web", 0755) < 0)
+        _exit(SURROUNDINGS_MISSING);
+    run_write_file("/sys/fs/cgroup/web/cpu.stat", "usage_usec 1\n");
+    run_write_file("/sys/fs/cgroup/web/cpu.max", "50000 100000\n");
+}
+
+TEST_CASE(changed_limits_are_noted_and_in_the_rows) {
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    struct run_setup setup = {.prepare = make_group};
+    struct run *run = run_start(&setup, WORDS(SSLOAD, "--cgroup", "web", "-i", "100m"));
+    RUN_UNTIL(run, run_count_text(&run->out, ",0.500000\n") >= 2);
+    run_write_file(
+        run_format("/proc/%d/root/sys/fs/cgroup/web/cpu.max", (int)run->pid), "25000 100000\n");
+    run_wait_text(run, "ssload: note: 100 % is now 0.25 CPUs; it was 0.5\n");
+    RUN_UNTIL(run, run_count_text(&run->out, ",0.250000\n") >= 2);
+    kill(run->pid, SIGINT);
+    RUN_UNTIL(run, run->ended);
+    run_succeed(run);
+    ck_assert_uint_eq(run_count_text(&run->out, ",0.375000\n"), 1);
+    ck_assert_uint_eq(run_count_text(&run->err, "note"), 1);
 }

@@ -8,7 +8,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "family.h"
+#include "json_text.h"
 #include "process.h"
 #include "record.h"
 #include "run.h"
@@ -164,4 +167,64 @@ TEST_CASE(a_cpu_quota_that_limits_the_run_is_reported) {
     run_expect(run, 0);
     find_percent(run, REACH);
     run_expect_text(&run->out, told);
+}
+
+/* The load does not matter: only part of a group of version 1 is ours. */
+TEST_CASE(changed_limits_of_the_control_group_are_recorded_and_reported) {
+    const char *record = run_new_path("record");
+    SKIP_UNLESS(control_group_make("cpu"), "cgroup-quota: cannot create a control group");
+    SKIP_UNLESS(control_group_limit("cpu.cfs_quota_us", "cpu.max", "50000"),
+        "cgroup-quota: cannot set one");
+    struct run_setup setup = {.prepare = control_group_enter};
+    struct run *run = START_IN(&setup, "-q", "--json", "-", "-f", "cgroup", "-n", "1", "-l", "20%",
+        "--record", record, PAYLOAD, "spin");
+    RUN_UNTIL(run, record_rows(record, "samples.csv") > 2);
+    ck_assert(control_group_limit("cpu.cfs_quota_us", "cpu.max", "30000"));
+    RUN_UNTIL(
+        run, record_count(record, "events.jsonl", "\"allowance_changed\",\"value\":0.3}") > 0);
+    RUN_UNTIL(run, record_count(record, "samples.csv", ",0.300000\n") > 0);
+    run_end(run, SIGINT);
+    run_expect_text(&run->out, "\"capacity_cpus\": 0.5,");
+    run_expect_text(&run->out, "\"changes\": 1,\n    \"latest_cpus\": 0.3,");
+    ck_assert_uint_eq(record_count(record, "samples.csv", ",0.400000\n"), 1);
+    ck_assert_uint_ge(record_count(record, "samples.csv", ",0.500000\n"), 2);
+}
+
+/* Eight processes per CPU belong to the experiment, and only the rest of the time to others. */
+TEST_CASE(processes_beside_the_run_are_not_others) {
+    struct run *clients[64];
+    size_t count = 0;
+    double cpus = run_cpu_count(), before = 0, after = 0;
+    const char *pids = "";
+    run_greedily();
+    while (count < 64 && (double)count < 8 * cpus) {
+        clients[count] = run_start(NULL, WORDS(PAYLOAD, "spin", ""));
+        pids = run_format("%s%s%d", pids, count ? "," : "", (int)clients[count]->pid);
+        count++;
+    }
+    double begin = run_now();
+    for (size_t i = 0; i < count; i++)
+        before += family_cpu_time(clients[i]->pid);
+    struct run *run = SUCCEED("-q", "--json", "-", "-n", "1", "-l", "5%", "--duration", "3s",
+        "--beside", pids, PAYLOAD, "spin", "");
+    for (size_t i = 0; i < count; i++)
+        after += family_cpu_time(clients[i]->pid);
+    double share = 100 * (after - before) / (cpus * (run_now() - begin));
+    const char *at = strstr(run->out.bytes, "\"check\": \"others\"");
+    ck_assert_ptr_nonnull(at);
+    ck_assert_double_le(json_number(at, "figure"), 110 - share);
+}
+
+TEST_CASE(processes_beside_the_run_must_exist_until_its_end) {
+    struct run *client = run_start(NULL, WORDS(PAYLOAD, "run-ms", "300"));
+    struct run *run = SUCCEED("-q", "--json", "-", "-n", "1", "-l", "20%", "--duration", "3s",
+        "--beside", run_pid_text(client->pid), PAYLOAD, "spin");
+    run_expect_text(&run->out, "a process of --beside ended during the run");
+    ck_assert_str_eq(result_of(run, "others"), "not checked");
+    run_expect_refusal(START("-l", "20%", "--beside", run_pid_text(client->pid), PAYLOAD, "spin"),
+        run_format("--beside: no process has pid %d", (int)client->pid));
+    run_expect_refusal(START("-l", "20%", "--beside", "x", PAYLOAD, "spin"), "'x' is not a pid");
+    run_expect_refusal(
+        START("-l", "20%", "--isolate", "--beside", run_pid_text(getpid()), PAYLOAD, "spin"),
+        "cannot be combined with --");
 }

@@ -95,13 +95,15 @@ static int open_all(struct measurement *it, struct ss_error *error) {
 }
 
 static bool add_row(struct measurement *it, struct ss_load_sample sample, int32_t cpu) {
+    const struct ss_cpu_reading *before = &it->meter.before, *last = &it->meter.last;
     struct ss_load_span span;
-    if (!ss_load_span_between(&it->meter.before, &it->meter.last, cpu, &span))
+    if (!ss_load_span_between(before, last, cpu, &span))
         return false;
+    double seconds = ss_time_seconds(last->counters.time - before->counters.time);
     sample.cpu = cpu;
+    sample.capacity = span.capacity / 1e9 / seconds;
     ss_load_sample_set(&sample, &span);
-    ssload_report_add(&it->report, &sample, &span,
-        ss_time_seconds(it->meter.last.counters.time - it->meter.before.counters.time));
+    ssload_report_add(&it->report, &sample, &span, seconds);
     return true;
 }
 
@@ -146,6 +148,10 @@ static int take_sample(struct measurement *it, ss_time end, struct ss_error *err
     if (read_meter(it, error) < 0)
         return -1;
     const struct ss_cpu_reading *reading = &it->meter.last;
+    double capacity = it->meter.before.counters.capacity;
+    if (reading->group && reading->counters.capacity != capacity && !it->request->quiet)
+        fprintf(stderr, "ssload: note: 100 %% is now %g CPUs; it was %g\n",
+            reading->counters.capacity, capacity);
     struct ss_load_sample sample = ss_load_sample_new();
     sample.time = ss_platform_wallclock() - (int64_t)(ss_platform_now() - reading->counters.time);
     sample.elapsed = ss_time_seconds(reading->counters.time - it->started);

@@ -74,23 +74,35 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
         group ? group : "(showstopper's own)", root);
 }
 
+/* Where the limits of a group are found. In version 1, each controller has a hierarchy. */
+struct ss_group_limits {
+    struct ss_linux_path root;
+    struct ss_linux_path quotas[3]; /* folders, which may not exist */
+    struct ss_linux_path cpus[2];   /* files, likewise: the first one with CPUs counts */
+};
+
 /*
- * Finds the limits of a group, in the same folder as its CPU time or in the v1 hierarchy of `cpu`.
- * Our own group may have another path in that hierarchy; any other group is assumed to have the
- * same path.
+ * Finds where the limits of a group are: in the same folder as its CPU time, or in the v1 hierarchy
+ * of the controller. Our own group may have another path in that hierarchy; any other group is
+ * assumed to have the same path.
  */
-static void find_quota(struct ss_linux_quota *tightest, const char *folder, const char *group,
+static void find_limits(struct ss_group_limits *limits, const char *folder, const char *group,
     const struct ss_platform_roots *roots) {
-    static const char *const places[] = {"/cpu", "/cpu,cpuacct"};
+    static const char *const controllers[] = {"cpu", "cpuset"};
     const char *root = ss_linux_cgroup_root(roots);
-    char name[2048];
-    ss_linux_tighten_quota(tightest, folder, root);
-    if (group || ss_platform_cgroup_of(roots, "self", "cpu", name, sizeof name) < 0)
-        snprintf(name, sizeof name, "%s", path_in_hierarchy(folder, root));
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        struct ss_linux_path other = ss_linux_path("%s%s%s", root, places[i], name);
-        ss_linux_tighten_quota(tightest, other.text, root);
+    char names[2][2048];
+    for (size_t i = 0; i < 2; i++) {
+        if (group ||
+            ss_platform_cgroup_of(roots, "self", controllers[i], names[i], sizeof names[i]) < 0)
+            snprintf(names[i], sizeof names[i], "%s", path_in_hierarchy(folder, root));
     }
+    *limits = (struct ss_group_limits){
+        .root = ss_linux_path("%s", root),
+        .quotas = {ss_linux_path("%s", folder), ss_linux_path("%s/cpu%s", root, names[0]),
+            ss_linux_path("%s/cpu,cpuacct%s", root, names[0])},
+        .cpus = {ss_linux_path("%s/cpuset.cpus.effective", folder),
+            ss_linux_path("%s/cpuset%s/cpuset.effective_cpus", root, names[1])},
+    };
 }
 
 static bool read_cpus(const char *path, struct ss_cpus *cpus) {
@@ -99,23 +111,45 @@ static bool read_cpus(const char *path, struct ss_cpus *cpus) {
            ss_cpus_parse(text, cpus, NULL) == 0;
 }
 
-/*
- * Counts the measured CPUs that the group may use; all of them if the group does not limit them.
- * Like the quota, the CPUs have a hierarchy of their own in version 1.
- */
-static uint32_t allowed_cpus(const char *folder, const char *group,
-    const struct ss_platform_roots *roots, const struct ss_cpus *measured) {
-    const char *root = ss_linux_cgroup_root(roots);
-    char name[2048];
+/* Counts the measured CPUs that the group may use; all of them if the group does not limit them. */
+static uint32_t allowed_cpus(const struct ss_counter_reader *reader) {
+    const struct ss_group_limits *limits = reader->limits;
     struct ss_cpus cpus;
-    if (!read_cpus(ss_linux_path("%s/cpuset.cpus.effective", folder).text, &cpus)) {
-        if (group || ss_platform_cgroup_of(roots, "self", "cpuset", name, sizeof name) < 0)
-            snprintf(name, sizeof name, "%s", path_in_hierarchy(folder, root));
-        if (!read_cpus(ss_linux_path("%s/cpuset%s/cpuset.effective_cpus", root, name).text, &cpus))
-            return ss_cpus_count(measured);
-    }
-    ss_cpus_keep(&cpus, measured);
+    if (!read_cpus(limits->cpus[0].text, &cpus) && !read_cpus(limits->cpus[1].text, &cpus))
+        return ss_cpus_count(&reader->cpus);
+    ss_cpus_keep(&cpus, &reader->cpus);
     return ss_cpus_count(&cpus);
+}
+
+/* Opens the file with the throttled time of the group in this folder; NULL if no quota limits. */
+static void use_throttling(struct ss_counter_reader *reader, const char *folder) {
+    struct ss_linux_path path = {""};
+    if (folder)
+        path = ss_linux_path("%s/cpu.stat", folder);
+    if (strcmp(path.text, reader->throttling_path) == 0)
+        return;
+    if (*reader->throttling_path)
+        close(reader->throttling);
+    strcpy(reader->throttling_path, path.text);
+    ss_linux_cgroup_open_throttling(reader);
+}
+
+/*
+ * Reads the limits, which may change at any time. Keeps the previous ones if a file cannot be read,
+ * or if no measured CPU is left, so that there is always an allowance.
+ */
+static void read_limits(struct ss_counter_reader *reader) {
+    struct ss_linux_quota quota = {0};
+    uint32_t cpus = allowed_cpus(reader);
+    for (size_t i = 0; i < sizeof reader->limits->quotas / sizeof *reader->limits->quotas; i++)
+        ss_linux_tighten_quota(&quota, reader->limits->quotas[i].text, reader->limits->root.text);
+    if (cpus == 0 || (quota.is_unreadable && reader->capacity > 0))
+        return;
+    bool limits = quota.cpus > 0 && quota.cpus < cpus;
+    reader->at_once = cpus;
+    reader->capacity = limits ? quota.cpus : cpus;
+    reader->period = limits ? quota.period : 0;
+    use_throttling(reader, limits ? quota.folder : NULL);
 }
 
 int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
@@ -127,25 +161,16 @@ int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
     if (reader->file < 0)
         return ss_error_fail(error, "%s: %s", reader->path, strerror(errno));
     reader->size = 4096;
-    reader->at_once = allowed_cpus(folder.text, group, roots, &reader->cpus);
-    if (!(reader->at_once > 0)) {
-        close(reader->file);
-        reader->file = -1;
-        return ss_error_fail(error,
-            "control group %s may use none of the measured CPUs: choose other CPUs or another "
-            "group",
-            folder.text);
-    }
-    struct ss_linux_quota quota = {0};
-    find_quota(&quota, folder.text, group, roots);
-    reader->capacity = reader->at_once;
-    if (quota.cpus > 0 && quota.cpus < reader->at_once) {
-        reader->capacity = quota.cpus;
-        reader->period = quota.period;
-        strcpy(reader->throttling_path, ss_linux_path("%s/cpu.stat", quota.folder).text);
-        ss_linux_cgroup_open_throttling(reader);
-    }
-    return 0;
+    reader->limits = malloc(sizeof *reader->limits);
+    if (!reader->limits)
+        return ss_error_memory(error);
+    find_limits(reader->limits, folder.text, group, roots);
+    read_limits(reader);
+    if (reader->capacity > 0)
+        return 0;
+    return ss_error_fail(error,
+        "control group %s may use none of the measured CPUs: choose other CPUs or another group",
+        folder.text);
 }
 
 void ss_linux_cgroup_open_throttling(struct ss_counter_reader *reader) {
@@ -175,6 +200,8 @@ int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *
     unsigned long long used = strtoull(at, &end, 10);
     if (end == at)
         return -EBADMSG;
+    if (ss_linux_looks(reader, counters->time))
+        read_limits(reader);
     counters->used = used * (uint64_t)reader->unit;
     counters->capacity = reader->capacity;
     counters->cpus = reader->at_once;

@@ -88,8 +88,10 @@ void ss_platform_counters_close(struct ss_counter_reader *reader) {
     *reader->throttling_path = '\0';
     ss_linux_groups_close(&reader->sum);
     ss_linux_residency_close(&reader->residencies);
+    free(reader->limits);
     free(reader->buffer);
     reader->file = -1;
+    reader->limits = NULL;
     reader->buffer = NULL;
 }
 

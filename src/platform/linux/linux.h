@@ -23,6 +23,16 @@ SS_NONNULL()
 int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *counters);
 
 /*
+ * Returns whether to look again at what the machine or a group allows: in the first reading of each
+ * second of the clock, so that all readers notice a change in the same second.
+ */
+static inline bool ss_linux_looks(struct ss_counter_reader *reader, ss_time now) {
+    bool due = now / SS_SECOND != reader->looked / SS_SECOND;
+    reader->looked = now;
+    return due;
+}
+
+/*
  * Opens the file with the CPU time of processes. Returns -1 with the reader's `reason` set if the
  * machine does not account CPU time or hides it from us.
  */

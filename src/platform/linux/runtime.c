@@ -11,9 +11,6 @@
 /* The inode of the initial control group namespace (PROC_CGROUP_INIT_INO in the kernel). */
 #define FIRST_NAMESPACE 0xEFFFFFFBU
 
-/* The interval between counts of the CPUs, because a count costs more than a reading. */
-#define LOOK_INTERVAL (2 * SS_SECOND)
-
 /*
  * Returns whether this mount is the root of a hierarchy, and finds its folder. "ID PARENT DEVICE
  * ROOT MOUNTPOINT OPTIONS [TAG]... - TYPE SOURCE OPTIONS", see proc(5).
@@ -108,10 +105,8 @@ static int add_cpus(const struct ss_counter_reader *reader, uint64_t *used) {
 }
 
 int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters *counters) {
-    if (reader->whole && ss_time_since(counters->time, reader->looked) > LOOK_INTERVAL) {
-        reader->looked = counters->time;
+    if (reader->whole && ss_linux_looks(reader, counters->time))
         reader->capacity = count_online();
-    }
     counters->ran = true;
     counters->capacity = counters->cpus = reader->capacity;
     counters->set = (uint64_t)reader->capacity ^ reader->sum.set;

@@ -140,6 +140,64 @@ MONITOR_TEST(late_sample_around_a_free_section_is_not_counted) {
     assert_int_equal(monitor.free, 2);
 }
 
+/*
+ * An instance was idle while it was allowed to run. It got work and was stopped during the sample:
+ * its own load is above the target, because control could not know.
+ */
+MONITOR_TEST(load_of_instances_that_ran_is_no_doubt_about_their_stop) {
+    for (enum ss_source source = SS_SOURCE_SYSTEM; source <= SS_SOURCE_OWN; source++) {
+        if (source != SS_SOURCE_SYSTEM && source != SS_SOURCE_OWN)
+            continue;
+        close_monitor(state);
+        open_monitor(state);
+        monitor.source = source;
+        atomic_store(&board->rows[0].life, SS_LIFE_ALIVE);
+        atomic_store(&board->rows[0].global_duty, ss_word_from_double(0));
+        ss_board_permit(board, 0, START + 100 * SS_MILLISECOND, false);
+        sample(1);
+        assert_near(monitor.latest.duty, 0.2, 0.01);
+        assert_int_equal(
+            monitor.latest.doubt, source == SS_SOURCE_OWN ? SS_DOUBT_NONE : SS_DOUBT_ABOVE);
+        /* The next one is above it without a time in which they ran. */
+        sample(1);
+        assert_int_equal(monitor.latest.doubt, SS_DOUBT_ABOVE);
+    }
+}
+
+static double limit;
+
+static int read_group(void *context, struct ss_cpu_reading *reading) {
+    read_busy(context, reading);
+    reading->counters.capacity = limit;
+    return 0;
+}
+
+/* A group always uses one CPU. Its limit changes during the third sample and the fifth. */
+MONITOR_TEST(changed_limits_are_counted_and_samples_have_their_mean) {
+    set.load_cpus = 2;
+    meter.read = read_group;
+    limit = 2;
+    ss_monitor_open(&monitor, &set, SS_SOURCE_CGROUP, &meter, board);
+    ss_monitor_begin(&monitor, START, START);
+    sample(2);
+    assert_near(monitor.latest.load.load, 0.5, 1e-9);
+    assert_int_equal(monitor.capacity.changes, 0);
+    limit = 3;
+    sample(1);
+    assert_near(monitor.latest.load.load, 1 / 2.5, 1e-9);
+    assert_int_equal(monitor.capacity.changes, 1);
+    assert_int_equal(monitor.capacity.changed, START + passed);
+    sample(1);
+    assert_near(monitor.latest.load.load, 1 / 3.0, 1e-9);
+    limit = 4;
+    sample(2);
+    assert_near(monitor.latest.load.load, 0.25, 1e-9);
+    assert_int_equal(monitor.capacity.changes, 2);
+    assert_near(monitor.capacity.first, 2, 0);
+    assert_near(monitor.capacity.latest, 4, 0);
+    set.load_cpus = 0;
+}
+
 static void begin_late(ss_time late) {
     close_monitor(NULL);
     open_monitor(NULL);

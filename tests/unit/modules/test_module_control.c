@@ -190,6 +190,34 @@ TEST(geom_scales_its_own_duty_or_the_global_one) {
     assert_near(scale(&rig, 101, 0.6), 0.6 * 0.4 / 0.8, 1e-15);
 }
 
+/* Updates at a reading, with one instance that runs for two fifths of the time. */
+static double update_account(const struct rig *rig, double ms, double capacity, double used_ms) {
+    ss_time now = ss_time_from_double(ms * 1e6);
+    struct ss_control_input input = {
+        .moment = {.now = now, .since = 0},
+        .place = {.count = 1},
+        .target = 0.4,
+        .load = 0.4,
+        .account =
+            {.time = now, .series = 1, .used = used_ms * 1e6, .capacity = capacity, .cpus = 4},
+        .permission = {.given = now * 2 / 5},
+        .rhythm = {.round = 100 * SS_MILLISECOND, .settling = 0.6},
+    };
+    return module_of(rig)->update(&rig->selves[0], &input);
+}
+
+/*
+ * The limit of a group changes from one CPU to two: the time before the change was granted by the
+ * earlier limit, so the balance does not change, and the duty is what the new limit needs. Without
+ * that, the 40 ms by which the grants would differ would raise the duty to 1.
+ */
+TEST(deadbeat_applies_a_new_limit_to_later_grants_only) {
+    RIG rig = rig_open("control/deadbeat", NULL, 1, 4);
+    update_account(&rig, 1000, 1, 0);
+    assert_near(update_account(&rig, 1100, 1, 40), 0.4, 0.05);
+    assert_near(update_account(&rig, 1200, 2, 80), 0.8, 0.05);
+}
+
 TEST(deadbeat_describes_its_horizon) {
     RIG rig = rig_open("control/deadbeat", NULL, 2, 2);
     assert_described(&rig, 107 * SS_MILLISECOND, "horizon is 64.2 ms, 0.6 rounds of 107 ms");

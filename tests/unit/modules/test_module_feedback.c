@@ -129,6 +129,21 @@ TEST(realtime_continues_with_fewer_cpus) {
     assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.5, 1e-12);
 }
 
+/*
+ * A group's limit is raised from one CPU to two. It still uses half a CPU, and what it used before
+ * counts relative to the new limit.
+ */
+TEST(cgroup_continues_with_another_limit) {
+    RIG rig = rig_open("feedback/cgroup", "period=100m", 1, 4);
+    sample_used(&rig, 0, 1000, 1, 0);
+    sample_used(&rig, 0, 1100, 1, 50);
+    assert_near(estimate_of(&rig, 0), 0.5, 1e-12);
+    sample_used(&rig, 0, 1200, 2, 100);
+    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
+    sample_used(&rig, 0, 1300, 2, 250);
+    assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.75, 1e-12);
+}
+
 /* Another CPU replaces an offline one: the number is the same, but the counters differ. */
 TEST(realtime_survives_replaced_cpus) {
     RIG rig = rig_open("feedback/realtime", "100m", 1, 4);
@@ -255,13 +270,12 @@ TEST(cgroup_requests_its_group) {
 }
 
 /* Sums restart and the estimate is kept. */
-TEST(cgroup_restarts_after_a_changed_quota_or_group) {
+TEST(cgroup_restarts_with_another_group) {
     RIG rig = rig_open("feedback/cgroup", "period=100m", 2, 4);
     assert_true(wants(&rig, 0, 1000, 1000));
     assert_false(wants(&rig, 1, 1000, 1000));
-    sample_used(&rig, 0, 1000, 1, 100);
-    sample_used(&rig, 0, 1040, 1, 110); /* load 0.25 */
-    sample_used(&rig, 0, 1080, 2, 150);
+    sample_used(&rig, 0, 1000, 2, 100);
+    sample_used(&rig, 0, 1040, 2, 120); /* load 0.25 */
     assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_used(&rig, 0, 1120, 2, 20);
     assert_near(estimate_of(&rig, 0), 0.25, 1e-12);

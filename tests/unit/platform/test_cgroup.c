@@ -202,6 +202,80 @@ TEST(throttled_time_comes_from_the_tightest_quota) {
     }
 }
 
+/* A look at the limits is due in each second: `looked` makes it due now. */
+static void read_later(void) {
+    reader.looked = 0;
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+}
+
+/* Files are replaced in order, each with what the limits are afterward. */
+TEST(changed_limits_of_the_group_and_its_ancestors_are_noticed) {
+    static const struct {
+        const char *path, *text;
+        double capacity, cpus;
+        uint64_t period, throttled; /* milliseconds and nanoseconds */
+    } rows[] = {
+        {"cgroup/a/b/cpu.max", "160000 100000\n", 1.6, 4, 100, 5000},
+        {"cgroup/a/b/cpu.max", "10000 20000\n", 0.5, 4, 20, 5000},
+        {"cgroup/a/cpu.max", "25000 100000\n", 0.25, 4, 100, 70000},
+        {"cgroup/a/cpu.max", "max 100000\n", 0.5, 4, 20, 5000},
+        {"cgroup/a/b/cpu.max", "max 20000\n", 4, 4, 0, 0},
+        {"cgroup/a/b/cpuset.cpus.effective", "1-2\n", 2, 2, 0, 0},
+        {"cgroup/cpu.max", "150000 100000\n", 1.5, 2, 100, 0},
+        /* The previous limits stay if none can be read, or none of the CPUs is measured. */
+        {"cgroup/cpu.max", "150000 0\n", 1.5, 2, 100, 0},
+        {"cgroup/cpu.max", "150000 100000\n", 1.5, 2, 100, 0},
+        {"cgroup/a/b/cpuset.cpus.effective", "9\n", 1.5, 2, 100, 0},
+    };
+    tree_new();
+    tree_write("cgroup/a/b/cpu.stat", USAGE "throttled_usec 5\n");
+    tree_write("cgroup/a/cpu.stat", USAGE "nr_throttled 3\nthrottled_usec 70\n");
+    tree_write("cgroup/a/b/cpu.max", "100000 100000\n");
+    read_group("a/b", "0-3");
+    assert_that(counters.capacity, ==, 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tree_write(rows[i].path, rows[i].text);
+        read_later();
+        if (counters.capacity != rows[i].capacity || counters.cpus != rows[i].cpus ||
+            counters.period != rows[i].period * SS_MILLISECOND ||
+            counters.throttled != rows[i].throttled)
+            fail_msg("row %zu: %g of %g CPUs, period %g ms, throttled %g ns", i, counters.capacity,
+                counters.cpus, (double)counters.period / 1e6, (double)counters.throttled);
+        assert_int_equal(counters.set, 0); /* readings before and after can be compared */
+    }
+}
+
+TEST(changed_v1_limits_are_noticed) {
+    tree_new();
+    tree_write("proc/self/cgroup", "4:cpuset:/set\n3:cpuacct:/x\n2:cpu:/jobs/x\n");
+    tree_write("cgroup/cpuacct/x/cpuacct.usage", "1\n");
+    tree_write("cgroup/cpu/jobs/x/cpu.cfs_quota_us", "-1\n");
+    tree_write("cgroup/cpu/jobs/x/cpu.cfs_period_us", "100000\n");
+    read_group(NULL, "0-3");
+    assert_that(counters.capacity, ==, 4);
+    tree_write("cgroup/cpu/jobs/x/cpu.cfs_quota_us", "50000\n");
+    read_later();
+    assert_that(counters.capacity, ==, 0.5);
+    tree_write("cgroup/cpu/jobs/x/cpu.cfs_period_us", "20000\n");
+    read_later();
+    assert_that(counters.capacity, ==, 2.5);
+    tree_write("cgroup/cpuset/set/cpuset.effective_cpus", "0-1\n");
+    read_later();
+    assert_that(counters.capacity, ==, 2);
+}
+
+/* Whatever reads at the same time notices a change in the same second. */
+TEST(limits_are_read_once_a_second) {
+    static const struct {
+        ss_time now;
+        bool looks;
+    } rows[] = {{5900, true}, {5999, false}, {6000, true}, {6001, false}, {6999, false},
+        {9500, true}, {9501, false}};
+    struct ss_counter_reader clock = {.looked = 5 * SS_MILLISECOND};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(ss_linux_looks(&clock, rows[i].now * SS_MILLISECOND), rows[i].looks);
+}
+
 static void assert_own(const char *controller, const char *expected) {
     char path[64] = "";
     struct ss_platform_roots roots = {.proc = tree_path("proc")};

@@ -148,6 +148,12 @@ TEST_WITH(throughput_is_not_judged_if_the_target_varies, set_up, tear_down) {
     assert_true(isnan(figure(SS_CHECK_THROUGHPUT)));
 }
 
+TEST_WITH(throughput_is_not_judged_if_the_limit_of_the_group_changes, set_up, tear_down) {
+    outcome.capacity.changes = 1;
+    iterate(120, 1.6);
+    assert_true(isnan(figure(SS_CHECK_THROUGHPUT)));
+}
+
 TEST_WITH(throughput_steps_are_not_judged_with_too_few_iterations, set_up, tear_down) {
     ss_iterations_add(&iterations, 0, SS_SECOND, 2 * SS_SECOND);
     ss_judge_iterations(&outcome, &iterations);

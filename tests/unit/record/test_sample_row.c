@@ -13,30 +13,33 @@ static void expect_line(size_t length, const char *expected) {
 
 #define FIRST_SIX "time,elapsed_seconds,target,load,error,load_ticks,"
 #define PARTS     "user,system,irq,steal,iowait,idle,pressure"
+#define CPUS      ",capacity_cpus\n"
 
 TEST(all_sample_headings_begin_with_the_same_columns) {
-    expect_line(ss_sample_row_heading(line, 0), FIRST_SIX PARTS "\n");
-    expect_line(ss_sample_row_heading(line, SS_SAMPLE_COLUMN_CPU), FIRST_SIX "cpu," PARTS "\n");
+    expect_line(ss_sample_row_heading(line, 0), FIRST_SIX PARTS CPUS);
+    expect_line(ss_sample_row_heading(line, SS_SAMPLE_COLUMN_CPU), FIRST_SIX "cpu," PARTS CPUS);
     expect_line(
-        ss_sample_row_heading(line, SS_SAMPLE_COLUMNS_RUN), FIRST_SIX PARTS ",duty,counted\n");
+        ss_sample_row_heading(line, SS_SAMPLE_COLUMNS_RUN), FIRST_SIX PARTS ",duty,counted" CPUS);
 }
 
 TEST(sample_rows_have_every_column) {
     struct ss_load_sample row = {INT64_C(1795161600123000000), 0.5, 0.6, 0.58, 0.02, 0.57, 3, 0.4,
-        0.1, 0.03, 0.04, 0.05, 0.38, 0.25, 0.75, true};
+        0.1, 0.03, 0.04, 0.05, 0.38, 0.25, 0.75, true, 1.5};
 #define BEGIN "2026-11-20T08:00:00.123Z,0.500000,0.600000,0.580000,0.020000,0.570000,"
 #define END   "0.400000,0.100000,0.030000,0.040000,0.050000,0.380000,0.250000"
-    expect_line(ss_sample_row_csv(line, &row, 0), BEGIN END "\n");
-    expect_line(ss_sample_row_csv(line, &row, SS_SAMPLE_COLUMN_CPU), BEGIN "3," END "\n");
-    expect_line(ss_sample_row_csv(line, &row, SS_SAMPLE_COLUMNS_RUN), BEGIN END ",0.750000,1\n");
+#define LAST  ",1.500000\n"
+    expect_line(ss_sample_row_csv(line, &row, 0), BEGIN END LAST);
+    expect_line(ss_sample_row_csv(line, &row, SS_SAMPLE_COLUMN_CPU), BEGIN "3," END LAST);
+    expect_line(ss_sample_row_csv(line, &row, SS_SAMPLE_COLUMNS_RUN), BEGIN END ",0.750000,1" LAST);
     row.cpu = SS_LOAD_ALL_CPUS;
-    expect_line(ss_sample_row_csv(line, &row, SS_SAMPLE_COLUMN_CPU), BEGIN "all," END "\n");
+    expect_line(ss_sample_row_csv(line, &row, SS_SAMPLE_COLUMN_CPU), BEGIN "all," END LAST);
     expect_line(ss_sample_row_json(line, &row, SS_SAMPLE_COLUMN_CPU | SS_SAMPLE_COLUMNS_RUN),
         "{\"time\": \"2026-11-20T08:00:00.123Z\", \"elapsed_seconds\": 0.500000, "
         "\"target\": 0.600000, \"load\": 0.580000, \"error\": 0.020000, "
         "\"load_ticks\": 0.570000, \"cpu\": \"all\", \"user\": 0.400000, \"system\": 0.100000, "
         "\"irq\": 0.030000, \"steal\": 0.040000, \"iowait\": 0.050000, \"idle\": 0.380000, "
-        "\"pressure\": 0.250000, \"duty\": 0.750000, \"counted\": 1}\n");
+        "\"pressure\": 0.250000, \"duty\": 0.750000, \"counted\": 1, "
+        "\"capacity_cpus\": 1.500000}\n");
 }
 
 TEST(unknown_values_in_sample_rows_are_empty) {
@@ -44,12 +47,12 @@ TEST(unknown_values_in_sample_rows_are_empty) {
     row.load = 0.25;
     row.error = -1e-9; /* no sign if rounded to zero */
     expect_line(ss_sample_row_csv(line, &row, SS_SAMPLE_COLUMNS_RUN),
-        "1970-01-01T00:00:00.000Z,,,0.250000,0.000000,,,,,,,,,,0\n");
+        "1970-01-01T00:00:00.000Z,,,0.250000,0.000000,,,,,,,,,,0,\n");
     expect_line(ss_sample_row_json(line, &row, 0),
         "{\"time\": \"1970-01-01T00:00:00.000Z\", \"elapsed_seconds\": null, \"target\": null, "
         "\"load\": 0.250000, \"error\": 0.000000, \"load_ticks\": null, \"user\": null, "
         "\"system\": null, \"irq\": null, \"steal\": null, \"iowait\": null, \"idle\": null, "
-        "\"pressure\": null}\n");
+        "\"pressure\": null, \"capacity_cpus\": null}\n");
 }
 
 UNIT_RUN

@@ -178,6 +178,24 @@ SUMMARY_TEST(json_summary_lists_warnings) {
     assert_says(text, "warning: first 1\nwarning: second\nverdict: load valid: nothing found in ");
 }
 
+SUMMARY_TEST(changed_allowance_is_reported_with_the_first_one) {
+    outcome.capacity_changed_seconds = NAN;
+    assert_null(strstr(printed(ss_summary_print), "allowance"));
+    assert_says(printed(ss_summary_print_json),
+        "\n  \"allowance\": {\n    \"changes\": 0,\n    \"latest_cpus\": null,\n"
+        "    \"changed_seconds\": null\n  },\n");
+    outcome.capacity = (struct ss_capacity){.first = 1, .latest = 1.6, .changes = 1};
+    outcome.capacity_changed_seconds = 12.25;
+    const char *text = printed(ss_summary_print);
+    assert_says(text, "\nallowance              1.600 CPU  since 12.2 s: 100 % was 1 before\n");
+    assert_null(strstr(text, "changes"));
+    assert_says(printed(ss_summary_print_json),
+        "\n  \"allowance\": {\n    \"changes\": 1,\n    \"latest_cpus\": 1.6,\n"
+        "    \"changed_seconds\": 12.25\n  },\n");
+    outcome.capacity.changes = 3;
+    assert_says(printed(ss_summary_print), "the latest of 3 changes\n");
+}
+
 SUMMARY_TEST(high_own_cpu_time_causes_a_warning) {
     outcome.own_cpu = 0.05;
     ss_outcome_warn_of_own(&outcome);

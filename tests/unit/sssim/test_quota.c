@@ -131,4 +131,41 @@ TEST(load_is_held_with_any_quota_period) {
     hold("parallel", 1000 * MS, true);
 }
 
+static struct log seen;
+
+/* Changes the limit as an administrator does: what has been used in this period still counts. */
+static void change_quota(struct trial *trial, double cpus) {
+    struct machine_group *group = &trial->machine.group;
+    double quota = cpus * (double)group->period;
+    group->left = fmax(group->left + quota - group->quota, 0);
+    group->quota = quota;
+    wake_all(trial);
+}
+
+/* The load is that of the new limit within a second, and the CPU time is what both have granted. */
+TEST(load_follows_a_limit_that_changes) {
+    static const double limits[][2] = {{1, 1.6}, {1, 0.5}, {0.25, 2}, {2, 0.25}};
+    static const char *const controls[] = {"deadbeat", "rbpid"};
+    for (size_t i = 0; i < 8; i++) {
+        static struct trial trial;
+        const double *limit = limits[i / 2];
+        struct trial_options options = make_group("serial", 2, limit[0], "60%");
+        options.modules[SS_KIND_CONTROL] = controls[i % 2];
+        keep_samples(&options, &seen);
+        open_trial(&trial, &options);
+        advance(&trial, 10 * SS_SECOND);
+        uint64_t used = trial.machine.group.used;
+        change_quota(&trial, limit[1]);
+        advance(&trial, 10 * SS_SECOND);
+        used = trial.machine.group.used - used;
+        assert_int_equal(trial.monitor.capacity.changes, 1);
+        trial_close(&trial);
+        demand_mix_free(&mix);
+        assert_settled(&seen, 4, 10, 0.06);
+        assert_settled(&seen, 12, 20, 0.06);
+        if (i % 2 == 0)
+            assert_near((double)used / 1e9, 0.6 * limit[1] * 10, 0.06 * limit[1] * 10);
+    }
+}
+
 UNIT_RUN
