@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_BASE_INPUT_FILE_H
+#define SHOWSTOPPER_BASE_INPUT_FILE_H
+
+#include <sys/types.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+
+/*
+ * Opens a file that is found in a folder, such as a record, which somebody else may have filled.
+ * Accepts regular files of at most `max` bytes, and never waits: opening a FIFO blocks until it has
+ * a writer, and a device may have no end. `path` is relative to the descriptor `folder`, as for
+ * openat(). Returns a descriptor, or -1 with `error` and errno set. Files that the user names are
+ * opened without this: they may be pipes.
+ */
+SS_MUST_USE SS_NONNULL(2) int ss_input_open(
+    int folder, const char *path, off_t max, struct ss_error *error);
+
+#endif
