@@ -480,6 +480,21 @@ TEST_CASE(replays_that_cannot_repeat_the_run_are_refused) {
     run_expect_refusal(REPLAY(record), "has bytes that are not UTF-8");
 }
 
+TEST_CASE(fifo_in_a_record_does_not_block_a_replay) {
+    const char *record = run_new_path("record");
+    mkdir(record, 0777);
+    ck_assert_int_eq(mkfifo(run_path(record, "plan.json"), 0600), 0);
+    run_expect_refusal(REPLAY(record), "plan.json: not a regular file");
+    unlink(run_path(record, "plan.json"));
+    run_write_file(run_path(record, "plan.json"),
+        "{\"command\": [\"true\"], \"arguments\": [\"-l\", \"50%\", \"--dry-run\", \"true\"], "
+        "\"options\": 3, \"folder\": \"/\"}\n");
+    ck_assert_int_eq(mkfifo(run_path(record, "platform.json"), 0600), 0);
+    struct run *run = REPLAY(record);
+    run_expect(run, 0);
+    run_expect_text(&run->err, "cannot compare the machines");
+}
+
 /* Adds up the iterations in all buckets of seconds, or of the run. */
 static double sum_buckets(const char *record, bool of_run) {
     struct run_text text = record_read(record, "iteration-times.csv");

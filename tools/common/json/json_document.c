@@ -2,10 +2,12 @@
 #include "json_document.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/input_file.h"
 #include "base/owned.h"
 #include "base/version.h"
 #include "base/words.h"
@@ -61,14 +63,23 @@ struct json_object *document_parse_stream(FILE *stream, char *why, size_t size) 
 struct json_object *document_read(
     const char *folder, const char *name, const char *hint, struct ss_error *error) {
     char why[256];
+    struct ss_error unreadable = {0};
     SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", folder, name);
     if (!path)
         return NULL;
-    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
-    if (!stream) {
-        ss_error_fail(error, "%s: %s%s%s", path, strerror(errno), *hint ? ": " : "", hint);
+    SS_OWNED(close) int file = ss_input_open(AT_FDCWD, path, DOCUMENT_MAX, &unreadable);
+    if (file < 0) {
+        bool is_missing = errno == ENOENT || errno == ENOTDIR;
+        ss_error_fail(error, "%s%s%s", unreadable.message, is_missing && *hint ? ": " : "",
+            is_missing ? hint : "");
         return NULL;
     }
+    SS_OWNED(fclose) FILE *stream = fdopen(file, "r");
+    if (!stream) {
+        ss_error_memory(error);
+        return NULL;
+    }
+    file = -1;
     struct json_object *value = document_parse_stream(stream, why, sizeof why);
     if (!value)
         ss_error_fail(error, "%s: invalid JSON: %s", path, why);
