@@ -71,15 +71,28 @@ static bool has_instance(struct ss_board *board, pid_t pid) {
     return is_in_branch(board, pid);
 }
 
+/*
+ * Returns whether the run controls the process, or a process of its tree. Another user may have
+ * forged the board: believe it about the processes of that user only, and otherwise look only
+ * whether the master is below the process.
+ */
+static bool is_part_of(struct ss_board *board, uid_t owner, pid_t master, pid_t pid) {
+    uid_t user;
+    if (owner != geteuid() && (!ss_platform_process_user(pid, &user) || user != owner))
+        return is_below(master, pid);
+    return share_a_tree(pid, master) || has_instance(board, pid);
+}
+
 static void compare_with_run(void *context, pid_t master) {
     struct clash *clash = context;
     struct ss_error ignored = {0};
-    struct ss_board *board = ss_board_attach(master, &ignored);
+    uid_t owner;
+    struct ss_board *board = ss_board_attach(master, &owner, &ignored);
     if (!board)
         return;
     for (uint32_t i = 0; !clash->master && i < clash->attachments->count; i++) {
         clash->pid = clash->attachments->items[i].pid;
-        if (share_a_tree(clash->pid, master) || has_instance(board, clash->pid))
+        if (is_part_of(board, owner, master, clash->pid))
             clash->master = master;
     }
     ss_board_close(board);

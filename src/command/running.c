@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/openmetrics.h"
 #include "base/units.h"
@@ -51,7 +52,8 @@ struct masters {
 static void add_master(void *context, pid_t pid) {
     struct masters *masters = context;
     struct ss_error ignored = {0};
-    struct ss_board *board = ss_board_attach(pid, &ignored);
+    uid_t owner;
+    struct ss_board *board = ss_board_attach(pid, &owner, &ignored);
     if (!board)
         return;
     ss_board_close(board);
@@ -77,7 +79,8 @@ static int refuse_pid(const char *option, const char *why, struct ss_error *erro
  * Maps the board of the running master that `pid` names on the command line. On failure, the
  * message begins with `option`.
  */
-static struct ss_board *attach(const char *option, const char *pid, struct ss_error *error) {
+static struct ss_board *attach(
+    const char *option, const char *pid, uid_t *owner, struct ss_error *error) {
     uint64_t process;
     struct ss_error why = {0};
     struct ss_board *board = NULL;
@@ -85,7 +88,7 @@ static struct ss_board *attach(const char *option, const char *pid, struct ss_er
     if (ss_units_count(pid, &process, NULL) < 0 || process < 1 || process > INT32_MAX)
         ss_error_fail(&why, "'%s' is not a pid", ss_words_show(pid).text);
     else
-        board = ss_board_attach((pid_t)process, &why);
+        board = ss_board_attach((pid_t)process, owner, &why);
     if (!board)
         refuse_pid(option, why.message, error);
     return board;
@@ -94,9 +97,17 @@ static struct ss_board *attach(const char *option, const char *pid, struct ss_er
 int ss_running_set_target(const struct ss_cli *cli, struct ss_error *error) {
     const char *load = cli->set_load;
     double value = NAN;
-    struct ss_board *board = attach("--set", cli->set_pid, error);
+    uid_t owner;
+    struct ss_board *board = attach("--set", cli->set_pid, &owner, error);
     if (!board)
         return -1;
+    if (owner != geteuid()) {
+        ss_board_close(board);
+        return ss_error_fail(error,
+            "--set: the run belongs to user %u, who could misuse the rights of this call: use sudo "
+            "-u '#%u' showstopper --set ...",
+            (unsigned)owner, (unsigned)owner);
+    }
     if (strcmp(load, "trace") != 0 &&
         ss_units_load_option(load, board->load_cpus, &value, error) < 0) {
         ss_board_close(board);
@@ -238,7 +249,8 @@ static int write_metrics(
 }
 
 int ss_running_show_status(FILE *stream, const struct ss_cli *cli, struct ss_error *error) {
-    struct ss_board *board = attach("--status", cli->status_pid, error);
+    uid_t owner;
+    struct ss_board *board = attach("--status", cli->status_pid, &owner, error);
     if (!board)
         return -1;
     int result = 0;

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "platform/platform.h"
 
 _Static_assert(sizeof(struct ss_row) % 64 == 0, "rows share no cache line");
@@ -112,26 +112,73 @@ static bool has_layout(const struct ss_board *board) {
            board->modules_offset <= board->size;
 }
 
-struct ss_board *ss_board_attach(pid_t master, struct ss_error *error) {
-    int descriptor = ss_platform_shared_of(master, is_board, error);
-    if (descriptor < 0)
+static bool is_board_of(const struct ss_board *board, pid_t master, uint64_t size) {
+    return board->magic == SS_BOARD_MAGIC && atomic_load(&board->ready) &&
+           board->version == SS_BOARD_VERSION && board->size == size && board->master == master &&
+           has_layout(board);
+}
+
+static struct ss_board *map_board(const struct ss_shared *shared, pid_t master) {
+    struct ss_board *board =
+        mmap(NULL, (size_t)shared->size, PROT_READ | PROT_WRITE, MAP_SHARED, shared->descriptor, 0);
+    if (board == MAP_FAILED)
         return NULL;
-    struct stat status;
-    struct ss_board *board = MAP_FAILED;
-    if (fstat(descriptor, &status) == 0 && (size_t)status.st_size >= sizeof *board)
-        board =
-            mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    close(descriptor);
-    if (board != MAP_FAILED && board->magic == SS_BOARD_MAGIC && atomic_load(&board->ready) &&
-        board->version == SS_BOARD_VERSION && board->size == (uint64_t)status.st_size &&
-        board->master == master && has_layout(board))
+    if (is_board_of(board, master, shared->size))
         return board;
-    if (board != MAP_FAILED)
-        munmap(board, (size_t)status.st_size);
-    ss_error_fail(error,
-        "pid %d is not the master process of a run, or its showstopper has another version",
-        (int)master);
+    munmap(board, (size_t)shared->size);
     return NULL;
+}
+
+/* A sparse file could otherwise fill the memory. */
+#define COPY_MAX ((uint64_t)64 << 20)
+
+static bool copy_bytes(int descriptor, char *to, size_t begin, size_t end) {
+    while (begin < end) {
+        ssize_t count = pread(descriptor, to + begin, end - begin, (off_t)begin);
+        if (count <= 0)
+            return false;
+        begin += (size_t)count;
+    }
+    return true;
+}
+
+/* Never maps the file: accessing a page that its owner has cut off would end this process. */
+static struct ss_board *copy_board(const struct ss_shared *shared, pid_t master) {
+    SS_OWNED(free) struct ss_board *header = malloc(sizeof *header);
+    if (!header || !copy_bytes(shared->descriptor, (char *)header, 0, sizeof *header) ||
+        !is_board_of(header, master, shared->size) || header->modules_offset > COPY_MAX)
+        return NULL;
+
+    size_t size = (size_t)header->modules_offset;
+    struct ss_board *board =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (board == MAP_FAILED)
+        return NULL;
+    memcpy(board, header, sizeof *header);
+    board->size = size; /* for ss_board_close() */
+    board->rings_offset = 0;
+    if (copy_bytes(shared->descriptor, (char *)board, sizeof *header, size))
+        return board;
+    ss_board_close(board);
+    return NULL;
+}
+
+struct ss_board *ss_board_attach(pid_t master, uid_t *owner, struct ss_error *error) {
+    struct ss_shared shared;
+    struct ss_board *board = NULL;
+    if (ss_platform_shared_of(master, is_board, &shared, error) < 0)
+        return NULL;
+
+    if (shared.size >= sizeof *board)
+        board =
+            shared.owner == geteuid() ? map_board(&shared, master) : copy_board(&shared, master);
+    close(shared.descriptor);
+    *owner = shared.owner;
+    if (!board)
+        ss_error_fail(error,
+            "pid %d is not the master process of a run, or its showstopper has another version",
+            (int)master);
+    return board;
 }
 
 void ss_board_close(struct ss_board *board) {

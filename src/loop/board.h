@@ -221,8 +221,13 @@ struct ss_board {
 struct ss_board *ss_board_create(
     uint32_t instances, size_t extra, bool recorded, int *descriptor, struct ss_error *error);
 
-/* Maps the board that another process holds open. Returns NULL with `error` set on failure. */
-struct ss_board *ss_board_attach(pid_t master, struct ss_error *error);
+/*
+ * Maps the board that another process holds open. If its `owner` is another user, which only root
+ * sees, the result is a copy of its rows and branches, because that user may change and truncate
+ * the board while it is read: believe it about processes of that user only. Returns NULL with
+ * `error` set on failure.
+ */
+struct ss_board *ss_board_attach(pid_t master, uid_t *owner, struct ss_error *error);
 
 void ss_board_close(struct ss_board *board);
 

@@ -210,6 +210,9 @@ SS_NONNULL() bool ss_platform_process_look(pid_t pid, struct ss_process *process
 #define SS_PROCESS_NAME 16
 SS_NONNULL() bool ss_platform_process_name(pid_t pid, char name[SS_PROCESS_NAME]);
 
+/* Gets the user whose rights the process has. Returns false if there is no such process. */
+SS_NONNULL() bool ss_platform_process_user(pid_t pid, uid_t *user);
+
 /* Returns whether this process may signal another one. False only if the system forbids it. */
 bool ss_platform_process_may_signal(pid_t pid);
 
@@ -343,9 +346,10 @@ int ss_platform_process_signal_group(int pidfd, int signal);
 int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal);
 
 /*
- * Claims a process for one holder on the machine, whatever its user, until the last copy of the
+ * Claims a process for one holder on the machine, its user or root, until the last copy of the
  * returned descriptor is closed; forks inherit copies. Returns -EBUSY if the process is already
- * claimed, and another negative errno if there is no such process or the system has no claims.
+ * claimed, and another negative errno if there is no such process, if it belongs to another user,
+ * or if the system has no claims.
  */
 int ss_platform_process_claim(pid_t pid);
 bool ss_platform_process_is_claimed(pid_t pid);
@@ -432,9 +436,20 @@ SS_MUST_USE int ss_platform_check_limits(
  */
 int ss_platform_shared_create(void);
 
-/* Opens the shared memory object that process `pid` holds and for which `fits` returns true. */
+/* A shared memory object that another process holds. */
+struct ss_shared {
+    int descriptor; /* -1 if not found */
+    uid_t owner;
+    uint64_t size; /* in bytes, when it was opened; its owner may change it at any time */
+};
+
+/*
+ * Opens the shared memory object that process `pid` holds and for which `fits` returns true: for
+ * writing if it is ours, otherwise for reading. Ignores objects that the process's own user does
+ * not own, or that others may open.
+ */
 SS_MUST_USE int ss_platform_shared_of(
-    pid_t pid, bool (*fits)(int descriptor), struct ss_error *error);
+    pid_t pid, bool (*fits)(int descriptor), struct ss_shared *shared, struct ss_error *error);
 
 /* ---- the machine's counters ---- */
 

@@ -829,7 +829,7 @@ TEST_CASE(only_one_of_two_concurrent_runs_attaches) {
 
 /* Takes the lock with which a run claims a process. */
 static int claim(pid_t pid) {
-    const char *path = run_format("/proc/%d", (int)pid);
+    const char *path = run_format("/proc/%d/fd", (int)pid);
     int file = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ck_assert_int_eq(flock(file, LOCK_EX | LOCK_NB), 0);
     return file;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A process is claimed by a lock on its folder in /proc. The folder's inode belongs to this
- * process, not to its pid; every user can open the folder; and the kernel drops the lock with its
- * last holder.
+ * A process is claimed by a lock on /proc/PID/fd. This folder's inode belongs to this process, not
+ * to its pid; only its user and root can open the folder, so nobody else can claim the process; and
+ * the kernel drops the lock with its last holder.
  */
 
 #include <errno.h>
@@ -16,7 +16,8 @@
 
 static int lock(pid_t pid, int how) {
     SS_OWNED(close)
-    int folder = open(ss_linux_path("/proc/%d", (int)pid).text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int folder =
+        open(ss_linux_path("/proc/%d/fd", (int)pid).text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
         return -errno;
     if (flock(folder, how | LOCK_NB) < 0)

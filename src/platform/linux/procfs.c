@@ -264,6 +264,14 @@ uint64_t ss_platform_process_image(pid_t pid) {
     return image;
 }
 
+bool ss_platform_process_user(pid_t pid, uid_t *user) {
+    struct stat status;
+    if (stat(ss_linux_path("/proc/%d", (int)pid).text, &status) < 0)
+        return false;
+    *user = status.st_uid;
+    return true;
+}
+
 /* The user and the control groups of a process. */
 struct kind {
     uid_t user;
@@ -271,11 +279,8 @@ struct kind {
 };
 
 static bool read_kind(pid_t pid, struct kind *kind) {
-    struct stat status;
-    if (stat(ss_linux_path("/proc/%d", (int)pid).text, &status) < 0)
-        return false;
-    kind->user = status.st_uid;
-    return ss_linux_read_text(ss_linux_path("/proc/%d/cgroup", (int)pid).text, kind->groups,
+    return ss_platform_process_user(pid, &kind->user) &&
+           ss_linux_read_text(ss_linux_path("/proc/%d/cgroup", (int)pid).text, kind->groups,
                sizeof kind->groups) == 0;
 }
 

@@ -6,6 +6,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define FOLDER "/dev/shm"
@@ -14,13 +17,45 @@ int ss_platform_shared_create(void) {
     return open(FOLDER, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
-static int open_if(const char *path, bool (*fits)(int descriptor)) {
+/*
+ * Returns whether a descriptor of O_PATH is of shared memory that only `user` can open. Asks for
+ * the file system first: fstat() could wait for one that another user serves.
+ */
+static bool is_private(int descriptor, uid_t user, struct stat *status) {
+    struct statfs system;
+    if (user != geteuid() && (fstatfs(descriptor, &system) < 0 || system.f_type != TMPFS_MAGIC))
+        return false;
+    return fstat(descriptor, status) == 0 && S_ISREG(status->st_mode) && status->st_uid == user &&
+           (status->st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
+/*
+ * Opens what a process of `user` holds by this link in /proc. Opening a FIFO or a device could wait
+ * or have an effect, so O_PATH comes first; and a lease of another user could make us wait.
+ */
+static int open_if(
+    const char *path, uid_t user, bool (*fits)(int descriptor), struct ss_shared *shared) {
     char target[400];
+    struct stat status;
     ssize_t length = readlink(path, target, sizeof target - 1);
     if (length < 0 || strncmp(target, FOLDER "/", sizeof FOLDER) != 0)
         return -1;
-    SS_OWNED(close) int descriptor = open(path, O_RDWR | O_CLOEXEC);
-    return descriptor >= 0 && fits(descriptor) ? ss_owned_take(&descriptor) : -1;
+    SS_OWNED(close) int held = open(path, O_PATH | O_CLOEXEC);
+    if (held < 0 || !is_private(held, user, &status))
+        return -1;
+
+    int access = user == geteuid() ? O_RDWR : O_RDONLY;
+    SS_OWNED(close)
+    int descriptor =
+        open(ss_linux_path("/proc/self/fd/%d", held).text, access | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0 || !fits(descriptor))
+        return -1;
+    *shared = (struct ss_shared){
+        .descriptor = ss_owned_take(&descriptor),
+        .owner = status.st_uid,
+        .size = (uint64_t)status.st_size,
+    };
+    return 0;
 }
 
 static const char *explain(int number) {
@@ -34,17 +69,21 @@ static const char *explain(int number) {
     }
 }
 
-int ss_platform_shared_of(pid_t pid, bool (*fits)(int descriptor), struct ss_error *error) {
+int ss_platform_shared_of(
+    pid_t pid, bool (*fits)(int descriptor), struct ss_shared *shared, struct ss_error *error) {
     SS_OWNED(closedir) DIR *directory = opendir(ss_linux_path("/proc/%d/fd", (int)pid).text);
     if (!directory)
         return ss_error_fail(error, "pid %d %s", (int)pid, explain(errno));
-    int found = -1;
+    uid_t user;
     struct dirent *entry;
-    while (found < 0 && (entry = readdir(directory))) {
+    bool found = false;
+    bool exists = ss_platform_process_user(pid, &user);
+    while (exists && !found && (entry = readdir(directory))) {
         if (isdigit((unsigned char)entry->d_name[0]))
-            found = open_if(ss_linux_path("/proc/%d/fd/%s", (int)pid, entry->d_name).text, fits);
+            found = open_if(ss_linux_path("/proc/%d/fd/%s", (int)pid, entry->d_name).text, user,
+                        fits, shared) == 0;
     }
-    if (found < 0)
+    if (!found)
         return ss_error_fail(error, "pid %d is not a running Showstopper", (int)pid);
-    return found;
+    return 0;
 }

@@ -140,40 +140,43 @@ TEST(new_board_is_empty) {
 
 TEST(board_without_a_name_is_found_by_pid) {
     struct ss_error error = {0};
+    uid_t owner;
     int descriptor;
     struct ss_board *created = ss_board_create(2, 64, false, &descriptor, &error);
     assert_non_null(created);
     char name[64];
     snprintf(name, sizeof name, "/dev/shm/" SS_BOARD_PREFIX "%d.0", (int)getpid());
     assert_int_equal(access(name, F_OK), -1);
-    struct ss_board *again = ss_board_attach(getpid(), &error);
+    struct ss_board *again = ss_board_attach(getpid(), &owner, &error);
     assert_non_null(again);
+    assert_int_equal(owner, geteuid());
     atomic_store(&again->setpoint, ss_word_from_double(0.7));
     assert_near(ss_double_from_word(atomic_load(&created->setpoint)), 0.7, 0);
     ss_board_close(again);
     /* A process that inherited the board did not create it. */
     created->master++;
-    assert_null(ss_board_attach(getpid(), &error));
+    assert_null(ss_board_attach(getpid(), &owner, &error));
     assert_int_equal(error.status, SS_ERROR_FAILED);
     ss_board_close(created);
     close(descriptor);
-    assert_null(ss_board_attach(getpid(), &error));
+    assert_null(ss_board_attach(getpid(), &owner, &error));
     ss_board_close(NULL);
 }
 
 TEST(board_with_parts_beyond_its_end_is_refused) {
     struct ss_error error = {0};
+    uid_t owner;
     int descriptor;
     struct ss_board *created = ss_board_create(2, 64, false, &descriptor, &error);
     assert_non_null(created);
     const uint32_t forged[] = {3, 100000, UINT32_MAX};
     for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
         created->instances = forged[i];
-        assert_null(ss_board_attach(getpid(), &error));
+        assert_null(ss_board_attach(getpid(), &owner, &error));
     }
     created->instances = 2;
     created->branches_offset += 1 << 20;
-    assert_null(ss_board_attach(getpid(), &error));
+    assert_null(ss_board_attach(getpid(), &owner, &error));
     ss_board_close(created);
     close(descriptor);
 }
