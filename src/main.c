@@ -61,11 +61,12 @@ static int run(struct ss_plan *plan) {
     else if (outcome.status == 0 && outcome.signal == 0 &&
              ss_outcome_check(&outcome, plan->tolerance, &error) < 0)
         outcome.status = print_error(&error);
-    if (outcome.output_why) {
-        ss_error_fail(&error, "output of instances was lost: %s", strerror(outcome.output_why));
+    if (*outcome.loss) {
+        struct ss_error loss = {0};
+        ss_error_fail(&loss, "%s", outcome.loss);
         outcome.status = outcome.status ? outcome.status : SS_ERROR_FAILED;
         if (plan->quiet) /* otherwise a warning of the summary says so */
-            print_error(&error);
+            print_error(&loss);
     }
     struct ss_error unwritten = {0};
     if (plan->json && !outcome.lost &&

@@ -45,6 +45,11 @@ void ss_outcome_close(struct ss_outcome *outcome) {
     outcome->of_lines = outcome->of_instances = NULL;
 }
 
+static void format_warning(char text[SS_WARNING_TEXT], const char *format, va_list arguments) {
+    if (vsnprintf(text, SS_WARNING_TEXT, format, arguments) >= SS_WARNING_TEXT)
+        strcpy(text + SS_WARNING_TEXT - sizeof "...", "...");
+}
+
 void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...) {
     if (outcome->warning_count >= SS_WARNINGS_MAX) {
         int left = ++outcome->warnings_left;
@@ -55,10 +60,19 @@ void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...) {
     }
     va_list arguments;
     va_start(arguments, format);
-    char *text = outcome->warnings[outcome->warning_count++];
-    if (vsnprintf(text, SS_WARNING_TEXT, format, arguments) >= SS_WARNING_TEXT)
-        strcpy(text + SS_WARNING_TEXT - sizeof "...", "...");
+    format_warning(outcome->warnings[outcome->warning_count++], format, arguments);
     va_end(arguments);
+}
+
+void ss_outcome_lose(struct ss_outcome *outcome, const char *format, ...) {
+    char text[SS_WARNING_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    format_warning(text, format, arguments);
+    va_end(arguments);
+    ss_outcome_warn(outcome, "%s", text);
+    if (!*outcome->loss)
+        strcpy(outcome->loss, text);
 }
 
 void ss_outcome_warn_of_own(struct ss_outcome *outcome) {

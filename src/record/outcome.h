@@ -70,9 +70,10 @@ struct ss_outcome {
                                     if unknown */
     double lines_unmatched; /* lines in the counted time, if no line ever matched; NaN if unknown */
     bool held_back;         /* the load of other processes kept the instances stopped throughout */
-    uint64_t iterations_left; /* number of iterations missing in iterations.csv */
-    int output_why;           /* errno of output of instances that was lost; 0: none */
-    uint64_t lines_lost;      /* number of lines missing in the record for any other reason */
+    uint64_t iterations_left;   /* number of iterations missing in iterations.csv */
+    char loss[SS_WARNING_TEXT]; /* the first output or lines of the record that could not be
+                                   written: the run fails; empty if all were */
+    uint64_t lines_lost;        /* number of lines missing in the record for any other reason */
     struct ss_evidence evidence;
     struct ss_verdict verdict;
     struct ss_record_folder record; /* remains open until the summary is written */
@@ -87,6 +88,9 @@ void ss_outcome_close(struct ss_outcome *outcome);
 void ss_outcome_warn_of_own(struct ss_outcome *outcome);
 
 SS_FORMAT(2, 3) void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...);
+
+/* Warns of output or lines that could not be written, and keeps the first such warning. */
+SS_FORMAT(2, 3) void ss_outcome_lose(struct ss_outcome *outcome, const char *format, ...);
 
 /*
  * Returns whether an instance has rounds, given the number of its stops and continues. Others are

@@ -370,7 +370,7 @@ void ss_recorder_close(
         ss_lines_close(lines);
         outcome->lines_lost += lines->lost;
         if (lines->why)
-            ss_outcome_warn(outcome, "%s/%s: %s: %llu lines of the record were lost",
+            ss_outcome_lose(outcome, "%s/%s: %s: %llu lines of the record were lost",
                 recorder->plan->record, files[i].name, strerror(lines->why),
                 (unsigned long long)lines->lost);
     }

@@ -440,9 +440,8 @@ static void close_master(struct ss_master *master) {
     ss_outcome_take_iterations(master->outcome, master->plan, &master->iterations);
     ss_iterations_free(&master->iterations);
     if (master->output.failed) {
-        master->outcome->output_why = master->output.why;
         master->outcome->lines_lost++;
-        ss_outcome_warn(
+        ss_outcome_lose(
             master->outcome, "output of instances was lost: %s", strerror(master->output.why));
     }
     if (master->crew.board) {

@@ -361,6 +361,38 @@ TEST_CASE(a_full_disk_is_reported) {
     ck_assert_uint_ge(record_count(record, "summary.json", "lines of the record were lost"), 1);
 }
 
+/* The instances end when the file `go` is gone, after hundreds of decisions that do not fit. */
+TEST_CASE(lost_lines_of_a_quiet_run_are_an_error) {
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    const char *folder = run_make_folder(), *go = run_new_path("go");
+    const char *record = run_path(folder, "record");
+    const char *script = run_format("while [ -e %s ]; do sleep 0.1; done", go);
+    run_write_file(go, "");
+    surroundings_leave_mounts();
+    ck_assert(surroundings_can_mount_small(folder, "4m"));
+    struct run *run = START("-q", "-n", "2", "-l", "50%", "-c", "fixed", "-D", "4m", "--record",
+        record, "sh", "-c", script);
+    RUN_UNTIL(run, record_count(record, "decisions.csv", "\n") > 10);
+    surroundings_fill(folder);
+    run_let_pass(run, 2);
+    unlink(go);
+    run_wait(run);
+    run_expect(run, 125);
+    ck_assert_uint_eq(run_count_text(&run->err, "lines of the record were lost"), 1);
+    ck_assert_uint_eq(run_count_text(&run->err, "\n"), 1);
+}
+
+TEST_CASE(lost_lines_of_a_simulated_run_are_an_error) {
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    const char *folder = run_make_folder();
+    const char *size = run_format("%ld", 48 * sysconf(_SC_PAGESIZE));
+    surroundings_leave_mounts();
+    ck_assert(surroundings_can_mount_small(folder, size));
+    run_expect_refusal(CALL(TEST_BIN_DIR "/sssim", "--foreground", "serial", "--iteration", "50m",
+                           "--duration", "600s", "--record", run_path(folder, "record")),
+        "No space left on device");
+}
+
 /* Starts a run that is late where `late` says; see shim_late.c. Returns when all instances run. */
 static struct run *start_late(const char *late, const char *grace, const char *record) {
     struct run_setup setup = {.environment = WORDS(SHIM("shim_late"), late)};

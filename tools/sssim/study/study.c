@@ -273,7 +273,9 @@ static int finish_recording(struct recording *recording, struct ss_error *error)
     ss_outcome_take_iterations(&outcome, &recording->plan, &trial->iterations);
     ss_recorder_close(recording->recorder, trial->board, &outcome);
     ss_judge_run(&outcome, &recording->plan);
-    int status = ss_record_finish(&recording->plan, &outcome, error);
+    int status = *outcome.loss ? ss_error_fail(error, "%s", outcome.loss) : 0;
+    if (ss_record_finish(&recording->plan, &outcome, error) < 0)
+        status = -1;
     ss_outcome_close(&outcome);
     free(recording->recorder);
     recording->recorder = NULL;
