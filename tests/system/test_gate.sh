@@ -10,7 +10,13 @@
 need_built ssbatch reports
 need curl git jq
 export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x
-gate=$source/.github/actions/duet/gate
+
+# step: runs the command of the action's step as the runner does, with the token in its environment.
+step() {
+    sed -n "s/^ *run: '\(.*\/gate.*\)'\$/\1/p" "$source/.github/actions/duet/action.yml" >"$scratch/step"
+    timeout "$patience" env GITHUB_ACTION_PATH="$source/.github/actions/duet" DUET_TOKEN=secret \
+        bash --noprofile --norc -eo pipefail "$scratch/step"
+}
 
 # run_benches: lets the stand-in take the number of iterations from the command, with less noise.
 run_benches() {
@@ -21,15 +27,19 @@ run_benches() {
 }
 
 # open_request BASE HEAD: makes the checkout of a pull request, and the environment of a step of its job. A build makes
-# ./bench, whose iterations are BASE in the base and HEAD in the head.
+# ./bench, whose iterations are BASE in the base and HEAD in the head, and fails if it can read the token.
 open_request() {
     mkdir checkout temp api
     export GITHUB_EVENT_NAME=pull_request GITHUB_EVENT_PATH=$scratch/event GITHUB_STEP_SUMMARY=$scratch/summary \
         GITHUB_REPOSITORY=owner/project GITHUB_WORKFLOW=Tests GITHUB_JOB=duet GITHUB_RUN_ID=5 GITHUB_SHA \
         GITHUB_SERVER_URL=https://example.org GITHUB_API_URL RUNNER_TEMP=$scratch/temp
     # shellcheck disable=SC2016 # for the build
-    export DUET_BUILD='printf "%s\n" "#!/bin/sh" "$(cat source)" >bench; chmod +x bench; [ -z "${DUET_TOKEN-}" ]' \
-        DUET_A=./bench DUET_B='' DUET_AT_MOST=300s DUET_FAIL_ABOVE=1% DUET_BESIDE='' DUET_OPTIONS DUET_TOKEN=secret
+    export DUET_BUILD='printf "%s\n" "#!/bin/sh" "$(cat source)" >bench; chmod +x bench
+        for ((pid = $$; pid > 1; )); do
+            if grep -aqs "DUET_TOKEN[=]secret" "/proc/$pid/environ"; then echo "process $pid has the token"; exit 1; fi
+            pid=$(sed -n "s/^PPid:[[:blank:]]*//p" "/proc/$pid/status")
+        done'
+    export DUET_A=./bench DUET_B='' DUET_AT_MOST=300s DUET_FAIL_ABOVE=1% DUET_BESIDE='' DUET_OPTIONS
     printf -v DUET_OPTIONS '%q ' "${options[@]}"
     echo '{"pull_request": {"number": 7}}' >"$GITHUB_EVENT_PATH"
 
@@ -62,7 +72,7 @@ push() {
 gate() {
     local status=0
     rm -f "$GITHUB_STEP_SUMMARY"
-    timeout "$patience" "$gate" >"$output" 2>&1 || status=$?
+    step >"$output" 2>&1 || status=$?
     [ "$status" -eq "$1" ] || fail "status $status instead of $1"
     says "$GITHUB_STEP_SUMMARY" "### $2"
     ! grep -Fq secret "$output" || fail "the token is in the log"
@@ -71,7 +81,7 @@ gate() {
 # fails TEXT: fails unless the step fails with this error, and writes neither a comment nor a summary.
 fails() {
     local status=0
-    timeout "$patience" "$gate" >"$output" 2>&1 || status=$?
+    step >"$output" 2>&1 || status=$?
     [ "$status" -eq 125 ] || fail "status $status instead of 125"
     says "$output" "::error title=duet::$1"
     { has_comments 0 && [ ! -e "$GITHUB_STEP_SUMMARY" ]; } || fail "an answer was written"
