@@ -255,6 +255,7 @@ static struct {
     const char *greeting; /* NULL: "ready" */
     const char *answer;   /* to `run`; NULL if absent */
     const char *yielded;  /* the answer to INT and TERM; NULL if absent */
+    const char *clock;    /* what it says of its clock; NULL: the time */
     long long ahead;      /* its clock, in microseconds */
     const char *dies_at;  /* the request that ends it; NULL: `off` */
     int lefts;            /* how often it says `left`, every tenth of a second, before it ends */
@@ -267,6 +268,10 @@ static void say(int out, const char *text) {
 }
 
 static void tell_time(int out) {
+    if (machine.clock) {
+        say(out, machine.clock);
+        return;
+    }
     int64_t now = ss_platform_wallclock() / 1000 + machine.ahead;
     const char *text =
         run_format("clock %lld.%06lld\n", (long long)(now / 1000000), (long long)(now % 1000000));
@@ -382,6 +387,22 @@ TEST_CASE(the_clock_of_a_guest_is_set) {
     ck_assert_msg(fabs(host - wall_time()) < 600, "%s", text.bytes);
     ck_assert_msg(strncmp(text.bytes + length, "end,", 4) == 0, "%s", text.bytes);
     kin_reap(pid);
+}
+
+/* Their difference from the time of the host would not fit into 64 bits. */
+TEST_CASE(impossible_clocks_of_guests_are_refused) {
+    static const char *const clocks[] = {"clock -9223372036854.775807\n",
+        "clock 9223372036854775807.0\n", "clock 9223372036854.9223372036854775807\n",
+        "clock 1.-9223372036854775808\n", "clock noon\n"};
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        machine.clock = clocks[i];
+        machine.answer = "status 0\n";
+        pid_t pid = start_machine();
+        run_expect_refusal(DRIVE(NULL), "the guest does not answer with a valid time");
+        ck_assert(!got("shift"));
+        kill(pid, SIGKILL);
+        kin_reap(pid);
+    }
 }
 
 TEST_CASE(virtual_cpus_are_pinned_and_their_time_is_written) {

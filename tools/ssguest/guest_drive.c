@@ -263,10 +263,20 @@ struct reading {
     int64_t host, guest; /* microseconds */
 };
 
+/* Reads SECONDS.MICROSECONDS. A guest may answer anything; a time after 1970 can be subtracted. */
+static bool read_clock(const char *text, int64_t *microseconds) {
+    char *end;
+    long long seconds = strtoll(text, &end, 10);
+    long long fraction = *end == '.' ? strtoll(end + 1, NULL, 10) : -1;
+    return seconds >= 0 && fraction >= 0 && fraction < 1000000 &&
+           !__builtin_mul_overflow(seconds, 1000000, microseconds) &&
+           !__builtin_add_overflow(*microseconds, fraction, microseconds);
+}
+
+/* Returns LATE if no answer has a valid time. */
 static enum outcome ask_clock(struct driver *driver, struct reading *reading) {
     int64_t quickest = INT64_MAX;
     for (int i = 0; i < CLOCK_ANSWERS; i++) {
-        long long seconds, fraction;
         int64_t guest;
         int64_t before = ss_platform_wallclock() / 1000;
         say(driver, "clock");
@@ -274,15 +284,13 @@ static enum outcome ask_clock(struct driver *driver, struct reading *reading) {
         int64_t after = ss_platform_wallclock() / 1000;
         if (outcome != FOUND)
             return outcome;
-        if (sscanf(driver->value, "%lld.%lld", &seconds, &fraction) != 2 ||
-            __builtin_mul_overflow(seconds, 1000000, &guest) ||
-            __builtin_add_overflow(guest, fraction, &guest) || after - before >= quickest)
+        if (!read_clock(driver->value, &guest) || after - before >= quickest)
             continue;
         quickest = after - before;
         reading->host = before + quickest / 2;
         reading->guest = guest;
     }
-    return FOUND;
+    return quickest < INT64_MAX ? FOUND : LATE;
 }
 
 static enum outcome set_clock(struct driver *driver) {
@@ -326,8 +334,8 @@ static int boot(struct driver *driver, struct ss_error *error) {
     if (expect(driver, outcome, "the guest ended while it booted",
             "the guest did not boot within 5 minutes", error) < 0)
         return -1;
-    return expect(
-        driver, set_clock(driver), "the guest does not answer", "the guest does not answer", error);
+    return expect(driver, set_clock(driver), "the guest does not answer",
+        "the guest does not answer with a valid time", error);
 }
 
 /* Runs the command. If the command does not end in time after a signal, ends the guest. */
