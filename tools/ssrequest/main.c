@@ -102,6 +102,8 @@ static void close_all(struct ssrequest_run *run) {
     ssrequest_loop_close(run->loop);
     request_profile_free(&run->profile);
     service_free(&run->service);
+    if (run->record >= 0)
+        close(run->record);
 }
 
 /* Waits for --start-at. A signal ends the process; no file is left of a run that never began. */
@@ -109,9 +111,11 @@ static void wait_for_start(struct ssrequest_run *run) {
     int number = ssrequest_wait_until(run->options->start_at);
     if (number == 0)
         return;
+    ssrequest_output_close(run->output);
+    run->output = NULL;
+    if (run->record >= 0)
+        request_folder_remove(run->record, run->options->record);
     close_all(run);
-    if (run->options->record)
-        request_folder_remove(run->options->record);
     ss_signals_raise_default(number);
 }
 
@@ -146,8 +150,9 @@ static int find_capacity(struct ssrequest_run *run, int *status, struct ss_error
     bool silent = options->quiet || (options->json && strcmp(options->json, "-") == 0);
     static struct request_capacity capacity; /* static because it is too large for the stack */
     warn_of_timeout(options);
-    if (open_network(run, error) < 0 ||
-        (options->record && request_folder_open(options->record, NULL, error) < 0))
+    if (open_network(run, error) < 0)
+        return -1;
+    if (options->record && (run->record = request_folder_open(options->record, NULL, error)) < 0)
         return -1;
     wait_for_start(run);
     int result = ssrequest_capacity_run(&capacity, run, silent ? NULL : stdout, error);
@@ -178,7 +183,7 @@ static int make_requests(struct ssrequest_run *run, int *status, struct ss_error
 }
 
 static int execute(const struct ssrequest_options *options, int *status, struct ss_error *error) {
-    struct ssrequest_run run = {.options = options};
+    struct ssrequest_run run = {.options = options, .record = -1};
     int result = 0;
     if (options->capacity) {
         result = find_capacity(&run, status, error);

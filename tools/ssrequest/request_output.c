@@ -255,8 +255,10 @@ int ssrequest_output_open(struct ssrequest_run *run, struct ss_error *error) {
         return -1;
     if (output->service)
         request_rows_hold(output->rows);
-    if (open_generator(output, error) < 0 ||
-        (options->record && request_folder_open(options->record, output->rows, error) < 0))
+    if (open_generator(output, error) < 0)
+        return -1;
+    if (options->record &&
+        (run->record = request_folder_open(options->record, output->rows, error)) < 0)
         return -1;
     ssrequest_status_open(&output->status, options->quiet);
     return 0;
@@ -322,14 +324,16 @@ static int wrap_first(struct ss_error *error, int err, const char *option) {
  * Writes all requested forms of the result. A negative `err` means that lines were lost: the
  * record then stays incomplete.
  */
-static int write_results(const struct ssrequest_options *options,
-    const struct request_result *result, int err, struct ss_error *error) {
+static int write_results(const struct ssrequest_run *run, const struct request_result *result,
+    int err, struct ss_error *error) {
+    const struct ssrequest_options *options = run->options;
     bool complete = err == 0;
     if (!options->quiet && !(options->json && strcmp(options->json, "-") == 0))
         request_summary_print(stdout, result);
     if (options->json && request_document_write(options->json, result, error) < 0)
         err = wrap_first(error, err, "--json");
-    if (options->record && complete && request_folder_finish(options->record, result, error) < 0)
+    if (run->record >= 0 && complete &&
+        request_folder_finish(run->record, options->record, result, error) < 0)
         err = wrap_first(error, err, "--record");
     return err;
 }
@@ -358,7 +362,7 @@ int ssrequest_output_finish(struct ssrequest_run *run, bool *success, struct ss_
     if (request_rows_close(output->rows, error) < 0)
         err = -1;
     output->rows = NULL;
-    return write_results(run->options, &result, err, error);
+    return write_results(run, &result, err, error);
 }
 
 int ssrequest_output_capacity(const struct ssrequest_run *run,
@@ -382,5 +386,5 @@ int ssrequest_output_capacity(const struct ssrequest_run *run,
         .demand = options->capacity,
     };
     result.given.rate = NAN;
-    return write_results(options, &result, 0, error);
+    return write_results(run, &result, 0, error);
 }

@@ -22,6 +22,7 @@ struct ssrequest_run {
     struct ssrequest_output *output;
     struct ssrequest_course course;
     struct service service; /* with a load: the service that has it */
+    int record;             /* the folder of --record; -1 if it is not open */
 };
 
 #endif

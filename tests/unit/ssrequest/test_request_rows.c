@@ -13,6 +13,7 @@ struct fixture {
     struct made_up made;
     struct request_rows *rows;
     char path[300]; /* of the record */
+    int record;     /* its descriptor, once it is open */
 };
 
 static struct fixture *it;
@@ -20,6 +21,7 @@ static struct fixture *it;
 static int set_up(void **state) {
     (void)state;
     it = calloc(1, sizeof *it);
+    it->record = -1;
     tree_new();
     strcpy(it->path, tree_path("record"));
     made_up_open(&it->made);
@@ -30,8 +32,15 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     (void)state;
     made_up_close(&it->made);
+    if (it->record >= 0)
+        close(it->record);
     free(it);
     return 0;
+}
+
+static void open_record(void) {
+    it->record = request_folder_open(it->path, it->rows, NULL);
+    assert_that(it->record, >=, 0);
 }
 
 static char *read_whole(const char *name) {
@@ -70,7 +79,7 @@ static void end_one(const struct request_one *one, ss_time now, enum request_out
 }
 
 TEST_WITH(request_events_are_counted_in_their_second, set_up, tear_down) {
-    assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
+    open_record();
     request_rows_begin(it->rows, 1795000000.5);
     assert_false(request_rows_advance(it->rows, 0));
     assert_null(request_rows_last(it->rows));
@@ -115,7 +124,7 @@ TEST_WITH(requests_of_a_second_count_although_the_tally_is_cleared, set_up, tear
 }
 
 TEST_WITH(response_times_of_each_second_are_recorded, set_up, tear_down) {
-    assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
+    open_record();
     request_rows_begin(it->rows, 1795000000.5);
     struct request_one first = send_one(0, 0, 0);
     struct request_one second = send_one(1, 0, 2 * SS_MILLISECOND);
@@ -152,7 +161,7 @@ TEST_WITH(partially_created_record_is_removed, set_up, tear_down) {
 }
 
 TEST_WITH(requests_csv_heading_names_every_column, set_up, tear_down) {
-    assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
+    open_record();
     request_rows_finish(it->rows, SS_SECOND);
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
     char *text = read_whole("record/requests.csv");
@@ -263,9 +272,15 @@ TEST_WITH(request_record_never_replaces_an_existing_folder, set_up, tear_down) {
     assert_int_equal(request_folder_open(tree_root, it->rows, &error), -1);
     assert_says(error.message, "--record: ");
     assert_says(error.message, "already exists: choose another folder");
-    assert_int_equal(request_folder_open(it->path, it->rows, NULL), 0);
+    open_record();
     assert_int_equal(access(tree_path("record/requests.json"), F_OK), -1);
-    assert_int_equal(request_folder_finish(it->path, &it->made.result, NULL), 0);
+    /* Another user may replace the folder meanwhile. */
+    assert_int_equal(rename(it->path, tree_path("moved")), 0);
+    assert_int_equal(mkdir(it->path, 0777), 0);
+    assert_int_equal(request_folder_finish(it->record, it->path, &it->made.result, NULL), 0);
+    assert_int_equal(access(tree_path("record/requests.json"), F_OK), -1);
+    assert_int_equal(rmdir(it->path), 0);
+    assert_int_equal(rename(tree_path("moved"), it->path), 0);
     char *text = read_whole("record/requests.json");
     assert_says(text, "\"program\": \"ssrequest\"");
     free(text);

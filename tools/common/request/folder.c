@@ -19,7 +19,8 @@ int request_folder_open(const char *path, struct request_rows *rows, struct ss_e
                          ss_words_show(path).text)
                    : ss_error_fail(
                          error, "--record: %s: %s", ss_words_show(path).text, strerror(errno));
-    SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    SS_OWNED(close)
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int result = 0;
     if (folder < 0)
         result =
@@ -28,23 +29,19 @@ int request_folder_open(const char *path, struct request_rows *rows, struct ss_e
         result = request_rows_keep(rows, folder, error);
     if (result < 0)
         rmdir(path);
-    return result;
+    return result < 0 ? result : ss_owned_take(&folder);
 }
 
-void request_folder_remove(const char *path) {
-    SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder >= 0) {
-        unlinkat(folder, REQUEST_ROWS_SECONDS, 0);
-        unlinkat(folder, REQUEST_ROWS_TIMES, 0);
-    }
+void request_folder_remove(int folder, const char *path) {
+    unlinkat(folder, REQUEST_ROWS_SECONDS, 0);
+    unlinkat(folder, REQUEST_ROWS_TIMES, 0);
     rmdir(path);
 }
 
 int request_folder_finish(
-    const char *path, const struct request_result *result, struct ss_error *error) {
+    int folder, const char *path, const struct request_result *result, struct ss_error *error) {
     struct ss_whole_file file;
-    SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int err = folder < 0 ? -1 : ss_whole_file_open_below(&file, folder, "requests.json");
+    int err = ss_whole_file_open_below(&file, folder, "requests.json");
     if (err == 0) {
         request_document_print(file.stream, result);
         err = ss_whole_file_commit(&file);

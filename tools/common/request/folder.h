@@ -12,16 +12,18 @@
 #include "rows.h"
 
 /*
- * Creates the folder, which must not exist, and begins the tables if `rows` is not NULL. Leaves
- * nothing behind on failure.
+ * Creates the folder, which must not exist, and begins the tables if `rows` is not NULL. Returns
+ * its descriptor, by which the record is finished: by then, another user may have put another
+ * folder at the path. Leaves nothing behind on failure.
  */
 SS_MUST_USE SS_NONNULL(1) int request_folder_open(
     const char *path, struct request_rows *rows, struct ss_error *error);
 
-/* Removes the folder of a run that did not begin. Close the rows first. */
-SS_NONNULL() void request_folder_remove(const char *path);
+/* Removes the files of a run that did not begin, and the folder. Close the rows first. */
+SS_NONNULL() void request_folder_remove(int folder, const char *path);
 
-SS_MUST_USE SS_NONNULL(1, 2) int request_folder_finish(
-    const char *path, const struct request_result *result, struct ss_error *error);
+/* `path` is for messages. */
+SS_MUST_USE SS_NONNULL(2, 3) int request_folder_finish(
+    int folder, const char *path, const struct request_result *result, struct ss_error *error);
 
 #endif
