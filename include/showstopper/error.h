@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <showstopper/contract.h>
+#include <showstopper/letter.h>
 
 /*
  * A function reports failure with a negative value and fills the error that is its last parameter.
@@ -23,12 +24,9 @@ struct ss_error {
 #define SS_ERROR_NOT_EXECUTABLE 126
 #define SS_ERROR_NOT_FOUND      127
 
-/* Replaces control characters, which user input may contain, because a message is one line. */
+/* Messages may contain texts of files, but are one line, and print nothing that terminals obey. */
 static inline void ss_error_make_one_line(struct ss_error *error) {
-    for (char *at = error->message; *at; at++) {
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
-    }
+    ss_letter_hide_controls(error->message, '?');
 }
 
 /*

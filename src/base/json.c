@@ -4,35 +4,20 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/number.h"
+#include <showstopper/letter.h>
 
-int ss_json_utf8_length(const char *text) {
-    const unsigned char *at = (const unsigned char *)text;
-    int length = *at < 0x80                  ? 1
-                 : *at >= 0xc2 && *at < 0xe0 ? 2
-                 : *at >= 0xe0 && *at < 0xf0 ? 3
-                 : *at >= 0xf0 && *at < 0xf5 ? 4
-                                             : 0;
-    for (int i = 1; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    bool overlong = (*at == 0xe0 && at[1] < 0xa0) || (*at == 0xf0 && at[1] < 0x90);
-    bool surrogate = *at == 0xed && at[1] >= 0xa0;
-    bool beyond = *at == 0xf4 && at[1] >= 0x90;
-    return overlong || surrogate || beyond ? 0 : length;
-}
+#include "base/number.h"
 
 /* Writes one character as JSON and moves `at` past it. Returns the end of the output. */
 static char *quote_letter(char *to, const unsigned char **at) {
-    int length = ss_json_utf8_length((const char *)*at);
+    int length = ss_letter_length((const char *)*at);
     if (**at == '"' || **at == '\\') {
         *to++ = '\\';
         *to++ = (char)**at;
-    } else if (**at < 0x20 || **at == 0x7f) {
-        to += sprintf(to, "\\u%04x", **at);
     } else if (length == 0) {
         to = stpcpy(to, "\\ufffd"); /* a command line may hold any bytes */
+    } else if (ss_letter_is_control((const char *)*at)) {
+        to += sprintf(to, "\\u%04x", length == 2 ? (*at)[1] : **at);
     } else {
         to = mempcpy(to, *at, (size_t)length);
     }

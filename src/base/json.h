@@ -14,11 +14,6 @@ struct ss_json {
     bool follows; /* a comma must precede the next value */
 };
 
-/*
- * Returns the number of bytes of the UTF-8 character that begins here; 0 if it is not valid UTF-8.
- */
-SS_NONNULL() int ss_json_utf8_length(const char *text);
-
 /* Room for the longest form of one character, with a final 0. */
 #define SS_JSON_LETTER 8
 

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-#include "base/json.h"
+#include <showstopper/letter.h>
+
 #include "base/number.h"
 
 static void put_heading(FILE *stream, const struct ss_metric *metric) {
@@ -17,7 +18,7 @@ static void put_heading(FILE *stream, const struct ss_metric *metric) {
 static void put_label_value(FILE *stream, const char *value) {
     fputc('"', stream);
     for (const char *at = value; *at;) {
-        int length = ss_json_utf8_length(at);
+        int length = ss_letter_length(at);
         if (*at == '\n')
             fputs("\\n", stream);
         else if (*at == '"' || *at == '\\')

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <showstopper/letter.h>
+
 struct splitter {
     const char *line;
     const char *at;  /* the next byte to read */
@@ -266,9 +268,29 @@ static bool is_plain(const char *word) {
     return *word && !word[strspn(word, plain)] && (*word == '-' || !strchr(word, '='));
 }
 
+/* Writes $'...' with the bytes of control characters in octal. */
+static void quote_controls(FILE *stream, const char *word) {
+    fputs("$'", stream);
+    while (*word) {
+        int length = ss_letter_length(word) ? ss_letter_length(word) : 1;
+        bool is_control = ss_letter_is_control(word);
+        for (; length > 0; length--, word++) {
+            if (is_control)
+                fprintf(stream, "\\%03o", (unsigned char)*word);
+            else
+                fprintf(stream, *word == '\'' || *word == '\\' ? "\\%c" : "%c", *word);
+        }
+    }
+    fputc('\'', stream);
+}
+
 void ss_words_quote(FILE *stream, const char *word) {
     if (is_plain(word)) {
         fputs(word, stream);
+        return;
+    }
+    if (ss_letter_has_controls(word)) {
+        quote_controls(stream, word);
         return;
     }
     fputc('\'', stream);
@@ -279,6 +301,17 @@ void ss_words_quote(FILE *stream, const char *word) {
             fputc(*word, stream);
     }
     fputc('\'', stream);
+}
+
+void ss_words_print(FILE *stream, const char *text) {
+    while (*text) {
+        int length = ss_letter_length(text) ? ss_letter_length(text) : 1;
+        if (ss_letter_is_control(text))
+            fputc('?', stream);
+        else
+            fwrite(text, 1, (size_t)length, stream);
+        text += length;
+    }
 }
 
 struct ss_words_shown ss_words_show(const char *text) {
@@ -292,11 +325,9 @@ struct ss_words_shown ss_words_show(const char *text) {
         while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
             length--;
     }
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        shown.text[i] = c < 0x20 || c == 0x7f ? ' ' : text[i];
-    }
+    memcpy(shown.text, text, length);
     strcpy(shown.text + length, cut ? "..." : "");
+    ss_letter_hide_controls(shown.text, ' ');
     return shown;
 }
 

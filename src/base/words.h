@@ -48,13 +48,16 @@ SS_NONNULL() bool ss_words_is(const struct ss_words_part *part, const char *word
 SS_NONNULL() bool ss_words_has(const char *list, char separator, const char *word);
 
 /*
- * Writes a word, in quotes if necessary, so that a shell and ss_words_split() read it back
- * unchanged.
+ * Writes a word on one line, in quotes if necessary, so that a shell and ss_words_split() read it
+ * back unchanged. A word with control characters becomes $'...'.
  */
 SS_NONNULL() void ss_words_quote(FILE *stream, const char *word);
 
 /* Returns the formatted text; free() it. Returns NULL with the error set if memory is exhausted. */
 SS_FORMAT(2, 3) char *ss_words_format(struct ss_error *error, const char *format, ...);
+
+/* Writes a text of a file for people: a control character, which a terminal obeys, becomes '?'. */
+SS_NONNULL() void ss_words_print(FILE *stream, const char *text);
 
 /*
  * User input made safe for a message: one line, cut if it is long. Use it in the argument list:

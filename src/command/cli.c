@@ -32,13 +32,11 @@ static int check_value(const char *text, size_t name, struct ss_error *error) {
     if (length > SS_LABEL_VALUE_MAX)
         return ss_error_fail(error, "the value of '%.*s' has %zu bytes: the maximum is %d",
             (int)name, text, length, SS_LABEL_VALUE_MAX);
-    for (const char *at = value; *at; at++) {
-        if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            return ss_error_fail(error,
-                "the value of '%.*s' contains a control character, such as a line end or a tab: "
-                "use one line, with spaces",
-                (int)name, text);
-    }
+    if (ss_letter_has_controls(value))
+        return ss_error_fail(error,
+            "the value of '%.*s' contains a control character, such as a line end or a tab: use "
+            "one line, with spaces",
+            (int)name, text);
     return 0;
 }
 

@@ -42,8 +42,10 @@ void ss_option_store_warn(struct ss_option_store *store, const char *text) {
     char *copy = SS_GROW(store->warnings, store->warning_count + 1, store->warning_room)
                      ? strdup(text)
                      : NULL;
-    if (copy)
-        store->warnings[store->warning_count++] = copy;
+    if (!copy)
+        return;
+    ss_letter_hide_controls(copy, '?'); /* it may quote a file */
+    store->warnings[store->warning_count++] = copy;
 }
 
 void ss_option_store_label(struct ss_option_store *store, size_t first, const char *label) {

@@ -48,6 +48,7 @@ void ss_outcome_close(struct ss_outcome *outcome) {
 static void format_warning(char text[SS_WARNING_TEXT], const char *format, va_list arguments) {
     if (vsnprintf(text, SS_WARNING_TEXT, format, arguments) >= SS_WARNING_TEXT)
         strcpy(text + SS_WARNING_TEXT - sizeof "...", "...");
+    ss_letter_hide_controls(text, '?'); /* what a sensor prints, and names of files */
 }
 
 void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...) {

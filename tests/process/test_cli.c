@@ -104,7 +104,7 @@ TEST_CASE(the_plan_shows_values_computed_by_modules) {
     run_expect_text(&run->out, "\"found\": \"tau is 107 ms, for 4 instances on 1 CPU\"");
 }
 
-/* A shell that reads the printed command gets the original words. */
+/* A shell that knows $'...' gets the original words from the printed command. */
 TEST_CASE(printed_commands_are_quoted_for_a_shell) {
     struct run *plan = SUCCEED("--dry-run", "-l", "50%", "-n1", "printf", "%%s|", "a b", "", "it's",
         "$HOME", "`ls`", "a\nb", "*", "~", "#x", "\\", "\"", "a;b", "!", "a=b", "--x=y", "'",
@@ -113,7 +113,7 @@ TEST_CASE(printed_commands_are_quoted_for_a_shell) {
     char *end = begin ? strstr(begin, "\nCPUs ") : NULL;
     ck_assert_msg(end != NULL, "%s", plan->out.bytes);
     *end = '\0';
-    struct run *shell = CALL("sh", "-c", begin + strlen("\ncommand "));
+    struct run *shell = CALL("bash", "-c", begin + strlen("\ncommand "));
     ck_assert_str_eq(shell->out.bytes, "a b||it's|$HOME|`ls`|a\nb|*|~|#x|\\|\"|a;b|!|a=b|--x=y|'|"
                                        "\xc3\xa4|{a,b}|%|-n|&|\t|");
 }

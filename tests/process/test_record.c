@@ -512,6 +512,21 @@ TEST_CASE(replays_that_cannot_repeat_the_run_are_refused) {
     run_expect_refusal(REPLAY(record), "has bytes that are not UTF-8");
 }
 
+TEST_CASE(control_characters_of_a_record_are_not_printed) {
+    const char *record = run_new_path("record");
+    mkdir(record, 0777);
+    run_write_file(run_path(record, "plan.json"),
+        "{\"version\": \"\\u001b[31m\", \"command\": [\"true\"], \"arguments\": [\"-l\", \"50%\", "
+        "\"--dry-run\", \"echo\", \"\\u009b31m\"], \"options\": 3, \"folder\": \"/\"}\n");
+    run_write_file(run_path(record, "platform.json"), "{\"\\u001b[31m\": \"\\u009b31m\"}\n");
+    struct run *run = REPLAY(record);
+    run_expect(run, 0);
+    run_expect_text(&run->err, "recorded by version  [31m, this is");
+    run_expect_text(&run->out, "echo $'\\302\\23331m'");
+    for (const struct run_text *text = &run->out; text; text = text == &run->out ? &run->err : NULL)
+        ck_assert(!strchr(text->bytes, '\033') && !strstr(text->bytes, "\xc2\x9b"));
+}
+
 TEST_CASE(fifo_in_a_record_does_not_block_a_replay) {
     const char *record = run_new_path("record");
     mkdir(record, 0777);

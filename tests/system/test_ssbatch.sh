@@ -366,6 +366,15 @@ a_dry_run_shows_the_order_of_the_call() { # case
 }
 
 # A call that was killed leaves the file that it locked. The locks of other hosts may be invisible here.
+control_characters_of_a_result_are_not_listed() { # case
+    begin
+    printf 'run a takes 1s\nmain -- false\n' >plan
+    expect 1 ssbatch study plan
+    sed -i 's/"reason": "[^"]*"/"reason": "a\\u001b[31m\\u009bb"/' study/a/run.json
+    expect 1 ssbatch --list study
+    says out 'a?[31m?b'
+}
+
 only_locked_runs_are_listed_as_running() { # case
     begin
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'ssbatch --list study >during; [ -e fixed ]'" >plan

@@ -8,6 +8,7 @@
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "base/words.h"
 #include "batch_options.h"
 #include "merge.h"
 #include "quote.h"
@@ -61,8 +62,11 @@ static void print_text_row(struct table *table, const struct row *row) {
     print_number(stream, ss_time_seconds(row->run->takes), 0);
     print_number(stream, row->seconds, 1);
     print_number(stream, 100 * row->others, 1);
-    fprintf(stream, "  %s%s%s\n", row->begin ? row->begin : "-", row->reason ? "  " : "",
-        row->reason ? row->reason : "");
+    fputs("  ", stream);
+    ss_words_print(stream, row->begin ? row->begin : "-");
+    fputs(row->reason ? "  " : "", stream);
+    ss_words_print(stream, row->reason ? row->reason : "");
+    fputc('\n', stream);
 }
 
 static const char *column_of(const struct row *row, const char *key) {

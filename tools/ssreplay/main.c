@@ -97,7 +97,8 @@ static void compare(struct comparison *it, struct json_object *before, struct js
         char a[32], b[32];
         const char *was = show(before, a, sizeof a), *is = show(now, b, sizeof b);
         if (strcmp(was, is) != 0)
-            fprintf(stderr, NAME ": platform: %s was %s, is %s\n", it->place, was, is);
+            fprintf(stderr, NAME ": platform: %s was %s, is %s\n", ss_words_show(it->place).text,
+                ss_words_show(was).text, ss_words_show(is).text);
     }
     it->depth--;
 }
@@ -123,7 +124,8 @@ static void print_differences(
     const char *record, const char *programs, const struct json_object *plan) {
     const char *version = document_text(plan, "version");
     if (version && strcmp(version, ss_version()) != 0)
-        fprintf(stderr, NAME ": recorded by version %s, this is %s\n", version, ss_version());
+        fprintf(stderr, NAME ": recorded by version %s, this is %s\n", ss_words_show(version).text,
+            ss_version());
     struct json_object *before = document_read(record, "platform.json", "", NULL);
     struct json_object *now = before ? describe_platform(programs) : NULL;
     if (before && now)

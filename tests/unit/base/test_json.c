@@ -94,7 +94,7 @@ TEST(control_characters_are_escaped) {
 
 TEST(valid_utf8_is_kept_in_json) {
     static const char *const texts[] = {
-        "\xc2\x80",         /* U+0080, the first of two bytes */
+        "\xc2\xa0",         /* U+00A0, the first of two bytes that is no control character */
         "\xdf\xbf",         /* U+07FF, the last */
         "\xe0\xa0\x80",     /* U+0800, the first of three */
         "\xe2\x82\xac",     /* the sign of the euro */

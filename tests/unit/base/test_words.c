@@ -158,7 +158,7 @@ TEST(quoted_words_are_read_back) {
     assert_quoted("$HOME", "'$HOME'");
     assert_quoted("a=b", "'a=b'");
     assert_quoted("#", "'#'");
-    assert_quoted("\\n\n", "'\\n\n'");
+    assert_quoted("\\n\n", "$'\\\\n\\012'");
 }
 
 TEST(commas_separate_list_items) {

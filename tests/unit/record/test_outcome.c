@@ -101,6 +101,13 @@ OUTCOME_TEST(few_iterations_cause_a_warning) {
     assert_true(is_warned_of("only 49 iterations per instance ended"));
 }
 
+OUTCOME_TEST(warnings_have_no_control_characters) {
+    ss_outcome_warn(&outcome, "the sensor printed '%s'",
+        "\033[31m\xc2\x9b"
+        "1m");
+    assert_true(is_warned_of("printed '?[31m??1m'"));
+}
+
 OUTCOME_TEST(unmatched_lines_are_shown_if_no_iteration_was_found) {
     outcome.held_back = true; /* buffering does not explain an expression that never matches */
     ss_iterations_mismatch(&iterations, "step\t1 done", 9 * SS_SECOND);

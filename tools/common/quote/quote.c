@@ -32,26 +32,8 @@ bool quote_is_continued(const char *line) {
     return false;
 }
 
-static bool is_control(char c) {
-    return (unsigned char)c < 0x20 || c == 0x7f;
-}
-
 void quote_line(FILE *stream, const char *word) {
-    const char *at = word;
-    while (*at && !is_control(*at))
-        at++;
-    if (!*at) {
-        ss_words_quote(stream, word);
-        return;
-    }
-    fputs("$'", stream);
-    for (; *word; word++) {
-        if (is_control(*word))
-            fprintf(stream, "\\%03o", (unsigned char)*word);
-        else
-            fprintf(stream, *word == '\'' || *word == '\\' ? "\\%c" : "%c", *word);
-    }
-    fputc('\'', stream);
+    ss_words_quote(stream, word);
 }
 
 void quote_csv(FILE *stream, const char *text) {
