@@ -83,6 +83,12 @@ SS_NONNULL() char *ss_platform_program_path(unsigned levels, const char *end);
 SS_MUST_USE SS_NONNULL() int ss_platform_check_rights(struct ss_error *error);
 
 /*
+ * Leaves the memory of this process out of core dumps, for programs that are given secrets, such as
+ * tokens in headers. Libraries copy these, so no single pages can be left out.
+ */
+void ss_platform_hide_memory(void);
+
+/*
  * Sets the name that `ps` and `top` show for this process. The name overwrites the arguments of
  * main() if they were passed to ss_platform_keep_arguments(), so do not use them afterwards.
  */

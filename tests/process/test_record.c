@@ -536,10 +536,20 @@ TEST_CASE(fifo_in_a_record_does_not_block_a_replay) {
     run_write_file(run_path(record, "plan.json"),
         "{\"command\": [\"true\"], \"arguments\": [\"-l\", \"50%\", \"--dry-run\", \"true\"], "
         "\"options\": 3, \"folder\": \"/\"}\n");
+    ck_assert_int_eq(mkfifo(run_path(record, "input-workloads"), 0600), 0);
     ck_assert_int_eq(mkfifo(run_path(record, "platform.json"), 0600), 0);
     struct run *run = REPLAY(record);
     run_expect(run, 0);
     run_expect_text(&run->err, "cannot compare the machines");
+    for (const char *const *file = WORDS("input-workloads", "../workloads"); *file; file++) {
+        run_write_file(run_path(record, "plan.json"),
+            run_format(
+                "{\"arguments\": [\"--dry-run\"], \"options\": 1, \"folder\": \"/\", \"inputs\": "
+                "[{\"option\": \"workloads\", \"file\": \"%s\"}]}\n",
+                *file));
+        run_expect_refusal(REPLAY(record),
+            **file == '.' ? "invalid \"inputs\"" : "input-workloads: not a regular file");
+    }
 }
 
 /* Adds up the iterations in all buckets of seconds, or of the run. */

@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <linux/capability.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -116,6 +117,25 @@ static void become_nobody_with_modules(void) {
     family_become_nobody();
     if (access(TEST_MODULE_DIR, X_OK) < 0)
         _exit(PROCESS_SKIPPED);
+}
+
+static bool has_no_memory_in_cores(pid_t pid) {
+    struct run_text text = run_read_file(run_format("/proc/%d/coredump_filter", (int)pid));
+    bool is_empty = text.length > 0 && strtoul(text.bytes, NULL, 16) == 0;
+    free(text.bytes);
+    return is_empty;
+}
+
+TEST_CASE(core_dumps_of_ssrequest_have_no_tokens) {
+    const char *program = TEST_BIN_DIR "/ssrequest";
+    SKIP_UNLESS(run_exists(program), "left-out: ssrequest was not built");
+    SKIP_UNLESS(run_exists("/proc/self/coredump_filter"), "core-dumps: left out of the kernel");
+    struct run *run =
+        run_start(NULL, WORDS(program, "-H", "Authorization: Bearer x", "--rate", "1", "--duration",
+                            "1s", "--start-at", "2100-01-01T00:00:00Z", "http://localhost/"));
+    RUN_UNTIL(run, run->ended || has_no_memory_in_cores(run->pid));
+    ck_assert(!run->ended);
+    run_end(run, SIGTERM);
 }
 
 /* A module of the other user's choice would be code with these rights. */

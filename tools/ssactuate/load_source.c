@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "load_source.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/input_file.h"
 #include "base/owned.h"
 #include "base/words.h"
 #include "measure/load.h"
@@ -108,7 +111,9 @@ static double read_column(const char *line, int column) {
 }
 
 double ssactuate_load_of_samples(const char *path) {
-    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
+    struct ss_error ignored = {0};
+    int opened = ss_input_open(AT_FDCWD, path, INT64_MAX, &ignored);
+    SS_OWNED(fclose) FILE *stream = opened < 0 ? NULL : fdopen(opened, "r");
     SS_OWNED(free) char *line = NULL;
     struct stat file;
     size_t room = 0;

@@ -7,13 +7,16 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/input_file.h"
 #include "base/owned.h"
 #include "base/paths.h"
 #include "base/version.h"
@@ -238,11 +241,16 @@ static char *make_copy_option(const struct json_object *plan, struct json_object
     const struct json_object *input, const char *record, struct ss_error *error) {
     const char *kind = document_text(input, "kind"), *option = document_text(input, "option");
     const char *file = document_text(input, "file");
-    if (!option || !file || (kind && find_copy(inputs, kind, option) != file)) {
+    if (!option || !file || strchr(file, '/') ||
+        (kind && find_copy(inputs, kind, option) != file)) {
         ss_error_fail(
             error, "%s/plan.json has invalid \"inputs\": is the record complete?", record);
         return NULL;
     }
+    SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", record, file);
+    SS_OWNED(close) int copy = path ? ss_input_open(AT_FDCWD, path, INT64_MAX, error) : -1;
+    if (copy < 0)
+        return NULL;
 
     struct ss_text text;
     if (ss_text_open(&text, error) < 0)
@@ -250,7 +258,7 @@ static char *make_copy_option(const struct json_object *plan, struct json_object
     if (kind)
         print_module_options(text.stream, plan, kind, inputs, record);
     else
-        fprintf(text.stream, "--%s=%s/%s", option, record, file);
+        fprintf(text.stream, "--%s=%s", option, path);
     return ss_text_close(&text, error);
 }
 
@@ -371,7 +379,7 @@ static int repeat(struct recorded_run *run, char **argv, struct ss_error *error)
         fprintf(stderr,
             NAME ": cannot change to %s, where the run was recorded: %s: running the command here "
                  "instead\n",
-            run->folder, strerror(errno));
+            ss_words_show(run->folder).text, strerror(errno));
     execv(showstopper, words);
     return ss_paths_fail(showstopper, error);
 }

@@ -208,6 +208,7 @@ static int execute(const struct ssrequest_options *options, int *status, struct 
 
 static int run(char **argv, int *status, struct ss_error *error) {
     struct ssrequest_options options;
+    ss_platform_hide_memory();
     int result = ssrequest_options_parse(&options, argv, error);
     if (result == 0 && !ss_program_answer("ssrequest", &options.store, options.help,
                            options.version, ssrequest_options_print_help))

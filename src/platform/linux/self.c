@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <sys/auxv.h>
@@ -8,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "base/words.h"
 #include "platform/linux/linux.h"
 
@@ -52,6 +54,12 @@ int ss_platform_check_rights(struct ss_error *error) {
     return ss_error_fail(error,
         "refusing to run set-uid, set-gid or with file capabilities, which would lend these rights "
         "to other users: remove them with chmod ug-s or setcap -r");
+}
+
+void ss_platform_hide_memory(void) {
+    SS_OWNED(close) int file = open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? 0 : write(file, "0", 1);
+    (void)length; /* some kernels write no core dumps */
 }
 
 ss_time ss_platform_own_wait(void) {

@@ -99,6 +99,13 @@ TEST(load_is_read_from_the_last_complete_row_of_a_record) {
     assert_near(ssactuate_load_of_samples(tree_path("samples.csv")), 0.499, 1e-12);
 }
 
+/* It would wait for a writer. */
+TEST(load_of_a_fifo_is_unknown) {
+    tree_new();
+    assert_int_equal(mkfifo(tree_path("samples.csv"), 0600), 0);
+    assert_true(isnan(ssactuate_load_of_samples(tree_path("samples.csv"))));
+}
+
 TEST(load_of_a_record_without_new_rows_is_unknown) {
     struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
     tree_new();
