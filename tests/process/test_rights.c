@@ -126,14 +126,23 @@ static bool has_no_memory_in_cores(pid_t pid) {
     return is_empty;
 }
 
-TEST_CASE(core_dumps_of_ssrequest_have_no_tokens) {
+static bool has_word(pid_t pid, const char *word) {
+    struct run_text text = run_read_file(run_format("/proc/%d/cmdline", (int)pid));
+    bool found = memmem(text.bytes, text.length, word, strlen(word) + 1) != NULL;
+    free(text.bytes);
+    return found;
+}
+
+TEST_CASE(core_dumps_of_ssrequest_and_its_command_line_have_no_tokens) {
     const char *program = TEST_BIN_DIR "/ssrequest";
     SKIP_UNLESS(run_exists(program), "left-out: ssrequest was not built");
     SKIP_UNLESS(run_exists("/proc/self/coredump_filter"), "core-dumps: left out of the kernel");
-    struct run *run =
-        run_start(NULL, WORDS(program, "-H", "Authorization: Bearer x", "--rate", "1", "--duration",
-                            "1s", "--start-at", "2100-01-01T00:00:00Z", "http://localhost/"));
+    struct run *run = run_start(
+        NULL, WORDS(program, "-H", "Authorization: Bearer secret", "--rate", "1", "--duration",
+                  "1s", "--start-at", "2100-01-01T00:00:00Z", "http://localhost/"));
     RUN_UNTIL(run, run->ended || has_no_memory_in_cores(run->pid));
+    ck_assert(!run->ended);
+    RUN_UNTIL(run, run->ended || has_word(run->pid, "Authorization:**************"));
     ck_assert(!run->ended);
     run_end(run, SIGTERM);
 }

@@ -108,8 +108,14 @@ static int take_url(
 static int take_header(
     void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
     struct ssrequest_options *options = config;
+    char *secret = strchr(value, ':');
+    const char *header = ss_option_store_add(&options->store, value);
     (void)row;
-    return request_messages_add_header(&options->messages, value, error);
+    if (!header)
+        return ss_error_memory(error);
+    if (secret) /* `ps` and core dumps show the command line */
+        memset(secret + 1, '*', strlen(secret + 1));
+    return request_messages_add_header(&options->messages, header, error);
 }
 
 /* Control sets the rate, and ends a schedule that would never end. */
