@@ -8,7 +8,7 @@
 #include <showstopper/error.h>
 
 /*
- * Opens a file that is found in a folder, such as a record, which somebody else may have filled.
+ * Opens a file that is found in a folder, such as a record, which another user may have filled.
  * Accepts regular files of at most `max` bytes, and never waits: opening a FIFO blocks until it has
  * a writer, and a device may have no end. `path` is relative to the descriptor `folder`, as for
  * openat(). Returns a descriptor, or -1 with `error` and errno set. Files that the user names are

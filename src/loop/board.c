@@ -144,7 +144,7 @@ static bool copy_bytes(int descriptor, char *to, size_t begin, size_t end) {
 
 /* Never maps the file: accessing a page that its owner has cut off would end this process. */
 static struct ss_board *copy_board(const struct ss_shared *shared, pid_t master) {
-    SS_OWNED(free) struct ss_board *header = malloc(sizeof *header);
+    SS_OWNED(free) struct ss_board *header = aligned_alloc(64, sizeof *header);
     if (!header || !copy_bytes(shared->descriptor, (char *)header, 0, sizeof *header) ||
         !is_board_of(header, master, shared->size) || header->modules_offset > COPY_MAX)
         return NULL;

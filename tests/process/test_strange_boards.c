@@ -148,7 +148,7 @@ TEST_CASE(forged_boards_are_refused) {
         const char *pid = run_pid_text(forger);
         blkcnt_t before = memory_of_board();
         run_expect_refusal(RUN("--status", pid), "pid ");
-        run_expect_refusal(RUN("--status", "1"), "no showstopper of yours is running");
+        run_expect_refusal(RUN("--status", "1"), "pid 1 is not a running Showstopper");
         run_expect_refusal(RUN("--set", pid, "50%"), "pid ");
         expect_to_attach(NULL);
         ck_assert_int_le(memory_of_board(), before);

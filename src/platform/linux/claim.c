@@ -2,8 +2,8 @@
 
 /*
  * A process is claimed by a lock on /proc/PID/fd. This folder's inode belongs to this process, not
- * to its pid; only its user and root can open the folder, so nobody else can claim the process; and
- * the kernel drops the lock with its last holder.
+ * to its pid; only its user and root can open the folder, so no other user can claim the process;
+ * and the kernel drops the lock with its last holder.
  */
 
 #include <errno.h>
