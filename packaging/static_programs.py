@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 SOURCE = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(SOURCE / "tools/analysis"))
+
+from showstopper.outputs import Folder, OutputError, make_folders  # noqa: E402
+
 ARCHITECTURES = ("x86_64", "aarch64")
 REQUIRED = ("showstopper", "ssload", "ssburn", "sstrace", "sssim", "ssbatch", "ssrequest", "LICENSE", "LICENSE.musl")
 
@@ -83,9 +87,11 @@ def read_options(usage: str, default: str) -> tuple[list[Programs], Path]:
 
 def write_files(folder: Path, files: dict[str, bytes]) -> None:
     """Write each file whole or not at all, and print its name."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, data in files.items():
-        part = folder / f"{name}.part"
-        part.write_bytes(data)
-        part.replace(folder / name)
-        print(folder / name)
+    try:
+        make_folders(str(folder))
+        with Folder(str(folder)) as results:
+            for name, data in files.items():
+                results.write(name, data)
+                print(folder / name)
+    except OutputError as error:
+        fail(str(error))

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files are written whole, and none over one that a report reads."""
 
+import ast
+import io
+import itertools
 import os
 import re
 from pathlib import Path
 
 import pytest
 from showstopper import cli, outputs
-from showstopper.outputs import check_outputs, write_whole
-from showstopper.text import UserError
+from showstopper.outputs import OutputError, check_outputs, write_file
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +26,7 @@ def listed(folder: Path) -> list[str]:
 def test_whole_file_keeps_the_mode_of_the_old_one(folder: Path) -> None:
     Path("file").write_text("old")
     os.chmod("file", 0o640)
-    write_whole("file", "new \udcff\n")
+    write_file("file", "new \udcff\n")
     assert Path("file").read_bytes() == b"new \xff\n"
     assert os.stat("file").st_mode & 0o777 == 0o640
     assert listed(folder) == ["file"]
@@ -34,7 +36,7 @@ def test_link_is_followed_to_a_file_that_need_not_exist(folder: Path) -> None:
     Path("sub").mkdir()
     Path("link").symlink_to("sub/other")
     Path("sub/other").symlink_to("target")
-    write_whole("link", "x")
+    write_file("link", "x")
     assert Path("sub/target").read_text() == "x"
     assert Path("link").is_symlink() and listed(folder / "sub") == ["other", "target"]
 
@@ -42,17 +44,17 @@ def test_link_is_followed_to_a_file_that_need_not_exist(folder: Path) -> None:
 def test_links_in_a_circle_are_refused() -> None:
     Path("a").symlink_to("b")
     Path("b").symlink_to("a")
-    with pytest.raises(OSError, match="Too many levels of symbolic links"):
-        write_whole("a", "x")
+    with pytest.raises(OutputError, match="Too many levels of symbolic links"):
+        write_file("a", "x")
 
 
 def test_device_and_pipe_are_written_directly() -> None:
-    write_whole("/dev/null", "x")
+    write_file("/dev/null", "x")
     os.mkfifo("pipe")
-    with pytest.raises(OSError, match="No such device or address"):  # instead of waiting
-        write_whole("pipe", "x")
+    with pytest.raises(OutputError, match="No such device or address"):  # instead of waiting
+        write_file("pipe", "x")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
-    write_whole("pipe", "text")
+    write_file("pipe", "text")
     assert os.read(reader, 9) == b"text"
     os.close(reader)
 
@@ -62,12 +64,11 @@ def test_failure_leaves_the_old_file(folder: Path, monkeypatch: pytest.MonkeyPat
         raise OSError(28, "No space left on device")
 
     Path("file").write_text("old")
-    Path(f".file.{os.getpid()}").write_text("of a killed program")
     monkeypatch.setattr(outputs.os, "fsync", fail)
-    with pytest.raises(OSError, match="No space"):
-        write_whole("file", "new")
+    with pytest.raises(OutputError, match="No space"):
+        write_file("file", "new")
     assert Path("file").read_text() == "old"
-    assert listed(folder) == [f".file.{os.getpid()}", "file"]
+    assert listed(folder) == ["file"]
 
 
 def test_outputs_to_the_same_file_are_refused() -> None:
@@ -75,7 +76,8 @@ def test_outputs_to_the_same_file_are_refused() -> None:
     os.link("a", "b")
     Path("link").symlink_to("new")
     for one, other in (("a", "b"), ("new", "./new"), ("new", "link")):
-        with pytest.raises(UserError, match=re.escape(f"--x and --y would both write to {other}:")):
+        why = re.escape(f"--x and --y would both write to {other}:")
+        with pytest.raises(OutputError, match=why):
             check_outputs([("--x", one), ("--z", ""), ("--y", other)])
     check_outputs([("--x", "a"), ("--y", "new"), ("--z", "/dev/null"), ("--w", "/dev/null")])
 
@@ -185,3 +187,105 @@ def test_two_sets_are_named_after_their_folders(
     assert names("x/a", "y/b", "--against", "b") == ("", "b")
     assert names("a", "--against", "x/a") == ("", "")
     assert names("a", "--against", "b", "--names", "old/new") == ("old", "new")
+
+
+# Options
+
+# Options whose value is the file or folder to write, by command; all others that name one are read.
+OUTPUTS = {
+    ("ssreport", "output"), ("ssreport", "profile"), ("ssreport", "perfetto"),
+    ("ssreport", "policy"), ("ssantagonist answer", "page"), ("ssprofile compare", "output"),
+    ("ssprofile predict", "output"), ("sstrace plot", "output"),
+}
+INPUTS = {
+    ("ssreport", "published"), ("ssreport", "predict"), ("ssprofile compare", "battery"),
+    ("ssprofile verify", "base"), ("ssprofile verify", "battery"), ("ssprofile sweep", "battery"),
+}
+NAMES_A_FILE = re.compile("DIR|FILE|PATH|TRACE|BASE")
+
+
+def test_every_option_that_names_a_file_is_listed() -> None:
+    found = set()
+    for name in cli.PROGRAMS:
+        program, _ = cli.find_program(name.split())
+        found |= {(name, row.name) for row in program.rows if NAMES_A_FILE.search(row.value)}
+    assert found == OUTPUTS | INPUTS
+
+
+PYTHON = Path(__file__).parents[2] / "tools/analysis"
+CHANGES = set(
+    "chmod chown link makedirs mkdir mkfifo mknod remove removedirs rename renames replace rmdir "
+    "symlink truncate unlink".split()
+)
+METHODS = set(
+    "dump hardlink_to imsave savetxt savez symlink_to to_csv to_excel to_hdf to_html to_json "
+    "to_parquet to_pickle tofile touch write_bytes write_text".split()
+)
+FLAGS = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"}
+
+
+def changes_files(call: ast.Call) -> bool:
+    """Return whether a call may create, change or remove a file by its path."""
+    words = [*call.args, *(more.value for more in call.keywords)]
+    if isinstance(call.func, ast.Name):
+        modes = [one.value for one in words[1:] if isinstance(one, ast.Constant)]
+        return call.func.id == "open" and any(set(str(mode)) & set("wax+") for mode in modes)
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    name, of = call.func.attr, ast.unparse(call.func.value)
+    if of == "os":
+        flags = {node.attr for node in ast.walk(call) if isinstance(node, ast.Attribute)}
+        return name in CHANGES or bool(flags & FLAGS)
+    if name in ("savefig", "print_svg"):
+        return ast.unparse(words[0]) != "stream"
+    return of in ("shutil", "tempfile") or name in METHODS
+
+
+def test_only_one_module_writes_files() -> None:
+    sources = [*PYTHON.rglob("*.py"), *PYTHON.parents[1].glob("packaging/*.py")]
+    sources += [PYTHON.parents[1] / "packaging" / name for name in ("wheel", "image")]
+    found = set()
+    for path in sources:
+        nodes = ast.walk(ast.parse(path.read_text()))
+        if any(changes_files(node) for node in nodes if isinstance(node, ast.Call)):
+            found.add(path.name)
+    # cli.py makes the folder of matplotlib's cache.
+    assert found == {"outputs.py", "cli.py"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root: files of two users are needed")
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ("ssreport record --output", 125),
+        ("ssreport record --output out --perfetto", 125),
+        ("ssprofile compare results.csv:a results.csv:b --output", 125),
+        ("ssprofile predict ratios.csv --output", 125),
+        ("ssprofile index", 125),
+        ("sstrace plot --output", 2),
+    ],
+)
+def test_programs_follow_no_foreign_link(
+    record: Path,
+    words: str,
+    status: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    keys = itertools.product("ab", "xy", (1, 2))
+    rows = [f"{machine},without,{name},c,false,{at},{at}" for machine, name, at in keys]
+    heading = "machine,limits,benchmark,class,lower_is_better,repetition,result"
+    Path("results.csv").write_text("\n".join([heading, *rows, ""]))
+    rows = [f"a,{name},c,1.{at}\n" for at, name in enumerate("xyz")]
+    Path("ratios.csv").write_text("".join(["target,benchmark,class,ratio\n", *rows]))
+    monkeypatch.setattr("sys.stdin", io.StringIO("9\nfree,least,mean,most\n1,,,\n"))
+    Path("victim/a").mkdir(parents=True)
+    Path("victim/a/compare.json").write_text("{}")  # for index
+    Path("open").mkdir()
+    Path("open").chmod(0o1777)
+    Path("open/link").symlink_to("../victim")
+    os.chown("open/link", 20001, 20001, follow_symlinks=False)
+    assert cli.main([*words.split(), "open/link"]) == status
+    assert error(capsys).endswith("open/link is a link of user 20001: name its target")
+    left = [str(path) for path in Path("victim").rglob("*")]
+    assert left == ["victim/a", "victim/a/compare.json"]

@@ -15,6 +15,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from showstopper.hypotheses import tables as tables_of_tests  # noqa: E402
+from showstopper.outputs import write_file  # noqa: E402
 from showstopper.studies import Report  # noqa: E402
 from showstopper.tables import Table, glossary  # noqa: E402
 from showstopper.topics import tables as tables_of_topics  # noqa: E402
@@ -79,5 +80,5 @@ def write_page(page: str) -> str:
 
 
 if __name__ == "__main__":
-    source, output = map(Path, sys.argv[1:])
-    output.write_text(write_page(source.read_text("utf-8")), "utf-8")
+    source, output = sys.argv[1:]
+    write_file(output, write_page(Path(source).read_text("utf-8")))

@@ -17,8 +17,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, NoReturn
 
 from . import __version__
-from .text import UserError, wrap
 from .options import Option, Values, describe, parse, unknown
+from .outputs import OutputError
+from .text import UserError, wrap
 
 FAILED = 125
 _MESSAGE_MAX = 1023  # bytes
@@ -117,7 +118,7 @@ def main(words: Sequence[str]) -> int:
         program, argv = find_program(words)
         name = program.name
         return _run(program, argv, lambda: None)
-    except UserError as error:
+    except (UserError, OutputError) as error:
         _print_error(name, error)
         return error.status
 
@@ -239,7 +240,7 @@ def launch(*words: str) -> NoReturn:
         program, argv = find_program((*words, *sys.argv[1:]))
         name = program.name
         status = _run(program, argv, _prepare_libraries)
-    except UserError as error:
+    except (UserError, OutputError) as error:
         _print_error(name, error)
         failed = error.status
     except Exception as error:

@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .frame import Axis, cut, draw_axes, draw_legend, place_panels
-from .outputs import write_whole
+from .outputs import write_file
 from .style import PALETTE, SMALL, TEXT, TITLES, style, tidy
 from .tables import page_text
 
@@ -445,7 +445,7 @@ def in_field(row: int, column: int, x: Any, y: Any) -> tuple[Any, Any]:
 
 def save(fig: Any, path: str) -> None:
     """
-    Write a figure to a file of its own, .svg or .png, whole or not at all. Raises OSError.
+    Write a figure to a file of its own, .svg or .png, whole or not at all. Raises OutputError.
 
     Its colors are those of a light scheme.
     """
@@ -454,7 +454,7 @@ def save(fig: Any, path: str) -> None:
         stream = io.BytesIO()
         with style():
             fig.savefig(stream, format="png", facecolor=PAPER)
-        write_whole(path, stream.getvalue())
+        write_file(path, stream.getvalue())
         return
 
     text = str(svg(fig))
@@ -462,7 +462,7 @@ def save(fig: Any, path: str) -> None:
         text = text.replace(f"var(--{name})", light)
     width, height = (round(72 * size) for size in fig.get_size_inches())
     head = f'<svg width="{width}" height="{height}" font-family="sans-serif" '
-    write_whole(path, text.replace("<svg ", head, 1) + "\n")
+    write_file(path, text.replace("<svg ", head, 1) + "\n")
 
 
 def svg(fig: Any) -> Markup:

@@ -1,172 +1,379 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that a program writes: as a whole or not at all, and none over one that it reads."""
+"""
+Files that a program writes: as a whole or not at all, and never where another user directs it.
+
+A path is walked with descriptors, so that nobody can exchange a folder or a link after it was
+judged. Links are followed if they belong to the caller, to root or to the owner of `/`. A link of
+another user is followed only in a folder of that user, and only to a place of that user.
+
+This file uses nothing else of the package.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import functools
 import os
+import pwd
+import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, NoReturn
 
-from .text import UserError, reason, show
-
-_LINKS_MAX = 40
+_LINKS_MAX = 40  # Linux follows at most this many in a path
+_NAME_KEPT = 237  # bytes of a name in its hidden name, which is longer by two dots and 16 digits
 _ATTEMPTS_MAX = 100
-_NAME_KEPT = 239  # bytes of a name in its hidden name, which is longer by dots, a pid, an attempt
+_UNMAPPED = 65534  # in a user namespace, the owner of files of all users that it does not map
+_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+_STREAMS = {"in": 0, "out": 1, "err": 2}
 
 
-def find(path: str) -> os.stat_result | None:
-    """Return the status of a file; None if it does not exist."""
+class OutputError(OSError):
+    """A file that cannot be written; the text is the message of the program."""
+
+    status = 125
+
+
+class Place(NamedTuple):
+    """A file, whether it exists or not; valid until the end of walk()."""
+
+    folder: int  # descriptor of the folder; -1 for a stream of the process, such as /dev/stdout
+    name: str  # in the folder
+    file: int  # descriptor of the file, for its status only; -1 if it does not exist
+    status: os.stat_result | None
+
+
+# Users
+
+
+@functools.cache
+def _is_namespace() -> bool:
+    """Return whether some users of the machine have no number here."""
     try:
-        return os.stat(path)
-    except (OSError, ValueError):
-        return None
-
-
-def is_plain(status: os.stat_result) -> bool:
-    return stat.S_ISREG(status.st_mode)
-
-
-def _is_foreign_link(path: str) -> bool:
-    """
-    Return whether the kernel would not follow this link if fs.protected_symlinks is set.
-
-    That setting does not protect us, because we read links and replace their targets.
-    """
-    try:
-        link = os.lstat(path)
+        with open("/proc/self/uid_map", "rb") as stream:
+            return stream.read().split() != [b"0", b"0", b"4294967295"]
     except OSError:
         return False
-    if not stat.S_ISLNK(link.st_mode) or link.st_uid == os.geteuid():
-        return False
-    folder = find(os.path.join(os.path.dirname(path), "."))
-    if folder is None:
-        return True
-    is_shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
-    return bool(is_shared) and folder.st_uid != link.st_uid
 
 
-def resolve(path: str) -> str:
-    """Follow the path if it is a link, to the end of a chain of links. The file need not exist."""
-    for _ in range(_LINKS_MAX):
-        if _is_foreign_link(path):
-            raise PermissionError(13, os.strerror(13))
-        try:
-            link = os.readlink(path)
-        except OSError as error:
-            if error.errno in (22, 2):  # EINVAL: not a link; ENOENT
-                return path
-            raise
-        path = os.path.join(os.path.dirname(path), link)
-    raise OSError(40, os.strerror(40))  # ELOOP
+def _is_known(uid: int) -> bool:
+    return not (uid == _UNMAPPED and _is_namespace())
 
 
-def write_whole(path: str, text: str | bytes) -> None:
+def _is_trusted(uid: int) -> bool:
+    return uid in (os.geteuid(), 0, os.stat("/").st_uid) and _is_known(uid)
+
+
+def _is_closed(folder: os.stat_result) -> bool:
+    """Return whether only trusted users may change what the folder contains."""
+    return _is_trusted(folder.st_uid) and not folder.st_mode & 0o022
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"
+
+
+# Paths
+
+
+@contextlib.contextmanager
+def walk(path: str) -> Iterator[Place]:
     """
-    Write a file, which gets its name only when it is complete. Raises OSError.
+    Find the place of a file, after all links. Raises OSError.
+
+    A stream of this process, such as /dev/fd/3, is its place itself.
+    """
+    steps = _Walk()
+    try:
+        yield steps.find(path)
+    finally:
+        steps.close()
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self._folders: list[tuple[int, str]] = []  # with their paths, for messages
+        self._rest: list[str] = []  # names, the next one last
+        self._bound: dict[int, str] = {}  # a link of each user that is not trusted
+        self._links = 0
+        self._stream = -1
+
+    def close(self) -> None:
+        while self._folders:
+            os.close(self._folders.pop()[0])
+
+    def find(self, path: str) -> Place:
+        self._enter(path)
+        while self._rest:
+            name = self._rest.pop()
+            if name == "..":
+                self._leave()
+            elif name != "." and (place := self._step(name)):
+                return self._check(place)
+        if self._stream >= 0:
+            return Place(-1, path, self._stream, os.fstat(self._stream))
+        folder = self._folders[-1][0]
+        return self._check(Place(folder, ".", folder, os.fstat(folder)))
+
+    def _enter(self, path: str) -> None:
+        """Continue with this path, or end at a stream."""
+        names = [name for name in path.split("/") if name not in ("", ".")]
+        if path.startswith("/"):
+            self._stream = _find_stream("/" + "/".join([*names, *reversed(self._rest)]))
+            if self._stream >= 0:
+                self._rest.clear()
+                return
+            self.close()
+        if not self._folders:
+            base = "/" if path.startswith("/") else ""
+            self._folders.append((os.open(base or ".", _FOLDER), base))
+        if path.endswith(("/", "/.")):  # the path of a folder
+            names.append(".")
+        self._rest += reversed(names)
+
+    def _leave(self) -> None:
+        """Return to the folder from which the walk came: the user may move a folder meanwhile."""
+        folder, shown = self._folders.pop()
+        if not self._folders:
+            above = os.open("..", _FOLDER, dir_fd=folder)
+            self._folders.append((above, os.path.join(shown, "..")))
+        os.close(folder)
+
+    def _step(self, name: str) -> Place | None:
+        """Return the place if this is the last name."""
+        folder, above = self._folders[-1]
+        shown = os.path.join(above, name)
+        try:
+            file = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        except FileNotFoundError:
+            if self._rest:
+                raise
+            return Place(folder, name, -1, None)
+
+        self._folders.append((file, shown))
+        status = os.fstat(file)
+        if stat.S_ISLNK(status.st_mode):
+            target = os.readlink("", dir_fd=file)
+            os.close(self._folders.pop()[0])
+            self._judge(status, os.fstat(folder), shown)
+            self._enter(target)
+            return None
+        if not self._rest:
+            return Place(folder, name, file, status)
+        if not stat.S_ISDIR(status.st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        return None
+
+    def _judge(self, link: os.stat_result, folder: os.stat_result, shown: str) -> None:
+        """Refuse a link, or remember the user whose place it must lead to."""
+        self._links += 1
+        if self._links > _LINKS_MAX:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        is_trusted = _is_trusted(link.st_uid)
+        # Others may have made another name of a link in a folder that they may write to.
+        if is_trusted and (link.st_nlink == 1 or _is_closed(folder)):
+            return
+        is_of_owner = link.st_uid == folder.st_uid
+        if is_of_owner and os.path.dirname(shown) == "/" and not folder.st_mode & 0o022:
+            return  # in a user namespace, whose / belongs to a user that it does not map
+        if is_trusted or not is_of_owner or not _is_known(link.st_uid):
+            _refuse_link(link.st_uid, shown)
+        self._bound.setdefault(link.st_uid, shown)
+
+    def _check(self, place: Place) -> Place:
+        """Refuse a place that does not belong to the users whose links led to it."""
+        places = [place.status] if place.status else []
+        if not (place.status and stat.S_ISDIR(place.status.st_mode)):
+            places.append(os.fstat(place.folder))
+        for uid, shown in self._bound.items():
+            if any(one.st_uid != uid for one in places):
+                _refuse_link(uid, shown)
+        return place
+
+
+def _find_stream(path: str) -> int:
+    """Return the descriptor that a path such as /dev/stdout means; -1 for other paths."""
+    pid = os.getpid()
+    match = re.fullmatch(rf"/dev/std(in|out|err)|/(?:dev|proc/(?:self|{pid}))/fd/(\d+)", path)
+    if not match:
+        return -1
+    return _STREAMS[match[1]] if match[1] else int(match[2])
+
+
+def _refuse_link(uid: int, shown: str) -> NoReturn:
+    raise OutputError(f"{shown} is a link of {_user(uid)}: name its target")
+
+
+# Files
+
+
+@contextlib.contextmanager
+def _explain(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(f"{path}: {error.strerror}") from None
+
+
+def write_file(path: str, text: str | bytes) -> None:
+    """
+    Write a file, which gets its name only when it is complete. Raises OutputError.
 
     A pipe or a device is written directly, because no file may replace it. If the path is a link,
     its target is replaced.
     """
-    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
-    status = find(path)
-    if status is not None and not is_plain(status):
-        resolve(path)
-        _write_special(path, data)
-        return
-    path = resolve(path)
-    descriptor, temporary = _create_temporary(path)
+    with _explain(path), walk(path) as place:
+        if place.status is None or stat.S_ISREG(place.status.st_mode) and place.folder >= 0:
+            _replace(place.folder, place.name, _encode(text))
+        else:
+            with open(_open_special(place, path), "wb") as stream:
+                stream.write(_encode(text))
+
+
+class Folder:
+    """
+    A folder of results, which is created unless it exists. Raises OutputError.
+
+    It may belong to another user. It is held by its descriptor, and no link in it is followed.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        with _explain(path), walk(path.rstrip("/") or "/") as place:
+            if place.status is None:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(place.name, dir_fd=place.folder)
+                flags = _FOLDER | os.O_NOFOLLOW
+                self._descriptor = os.open(place.name, flags, dir_fd=place.folder)
+            elif stat.S_ISDIR(place.status.st_mode):
+                self._descriptor = os.dup(place.file)
+            else:
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+
+    def write(self, name: str, text: str | bytes | None) -> None:
+        """Write a file as a whole or, with None, remove that of an earlier call."""
+        with _explain(f"{self.path}/{name}"):
+            if text is not None:
+                _replace(self._descriptor, name, _encode(text))
+                return
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=self._descriptor)
+
+    def __enter__(self) -> Folder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+
+def write_files(folder: str, files: Mapping[str, str | bytes | None]) -> None:
+    """Write files by name into a folder, as Folder.write() does."""
+    with Folder(folder) as results:
+        for name, text in files.items():
+            results.write(name, text)
+
+
+def make_folders(path: str) -> None:
+    """Create a folder and those above it unless they exist."""
+    above = os.path.dirname(path.rstrip("/"))
+    if above and not os.path.isdir(above):
+        make_folders(above)
+    with Folder(path):
+        pass
+
+
+def _encode(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
+
+
+def _replace(folder: int, name: str, data: bytes) -> None:
+    descriptor, hidden = _create_hidden(folder, name)
     try:
         with open(descriptor, "wb") as stream:
+            _copy_mode(folder, name, descriptor)
             stream.write(data)
             stream.flush()
             os.fsync(descriptor)
-        os.rename(temporary, path)
+        os.rename(hidden, name, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError:
-        os.unlink(temporary)
+        with contextlib.suppress(OSError):
+            os.unlink(hidden, dir_fd=folder)
         raise
 
 
-def write_file(path: str, text: str | None) -> None:
-    """Write a file or, with None, remove that of an earlier call."""
-    try:
-        if text is not None:
-            write_whole(path, text)
-        else:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
-    except OSError as error:
-        raise UserError(f"{path}: {reason(error)}") from None
-
-
-def make_folder(folder: str) -> None:
-    """Create a folder unless it exists."""
-    try:
-        os.mkdir(folder)
-    except FileExistsError:
-        pass
-    except OSError as error:
-        raise UserError(f"{folder}: {reason(error)}") from None
-
-
-def write_files(folder: str, files: Mapping[str, str | None]) -> None:
-    """Write files by name into a folder, which is created, as write_file() does."""
-    make_folder(folder)
-    for name, text in files.items():
-        write_file(f"{folder}/{name}", text)
-
-
-def _write_special(path: str, data: bytes) -> None:
-    """Open a FIFO without a reader fails at once instead of blocking."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    os.set_blocking(descriptor, True)
-    with open(descriptor, "wb") as stream:
-        stream.write(data)
-
-
-def _create_temporary(path: str) -> tuple[int, str]:
-    """Create a hidden file next to the path, with the mode of the file that it will replace."""
-    folder, name = os.path.split(path)
+def _create_hidden(folder: int, name: str) -> tuple[int, str]:
+    """Create a file whose name nobody can predict; programs that watch the folder ignore it."""
     kept = os.fsdecode(os.fsencode(name)[:_NAME_KEPT])
-    first = os.path.join(folder, f".{kept}.{os.getpid()}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    for attempt in range(_ATTEMPTS_MAX):  # a killed program may have left a file with our pid
-        temporary = f"{first}.{attempt}" if attempt else first
-        try:
-            descriptor = os.open(temporary, flags, 0o666)
-        except FileExistsError:
-            continue
-        try:
-            replaced = os.lstat(path)
-            if is_plain(replaced):
-                os.fchmod(descriptor, replaced.st_mode & 0o777)
-        except OSError:
-            pass
-        return descriptor, temporary
-    raise FileExistsError(17, os.strerror(17))
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    for _ in range(_ATTEMPTS_MAX):
+        hidden = f".{kept}.{os.urandom(8).hex()}"
+        with contextlib.suppress(FileExistsError):
+            return os.open(hidden, flags, 0o666, dir_fd=folder), hidden
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
 
 
-def _place(path: str) -> tuple[object, ...] | None:
+def _copy_mode(folder: int, name: str, descriptor: int) -> None:
+    """Keep the mode of an own file. Others may have made another name of one here."""
+    with contextlib.suppress(OSError):
+        old = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        is_own = old.st_uid == os.geteuid() and _is_known(old.st_uid)
+        is_certain = old.st_nlink == 1 or _is_closed(os.fstat(folder))
+        if stat.S_ISREG(old.st_mode) and is_own and is_certain:
+            os.fchmod(descriptor, old.st_mode & 0o777)
+
+
+def _open_special(place: Place, path: str) -> int:
+    """Open a stream, a pipe or a device. Opening a pipe without a reader fails at once."""
+    assert place.status
+    if place.folder < 0:
+        return os.dup(place.file)
+    mode, uid = place.status.st_mode, place.status.st_uid
+    if stat.S_ISBLK(mode):
+        raise OutputError(f"{path} is a block device: name a file")
+    folder = os.fstat(place.folder)
+    is_shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & 0o022
+    if stat.S_ISFIFO(mode) and is_shared and not _is_trusted(uid):
+        raise OutputError(f"{path} is a pipe of {_user(uid)}: choose a folder of your own")
+
+    flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(place.name, flags, dir_fd=place.folder)
+    if not os.path.samestat(os.fstat(descriptor), place.status):
+        os.close(descriptor)
+        raise OutputError(f"{path} was replaced while it was opened: repeat the command")
+    os.set_blocking(descriptor, True)
+    return descriptor
+
+
+# Comparison
+
+
+def _identify(path: str) -> tuple[object, ...] | None:
     """Return what identifies a file or, if it does not exist, its folder and name."""
-    status = find(path)
-    if status is not None:
-        is_shared = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
-        return None if is_shared else (status.st_dev, status.st_ino)
     try:
-        path = resolve(path)
+        with walk(path) as place:
+            if place.status is None:
+                folder = os.fstat(place.folder)
+                return folder.st_dev, folder.st_ino, place.name
+            mode = place.status.st_mode
+            is_device = stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+            return None if is_device else (place.status.st_dev, place.status.st_ino)
     except OSError:
-        return None
-    folder = find(os.path.dirname(path) or ".")
-    return (folder.st_dev, folder.st_ino, os.path.basename(path)) if folder else None
+        return None  # is reported when the file is written
 
 
 def check_outputs(outputs: Sequence[tuple[str, str]]) -> None:
     """Fail if two outputs, each an option and a path or '', are the same file."""
     known: dict[tuple[object, ...], str] = {}
     for option, path in outputs:
-        place = _place(path) if path else None
+        place = _identify(path) if path else None
         if place in known and place is not None:
-            both = f"{known[place]} and {option} would both write to {show(path)}"
-            raise UserError(f"{both}: choose another file")
+            both = f"{known[place]} and {option} would both write to {path}"
+            raise OutputError(f"{both}: choose another file")
         if place is not None:
             known[place] = option

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from .cli import Program, complain
 from .options import Option, Values
-from .outputs import check_outputs, make_folder, write_file
+from .outputs import Folder, check_outputs, write_file
 from .text import UserError, reason, show
 from .verdicts import SUBJECTS
 
@@ -320,14 +320,14 @@ def _write_all(report: Report, request: Values) -> None:
 
     folder = request.output
     _check_output(folder)
-    make_folder(folder)
-    sheets = {f"{table.name}.csv": report.table(table.name) for table in tables()}
-    paths = [("--output", f"{folder}/{name}") for name in (*sheets, "report.html")]
-    check_outputs([*paths, *_outputs(request)])
-    for name, sheet in sheets.items():
-        write_file(f"{folder}/{name}", sheet.csv() if len(sheet) else None)
-    files = [name for name, sheet in sheets.items() if len(sheet)]
-    write_file(f"{folder}/report.html", render(report.page(files)))
+    with Folder(folder) as results:
+        sheets = {f"{table.name}.csv": report.table(table.name) for table in tables()}
+        paths = [("--output", f"{folder}/{name}") for name in (*sheets, "report.html")]
+        check_outputs([*paths, *_outputs(request)])
+        for name, sheet in sheets.items():
+            results.write(name, sheet.csv() if len(sheet) else None)
+        files = [name for name, sheet in sheets.items() if len(sheet)]
+        results.write("report.html", render(report.page(files)))
 
 
 def _write_profile(report: Report, path: str) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from .cli import Program
 from .options import Option, Values
-from .text import UserError, reason, show
+from .outputs import OutputError
+from .text import UserError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,9 +98,8 @@ def run(values: Values) -> int:
     fig = plot_trace(*read_columns(sys.stdin), values.title)
     try:
         figures.save(fig, values.output)
-    except OSError as error:
-        message = f"{show(values.output)} cannot be written: {reason(error)}"
-        raise UserError(message, 2) from None
+    except OutputError as error:
+        raise UserError(str(error), 2) from None
     return 0
 
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from .. import __version__, page
 from ..options import Values
-from ..outputs import write_file
+from ..outputs import write_files
 from ..tables import Column, Sheet
 from ..text import UserError, list_of, number_of, read_json, reason, text_of
 from .output import findings_text, read_document, sheet
@@ -120,7 +120,7 @@ def run(values: Values) -> int:
         shown.append(page.Section("Profiles", [described]))
     shown.append("What this means: showstopper-portability(7), ssprofile(1).")
     index = page.Page("Portability", shown, program=f"ssprofile {__version__}")
-    write_file(f"{folder}/index.html", page.render(index))
+    write_files(folder, {"index.html": page.render(index)})
     if not values.quiet:
         said = f"{values.say}\n" if values.say else ""
         findings = "".join(findings_text(part.findings) for part in parts if part.kind != "predict")

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any, NamedTuple
 
 from ..options import Values, parse
-from ..text import UserError, list_of, reason, text_of
+from ..outputs import make_folders
+from ..text import UserError, list_of, text_of
 from . import COMPARE, PREDICT
 from .measure import forward, measure, read_battery
 from .output import findings_text, read_document
@@ -73,10 +73,7 @@ def run(values: Values) -> int:
         raise UserError(f"{comparison} names no base")
     here = _Subject.of(text_of(document, "base")) if values.base_here else None
 
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"{folder}: {reason(error)}") from None
+    make_folders(folder)
     subjects = [(here, base)] if here else []
     for subject, name in [*subjects, (target, f"{folder}/target")]:
         if status := _measure(values, subject, name):
