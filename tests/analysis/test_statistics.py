@@ -405,6 +405,7 @@ def test_tests_that_cannot_be_computed_give_a_reason() -> None:
     assert st.shapiro_wilk([1, 2]).missing == "fewer than 3 values"
     assert st.shapiro_wilk(range(5001)).missing == "more than 5000 values"
     assert st.shapiro_wilk([2, 2, 2]).missing == "all values are equal"
+    assert st.shapiro_wilk([1.1, 1.2, 1.3]).p == pytest.approx(1)  # W is rounded up
     for test in (st.bartlett, st.welch_anova):
         assert test([usual]).missing == "there is only one group"
         assert test([usual, single]).missing == "a group has fewer than two values"

@@ -9,6 +9,7 @@ import struct
 from typing import Any
 
 from . import __version__, text
+from .contents import open_regular
 from .text import UserError, number_of, text_of
 from .verdicts import Verdict
 
@@ -53,7 +54,7 @@ def judge_run(folder: str, summary: Any) -> Verdict:
 def is_written(folder: str) -> bool:
     """Return whether a run is still writing the record: it holds a lock on `interrupted`."""
     try:
-        mark = os.open(f"{folder}/interrupted", os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        mark = open_regular(f"{folder}/interrupted")
     except OSError:
         return False
     try:

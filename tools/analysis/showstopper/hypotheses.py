@@ -13,13 +13,13 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from . import statistics, text
+from .contents import read_file, read_stream
 from .tables import Column, Sheet, Table
 from .text import Field, InvalidLine, UserError, show, split_fields
 
@@ -66,7 +66,8 @@ def _read_text(path: str) -> tuple[str, str]:
     """Return the name of a file and its text."""
     name = "standard input" if path == "-" else path
     try:
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        is_input = path == "-"
+        data = read_stream(sys.stdin.buffer) if is_input else read_file(path, is_named=True)
     except OSError as error:
         raise UserError(f"{show(name)} cannot be read: {text.reason(error)}") from None
     return name, text.unpack(data, name).decode("utf-8", "surrogateescape")

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from . import __version__, text
+from .contents import read_file
 from .documents import check_schema, is_written, judge_run, open_folder
 from .statistics import Histogram, unfinished_length
 from .text import (
@@ -271,8 +272,8 @@ class Record:
 
     def read_events(self) -> Iterator[Any]:
         """Yield the events as recorded, None for each line that is not an event."""
-        with open(f"{self.folder}/events.jsonl", "rb") as stream:
-            lines = stream.read().decode("utf-8", "surrogateescape").split("\n")
+        data = read_file(f"{self.folder}/events.jsonl")
+        lines = data.decode("utf-8", "surrogateescape").split("\n")
         for line in lines[: -1 if not lines[-1] else None]:
             try:
                 yield text.parse_json(line)

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from .cli import Program, complain
+from .contents import open_file
 from .options import Option, Values
 from .outputs import Folder, check_outputs, write_file
 from .text import UserError, reason, show
@@ -264,7 +265,7 @@ _INPUTS = (
 
 def _begins(path: str, heading: bytes) -> bool:
     try:
-        with open(path, "rb") as stream:
+        with open_file(path) as stream:
             return stream.read(len(heading)) == heading
     except OSError as error:
         raise UserError(f"{path}: {reason(error)}") from None

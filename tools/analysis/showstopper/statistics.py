@@ -878,7 +878,7 @@ def _normal_weights(count: int) -> Array:
 def _p_of_normality(w: float, count: int) -> float:
     """Return the p-value: exactly for three values; 1 - W, transformed, is about normal."""
     if count == 3:
-        return max(6 / math.pi * (math.asin(math.sqrt(w)) - math.asin(math.sqrt(0.75))), 0)
+        return max(6 / math.pi * (math.asin(math.sqrt(min(w, 1))) - math.asin(math.sqrt(0.75))), 0)
     y = math.log(1 - w)
     if count > 11:
         x = math.log(count)

@@ -13,6 +13,8 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 
+from .contents import SIZE_MAX, read_file
+
 if TYPE_CHECKING:  # documents and plans are read without NumPy, which takes a while to import
     import numpy as np
 
@@ -72,8 +74,8 @@ def wrap(text: str, margin: int = 0) -> str:
 
 
 def reason(error: OSError) -> str:
-    """Return why a system call failed, as strerror() says it."""
-    return os.strerror(error.errno or 0)
+    """Return why a file cannot be read or written, for a system call as strerror() says it."""
+    return error.strerror or os.strerror(error.errno or 0)
 
 
 # Numbers
@@ -157,15 +159,33 @@ def unpack(data: bytes, name: str) -> bytes:
     program = next((packer for magic, packer in _PACKED.items() if data.startswith(magic)), None)
     if program is None:
         return data
+    packed = os.memfd_create("packed")
     try:
-        result = subprocess.run([program, "-dc"], input=data, capture_output=True, check=False)
+        os.write(packed, data)
+        os.lseek(packed, 0, os.SEEK_SET)
+        unpacked, status = _run_unpacker(program, packed)
     except OSError:
         why = "the program that unpacks it cannot be started: install gzip, xz-utils or zstd"
     else:
-        if result.returncode == 0:
-            return result.stdout
+        if status == 0:
+            return unpacked
         why = "unpacking it failed: the file is damaged"
+        if len(unpacked) > SIZE_MAX:
+            why = f"unpacked it is larger than {SIZE_MAX >> 20} MiB"
+    finally:
+        os.close(packed)
     raise UserError(f"{show(name)} is compressed, and {why}")
+
+
+def _run_unpacker(program: str, packed: int) -> tuple[bytes, int]:
+    """Return what the program printed, and its status."""
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen([program, "-dc"], stdin=packed, stdout=pipe, stderr=nothing) as process:
+        assert process.stdout
+        unpacked = process.stdout.read(SIZE_MAX + 1)
+        if len(unpacked) > SIZE_MAX:
+            process.kill()
+    return unpacked, process.returncode
 
 
 class Table:
@@ -476,17 +496,12 @@ def split_fields(line: str, separator: str = ",") -> list[Field]:
         at = end if is_blank else end + 1
 
 
-def read_bytes(folder: str, name: str) -> bytes:
-    path = os.path.join(folder, name)
+def read_bytes(folder: str, name: str, *, is_named: bool = False) -> bytes:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+        return read_file(os.path.join(folder, name), is_named=is_named)
     except OSError as error:
-        raise UserError(f"{name}: {reason(error)}") from None
-    try:
-        with open(descriptor, "rb") as stream:
-            return stream.read() or b""
-    except OSError as error:
-        raise UserError(f"{name} cannot be read: {reason(error)}") from None
+        cannot = " cannot be read" if isinstance(error, IsADirectoryError) else ""
+        raise UserError(f"{name}{cannot}: {reason(error)}") from None
 
 
 def read_table(
@@ -505,10 +520,19 @@ def read_table(
 
 
 def read_texts(
-    folder: str, name: str, columns: Sequence[str] | None, optional: Sequence[str] = ()
+    folder: str,
+    name: str,
+    columns: Sequence[str] | None,
+    optional: Sequence[str] = (),
+    *,
+    is_named: bool = False,
 ) -> Table:
-    """Read a table of texts as read_table() does, but without NumPy and with its `fields`."""
-    return parse_table(name, unpack(read_bytes(folder, name), name), columns, optional)
+    """
+    Read a table of texts as read_table() does, but without NumPy and with its `fields`. `is_named`:
+    the caller names it, so that it may be a pipe.
+    """
+    data = read_bytes(folder, name, is_named=is_named)
+    return parse_table(name, unpack(data, name), columns, optional)
 
 
 def read_columns(
@@ -567,11 +591,7 @@ def read_json(folder: str, name: str, hint: str = "") -> Any:
     """Read a document. Raises UserError, with the path, if it is missing or invalid."""
     path = f"{folder}/{name}"
     try:
-        with open(path, "rb") as stream:
-            data = stream.read(DOCUMENT_MAX)
-        if len(data) == DOCUMENT_MAX:
-            raise ValueError("cannot be read")
-        return parse_json(data.decode("utf-8"))
+        return parse_json(read_file(path, DOCUMENT_MAX).decode("utf-8"))
     except UnicodeDecodeError as error:
         line = 1 + error.object[: error.start].count(b"\n")
         raise UserError(f"{path}: invalid JSON: line {line}: invalid utf-8 string") from None

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import units
+from .contents import read_file
 from .text import UserError, reason, show
 
 LOAD_MIN = 1e-9  # smaller loads count as 0
@@ -35,8 +36,7 @@ def read(path: str) -> Trace:
     """Read a trace; raise UserError if it is not valid."""
     name = show(path)
     try:
-        with open(path, "rb") as stream:
-            data = stream.read()
+        data = read_file(path, is_named=True)
     except IsADirectoryError as error:
         raise UserError(f"{name} cannot be read: {reason(error)}") from None
     except OSError as error:

@@ -38,7 +38,8 @@ def _read(path: str, target: str) -> pd.DataFrame:
     if is_folder and not os.path.exists(f"{path}/ratios.csv"):
         hint = "name that table, or the folder that `ssprofile compare -o` wrote it to"
         raise UserError(f"{path}: no ratios.csv in this folder: {hint}")
-    table = read_texts("", f"{path}/ratios.csv" if is_folder else path, _COLUMNS)
+    name = f"{path}/ratios.csv" if is_folder else path
+    table = read_texts("", name, _COLUMNS, is_named=not is_folder)
     frame = pd.DataFrame(table.fields, columns=list(_COLUMNS), dtype=object)
     frame = frame.replace({'""': '"'}, regex=True)
     valid = np.ones(len(frame), dtype=bool)

@@ -16,8 +16,10 @@ from typing import NamedTuple
 import pandas as pd
 
 from .. import statistics
+from ..contents import open_file, read_stream
 from ..text import UserError, number, parse_table, reason, show, unpack
 
+RESULTS = "results.csv"  # in a folder of `ssprofile measure`
 WITHOUT = "without"  # the limits without a throttle
 KEY = ["benchmark", "class"]  # identify a benchmark: a name may occur in two classes
 
@@ -138,12 +140,13 @@ class _Row(NamedTuple):
 
 def _read_bytes(path: str) -> bytes:
     """Read a file, which may be a pipe; of an endless one without lines only its beginning."""
+    is_named = os.path.basename(path) != RESULTS
     try:
-        with open(path, "rb") as file:
+        with open_file(path, is_named=is_named) as file:
             first = file.readline(_LINE_MAX + 1)
             if len(first) > _LINE_MAX:
                 raise UserError(f"{path}: the first line is too long")
-            return first + file.read()
+            return first + read_stream(file)
     except OSError as error:
         cannot = " cannot be read" if error.errno == errno.EISDIR else ""
         raise UserError(f"{show(path)}{cannot}: {reason(error)}") from None
@@ -303,7 +306,7 @@ class Choice(NamedTuple):
             path = path.rpartition(":")[0]
             if not path:
                 raise UserError(f"{show(text)}: {os.strerror(errno.ENOENT)}")
-        table = path + "/results.csv" if os.path.isdir(path) else path
+        table = f"{path}/{RESULTS}" if os.path.isdir(path) else path
         names = text[len(path) + 1 :]
         if text != path and not names:
             more = "names no machine: use FILE:MACHINE or FILE:MACHINE:LIMITS"
@@ -322,8 +325,8 @@ class Origin:
     def of(cls, path: str) -> Origin:
         folder = os.path.dirname(path) or "."
         try:
-            with open(f"{folder}/version.txt", "rb") as stream:
-                version = os.fsdecode(stream.readline().rstrip(b"\n"))
+            with open_file(f"{folder}/version.txt") as stream:
+                version = os.fsdecode(stream.readline(_LINE_MAX).rstrip(b"\n"))
         except OSError:
             version = ""
         return cls(os.path.exists(f"{folder}/profile.json"), version)

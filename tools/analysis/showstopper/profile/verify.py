@@ -13,7 +13,7 @@ from . import COMPARE, PREDICT
 from .measure import forward, measure, read_battery
 from .output import findings_text, read_document
 from .ratios import Matching
-from .results import WITHOUT, Throttle, read
+from .results import RESULTS, WITHOUT, Throttle, read
 
 
 class _Subject(NamedTuple):
@@ -54,7 +54,7 @@ def _say_missing(values: Values, target: str) -> list[str]:
     """Name the applications that could not run. The reasons were printed during measurement."""
     chosen = Matching("*" if values.benchmarks in ("", "all") else values.benchmarks)
     keys = [key for key in read_battery(values.battery) if chosen.chooses(key)]
-    profiles = read(f"{target}/results.csv").profiles
+    profiles = read(f"{target}/{RESULTS}").profiles
     has = {key for profile in profiles for key in profile.benchmarks.index}
     missing = [name[:60] for name, group in keys if (name, group) not in has]
     if not missing:
