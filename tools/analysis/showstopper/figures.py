@@ -25,6 +25,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from .cache import load_matplotlib
 from .frame import Axis, cut, draw_axes, draw_legend, place_panels
 from .outputs import write_file
 from .style import PALETTE, SMALL, TEXT, TITLES, style, tidy
@@ -91,6 +92,7 @@ def figure(
 
 @functools.cache
 def _classes() -> tuple[Any, Any]:
+    load_matplotlib()
     from matplotlib.axes import Axes
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure

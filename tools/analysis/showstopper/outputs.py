@@ -61,13 +61,13 @@ def _is_known(uid: int) -> bool:
     return not (uid == _UNMAPPED and _is_namespace())
 
 
-def _is_trusted(uid: int) -> bool:
+def is_trusted(uid: int) -> bool:
     return uid in (os.geteuid(), 0, os.stat("/").st_uid) and _is_known(uid)
 
 
 def _is_closed(folder: os.stat_result) -> bool:
     """Return whether only trusted users may change what the folder contains."""
-    return _is_trusted(folder.st_uid) and not folder.st_mode & 0o022
+    return is_trusted(folder.st_uid) and not folder.st_mode & 0o022
 
 
 def _user(uid: int) -> str:
@@ -173,14 +173,14 @@ class _Walk:
         self._links += 1
         if self._links > _LINKS_MAX:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        is_trusted = _is_trusted(link.st_uid)
+        is_ours = is_trusted(link.st_uid)
         # Others may have made another name of a link in a folder that they may write to.
-        if is_trusted and (link.st_nlink == 1 or _is_closed(folder)):
+        if is_ours and (link.st_nlink == 1 or _is_closed(folder)):
             return
         is_of_owner = link.st_uid == folder.st_uid
         if is_of_owner and os.path.dirname(shown) == "/" and not folder.st_mode & 0o022:
             return  # in a user namespace, whose / belongs to a user that it does not map
-        if is_trusted or not is_of_owner or not _is_known(link.st_uid):
+        if is_ours or not is_of_owner or not _is_known(link.st_uid):
             _refuse_link(link.st_uid, shown)
         self._bound.setdefault(link.st_uid, shown)
 
@@ -338,7 +338,7 @@ def _open_special(place: Place, path: str) -> int:
         raise OutputError(f"{path} is a block device: name a file")
     folder = os.fstat(place.folder)
     is_shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & 0o022
-    if stat.S_ISFIFO(mode) and is_shared and not _is_trusted(uid):
+    if stat.S_ISFIFO(mode) and is_shared and not is_trusted(uid):
         raise OutputError(f"{path} is a pipe of {_user(uid)}: choose a folder of your own")
 
     flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
