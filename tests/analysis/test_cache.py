@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,21 @@ def test_link_leads_to_a_folder_that_is_judged(home: Path) -> None:
 def test_unusable_folder_is_not_used(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", path)
     assert cache.find_folder() == ""
+
+
+@as_root
+def test_folder_that_is_not_writable_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory() as home:
+        monkeypatch.setenv("HOME", home)
+        os.chown(home, ALICE, ALICE)
+        os.seteuid(ALICE)
+        try:
+            folder = cache.find_folder()
+            assert folder
+            os.chmod(folder, 0o500)
+            assert cache.find_folder() == ""
+        finally:
+            os.seteuid(0)
 
 
 def test_settings_of_the_current_folder_are_not_read(tmp_path: Path) -> None:

@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes: exit statuses, streams and signals, and what they import."""
 
+import ast
+import contextlib
+import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
 from showstopper import __version__, cli
+from showstopper.tables import name_text, page_text
+from showstopper.text import Notes, printable, show
 
 PACKAGE = Path(__file__).parents[2] / "tools/analysis"
 LAUNCH = f"import sys; sys.path.insert(0, {str(PACKAGE)!r}); from showstopper import cli; "
@@ -141,7 +149,7 @@ def test_libraries_may_write_their_cache(tmp_path: Path) -> None:
     text = "import os; print(os.environ['MPLCONFIGDIR'], os.path.isdir(os.environ['MPLCONFIGDIR']))"
     environment = {name: os.environ[name] for name in os.environ if name != "MPLCONFIGDIR"}
     environment |= {"XDG_CACHE_HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
-    expected = f"{tmp_path}/showstopper/matplotlib False\n"  # matplotlib makes it
+    expected = f"{tmp_path}/showstopper/matplotlib True\n"
     assert body(text, env=environment).stdout.decode() == expected
 
     environment["XDG_CACHE_HOME"] = "/dev/null/cache"
@@ -166,3 +174,107 @@ def test_launcher_runs_the_named_program(tmp_path: Path) -> None:
     assert done.stderr.decode().startswith(
         "analysis: unknown program 'ssrepor': did you mean 'ssreport'?"
     )
+
+
+# What files contain
+
+HOSTILE = "\x1b[31m \x9b31m \x7f \udc9b31m"
+CONTROL = re.compile(
+    rb"[\0-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|(?<![\xc2-\xf4\x80-\xbf])[\x80-\x9f]"
+)
+
+
+def on_a_terminal(words: list[str], folder: Path) -> bytes:
+    """Return what a program prints on a terminal."""
+    ours, theirs = pty.openpty()
+    settings = termios.tcgetattr(theirs)
+    settings[1] &= ~termios.OPOST  # which would print \r\n
+    termios.tcsetattr(theirs, termios.TCSANOW, settings)
+    command = [sys.executable, "-IXutf8", "-c", REPORT, *words]
+    with subprocess.Popen(command, cwd=folder, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        printed = b""
+        with contextlib.suppress(OSError):  # EIO at the end
+            while data := os.read(ours, 1 << 16):
+                printed += data
+    os.close(ours)
+    assert process.returncode in (0, 1, 3, 125)
+    return printed
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A record whose name and texts would control a terminal."""
+    folder = tmp_path_factory.mktemp("hostile")
+    record = folder / f"record{HOSTILE}"
+    record.mkdir()
+    escaped = json.dumps(HOSTILE[:-4])
+    plan = '{"schema": 2, "instances": [{"command": [%s]}], "cpus": [0], "target": {"mean": 0.5}}'
+    (record / "plan.json").write_text(plan % escaped)
+    check = '{"check": %s, "result": "invalid", "figure": 1}' % escaped
+    summary = '{"schema": 2, "ended_by": "duration", "verdict": %s}'
+    verdict = '{"result": "invalid", "reasons": [%s], "checks": [%s]}' % (escaped, check)
+    (record / "summary.json").write_text(summary % verdict)
+    rows = "".join(f"2026-01-01T00:00:0{at}Z,{at + 1},0.5,0.4,0.4,1\n" for at in range(9))
+    heading = "time,elapsed_seconds,target,load,duty,counted\n"
+    text = f"{heading}{rows}{HOSTILE},\n"
+    (record / "samples.csv").write_text(text, errors="surrogateescape")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "", "--check", "--table runs", "--table runs --format md", "--table runs --format json",
+        "--table none", "--quiet --policy x",
+    ],
+)
+def test_texts_of_files_do_not_control_a_terminal(words: str, hostile: Path) -> None:
+    printed = on_a_terminal([*words.split(), f"record{HOSTILE}"], hostile)
+    assert b"record" in printed or words == "--table none"
+    assert CONTROL.findall(printed) == []
+
+
+@pytest.mark.parametrize("words", ["", "--check", "--table runs --format md"])
+def test_lines_for_people_have_no_control_characters(words: str, hostile: Path) -> None:
+    """They may be shown later, as those of a log."""
+    done = run(REPORT, *words.split(), f"record{HOSTILE}", cwd=hostile)
+    assert b"record" in done.stdout and CONTROL.findall(done.stdout + done.stderr) == []
+
+
+def test_pages_have_no_control_characters(hostile: Path) -> None:
+    run(REPORT, "-o", "out", f"record{HOSTILE}", cwd=hostile)
+    page = (hostile / "out/report.html").read_bytes()
+    assert b"record" in page and CONTROL.findall(page) == []
+
+
+def test_tables_for_programs_are_exact(hostile: Path) -> None:
+    done = run(REPORT, "--table", "runs", f"record{HOSTILE}", cwd=hostile)
+    assert HOSTILE.encode("utf-8", "surrogateescape") in done.stdout
+
+
+def test_every_control_character_is_replaced() -> None:
+    octets = [bytes([code]).decode("utf-8", "surrogateescape") for code in range(256)]
+    for one in {*octets, *map(chr, range(256))}:
+        is_control = bool(CONTROL.search(one.encode("utf-8", "surrogateescape"))) or one == "\n"
+        assert printable(one) == ("?" if is_control else one)
+    for shown in (show("a\x9bb"), str(note("a\x9bb")), name_text("a\x9bb", 3), page_text("a\x9bb")):
+        assert len(shown) == 3 and "\x9b" not in shown
+
+
+def note(words: str) -> Notes:
+    notes = Notes()
+    notes.add(words)
+    return notes
+
+
+def test_lines_for_people_are_printed_by_one_function() -> None:
+    """Only tables, documents and plans for programs are printed as they are."""
+    found = {}
+    for path in (PACKAGE / "showstopper").rglob("*.py"):
+        calls = [one for one in ast.walk(ast.parse(path.read_text())) if isinstance(one, ast.Call)]
+        if count := sum(ast.unparse(one.func) == "print" for one in calls):
+            found[str(path.relative_to(PACKAGE / "showstopper"))] = count
+    assert found == {
+        "cli.py": 4, "ssreport.py": 3, "antagonist/__init__.py": 2, "antagonist/answer.py": 1
+    }

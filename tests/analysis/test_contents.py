@@ -48,7 +48,9 @@ def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", [*RECORD, "run.json", "manifest.csv", "fleet.csv", "requests.json"])
+@pytest.mark.parametrize(
+    "name", [*RECORD, "run.json", "manifest.csv", "fleet.csv", "requests.json"]
+)
 def test_pipe_in_a_record_is_not_read(name: str, record: Path) -> None:
     (record / name).unlink(missing_ok=True)
     os.mkfifo(record / name)

@@ -29,7 +29,8 @@ def find_folder() -> str:
             os.mkdir(folder, 0o700)
     except OSError:
         return ""
-    return folder if os.access(folder, os.W_OK | os.X_OK) else ""
+    is_writable = os.access(folder, os.W_OK | os.X_OK, effective_ids=True)
+    return folder if is_writable else ""
 
 
 def _is_safe(folder: str) -> bool:

@@ -19,12 +19,10 @@ from typing import NamedTuple, NoReturn
 from . import __version__
 from .options import Option, Values, describe, parse, unknown
 from .outputs import OutputError
-from .text import UserError, wrap
+from .text import UserError, printable, wrap
 
 FAILED = 125
 _MESSAGE_MAX = 1023  # bytes
-
-_CONTROL = {code: "?" for code in (*range(0x20), 0x7F)}
 
 
 class Program(NamedTuple):
@@ -57,13 +55,18 @@ PROGRAMS = {
 }
 
 
+def say(text: str) -> None:
+    """Print lines for people. Texts of files do not control the terminal."""
+    print("\n".join(map(printable, text.split("\n"))), end="")
+
+
 def complain(program: str, message: str) -> None:
-    print(f"{program}: {message}", file=sys.stderr)
+    print(f"{program}: {printable(message)}", file=sys.stderr)
 
 
 def _print_error(program: str, error: Exception) -> None:
     """Print an error on one line, which C cuts, too."""
-    message = str(error).translate(_CONTROL).encode("utf-8", "surrogateescape")[:_MESSAGE_MAX]
+    message = str(error).encode("utf-8", "surrogateescape")[:_MESSAGE_MAX]
     complain(program, message.decode("utf-8", "surrogateescape"))
 
 
@@ -141,9 +144,17 @@ class _Output(io.FileIO):
         return len(octets)
 
 
+class _Terminal(io.TextIOWrapper):
+    """Also tables for programs do not control a terminal."""
+
+    def write(self, text: str) -> int:
+        super().write("\n".join(map(printable, text.split("\n"))))
+        return len(text)
+
+
 def _open_stream(descriptor: int) -> tuple[_Output, io.TextIOWrapper]:
     output = _Output(descriptor, "wb", closefd=False)
-    stream = io.TextIOWrapper(
+    stream = (_Terminal if output.isatty() else io.TextIOWrapper)(
         io.BufferedWriter(output),
         encoding="utf-8",
         errors="surrogateescape",
@@ -173,26 +184,15 @@ def _set_signals() -> None:
 
 
 def _prepare_libraries() -> None:
-    """Choose one thread, and a folder that matplotlib may write to; no warnings of libraries."""
+    """Choose one thread, and a folder for matplotlib's cache; no warnings of libraries."""
     warnings.simplefilter("ignore")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # In a virtual machine, the first use of a huge page may take longer than all else.
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
-    if "MPLCONFIGDIR" in os.environ:
-        return
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    folder = os.path.join(cache, "showstopper", "matplotlib")
-    above = folder
-    while not os.path.lexists(above) and os.path.dirname(above) != above:
-        above = os.path.dirname(above)
-    if not os.path.isabs(folder) or not os.access(above, os.W_OK | os.X_OK):
-        import atexit
-        import shutil
-        import tempfile
+    if "MPLCONFIGDIR" not in os.environ:
+        from .cache import find_folder, make_temporary
 
-        folder = tempfile.mkdtemp(prefix="showstopper-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    os.environ["MPLCONFIGDIR"] = folder
+        os.environ["MPLCONFIGDIR"] = find_folder() or make_temporary()
 
 
 NEEDED = ("numpy", "pandas", "scipy", "matplotlib", "jinja2")

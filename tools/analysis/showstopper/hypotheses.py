@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from . import statistics, text
+from .cli import complain, say
 from .contents import read_file, read_stream
 from .tables import Column, Sheet, Table
 from .text import Field, InvalidLine, UserError, show, split_fields
@@ -426,7 +427,7 @@ def main(request: Any) -> int:
         groups = read(request.words[0], request.value, request.group, request.run)
     if groups.skipped:
         rows = f"{groups.skipped} row{'' if groups.skipped == 1 else 's'}"
-        print(f"ssreport: skipped {rows} without a value, a group or a run", file=sys.stderr)
+        complain("ssreport", f"skipped {rows} without a value, a group or a run")
 
     found = test_groups(groups, request.confidence)
     if request.table and request.table not in found.sheets:
@@ -438,7 +439,7 @@ def main(request: Any) -> int:
     if request.table:
         print_sheet(found.sheets[request.table], request)
     elif not request.quiet:
-        print(found.text(request.test), end="")
+        say(found.text(request.test))
     why = found.missing(request.test)
     if why:
         raise UserError(f"no result: {why}", NO_RESULT)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from .cli import Program, complain
+from .cli import Program, complain, say
 from .contents import open_file
 from .options import Option, Values
 from .outputs import Folder, check_outputs, write_file
@@ -377,8 +377,10 @@ def print_sheet(sheet: Sheet, request: Values) -> None:
     if not len(sheet):
         raise UserError(f"table {sheet.table.name} has no rows", NO_RESULTS)
     if not request.column:
-        form = {"md": sheet.markdown, "json": sheet.json}.get(request.format, sheet.csv)
-        print(form(), end="")
+        if request.format == "md":
+            say(sheet.markdown())
+        else:
+            print(sheet.json() if request.format == "json" else sheet.csv(), end="")
         return
     if request.column not in [column.name for column in sheet.table.columns]:
         column = show(request.column)
@@ -464,7 +466,7 @@ def _decide(request: Values) -> int:
         if report.notes and not request.quiet:
             complain("ssreport", str(report.notes))
     if request.format == "md" or not request.quiet:
-        print(words, end="")
+        say(words)
     return status
 
 
@@ -483,7 +485,7 @@ def _check_records(request: Values) -> int:
         print_sheet(verdicts.sheet(judged), request)
     elif not request.quiet:
         for name, verdict in judged:
-            print(f"{name}: {verdict.result}: {verdict.reasons}")
+            say(f"{name}: {verdict.result}: {verdict.reasons}\n")
     invalid = sum(verdict.is_invalid for _, verdict in judged)
     if invalid:
         are = "is" if invalid == 1 else "are"
@@ -530,7 +532,7 @@ def _make_report(request: Values) -> int:
     if request.table:
         print_sheet(report.table(request.table), request)
     elif not request.quiet:
-        print(report.text(), end="")
+        say(report.text())
 
     if is_empty:
         raise UserError("no results: no run has a record that can be reported", NO_RESULTS)

@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from .text import printable
+
 Cell = str | float
 
 
@@ -108,21 +110,17 @@ def page_number(value: float, decimals: int = 0, *, percent: bool = False) -> st
     return "\u2212" + digits[1:] if digits.startswith("-") else digits
 
 
-# Characters that are not valid in XML: C1 controls, two codes that are not characters, and bytes
-# that are not UTF-8. Each byte of them is shown as a question mark.
+# Besides control characters, XML cannot have two codes that are not characters, and bytes that are
+# not UTF-8. Each byte of them is shown as a question mark.
 _INVALID: dict[int, str] = (
-    dict.fromkeys(range(0x80, 0xA0), "??")
-    | dict.fromkeys((0xFFFE, 0xFFFF), "???")
-    | dict.fromkeys(range(0xDC80, 0xDD00), "?")
+    dict.fromkeys((0xFFFE, 0xFFFF), "???") | dict.fromkeys(range(0xDC80, 0xDD00), "?")
 )
-_CONTROLS = (*range(0x20), 0x7F)
-_TERMINAL = _INVALID | dict.fromkeys(_CONTROLS, " ")
-_PAGE = _INVALID | dict.fromkeys(_CONTROLS, "?") | dict.fromkeys(b"\n\t", " ")
+_PAGE = _INVALID | dict.fromkeys(b"\n\t", " ")
 _MARKDOWN = str.maketrans(
     {mark: "\\" + mark for mark in "|\\`*_<>&[]"} | dict.fromkeys("\n\r\t", " ")
 )
 _JSON: dict[int, str] = (
-    {code: f"\\u{code:04x}" for code in _CONTROLS}
+    {code: f"\\u{code:04x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
     | dict.fromkeys(range(0xDC80, 0xDD00), "\\ufffd")
     | {ord('"'): '\\"', ord("\\"): "\\\\"}
 )
@@ -130,12 +128,12 @@ _JSON: dict[int, str] = (
 
 def page_text(text: str) -> str:
     """Replace the characters of a text that a page cannot have. Does not escape it."""
-    return text.translate(_PAGE)
+    return printable(text.translate(_PAGE))
 
 
 def name_text(name: str, width: int) -> str:
     """Return a name in this width, cut on the left: the end of a path says more."""
-    name = name.translate(_TERMINAL)
+    name = printable(name.translate(_INVALID), " ")
     if len(name) > width:
         name = ".." + name[len(name) - width + 2 :]
     return name.ljust(width)

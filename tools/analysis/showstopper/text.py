@@ -39,13 +39,23 @@ class Notes:
         self.items: list[str] = []
 
     def add(self, note: str) -> None:
-        self.items.append(re.sub("[\0-\x1f\x7f]", "?", note))
+        self.items.append(printable(note))
 
     def __str__(self) -> str:
         return "; ".join(self.items)
 
     def __bool__(self) -> bool:
         return bool(self.items)
+
+
+# Terminals obey these characters; those of C1 also as single bytes.
+_CONTROLS = (*range(0x20), *range(0x7F, 0xA0), *range(0xDC80, 0xDCA0))
+_MARKED = {mark: dict.fromkeys(_CONTROLS, mark) for mark in "? "}
+
+
+def printable(text: str, mark: str = "?") -> str:
+    """Return a text, which may come from a file, as one line without control characters."""
+    return text.translate(_MARKED[mark])
 
 
 def show(text: str) -> str:
@@ -55,7 +65,7 @@ def show(text: str) -> str:
     shown = octets[:92] if cut else octets
     while cut and shown and shown[-1] & 0xC0 == 0x80:
         shown = shown[:-1]
-    line = re.sub("[\0-\x1f\x7f]", " ", shown.decode("utf-8", "surrogateescape"))
+    line = printable(shown.decode("utf-8", "surrogateescape"), " ")
     return line + ("..." if cut else "")
 
 
@@ -167,24 +177,22 @@ def unpack(data: bytes, name: str) -> bytes:
     except OSError:
         why = "the program that unpacks it cannot be started: install gzip, xz-utils or zstd"
     else:
-        if status == 0:
-            return unpacked
         why = "unpacking it failed: the file is damaged"
         if len(unpacked) > SIZE_MAX:
             why = f"unpacked it is larger than {SIZE_MAX >> 20} MiB"
+        elif status == 0:
+            return unpacked
     finally:
         os.close(packed)
     raise UserError(f"{show(name)} is compressed, and {why}")
 
 
 def _run_unpacker(program: str, packed: int) -> tuple[bytes, int]:
-    """Return what the program printed, and its status."""
+    """Return what the program printed, up to a limit, and its status."""
     pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
     with subprocess.Popen([program, "-dc"], stdin=packed, stdout=pipe, stderr=nothing) as process:
         assert process.stdout
         unpacked = process.stdout.read(SIZE_MAX + 1)
-        if len(unpacked) > SIZE_MAX:
-            process.kill()
     return unpacked, process.returncode
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from ..cli import Program
 from ..options import Option, Values
-from ..text import UserError
+from ..text import UserError, printable
 
 
 def _check(values: Values) -> None:
@@ -35,7 +35,7 @@ def _run(command: str) -> Callable[[Values], int]:
             study.find_suspects(call, pending)
         print(*plan.lines(asked), sep="\n")
         for line in plan.forecast(asked):
-            print(line, file=sys.stderr)
+            print(printable(line), file=sys.stderr)
         return 0
 
     return run

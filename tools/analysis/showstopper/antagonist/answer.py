@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .. import __version__, page
+from ..cli import say
 from ..outputs import write_files
 from ..tables import Column, Sheet, Table, json_text
 from .effects import HURTS, NOTHING, SHIFTS, SUPPORTS, UNTESTABLE, Effects, percent
@@ -360,7 +361,7 @@ def report(study: Study) -> int:
     if study.call.json:
         print(json_answer(study, suspects))
     else:
-        print(*results(study, suspects), *warnings(study), sep="\n")
+        say("".join(f"{line}\n" for line in (*results(study, suspects), *warnings(study))))
     if study.call.page:
         write_page(study, suspects, study.call.page)
     return int(study.is_done and not is_answered(suspects))

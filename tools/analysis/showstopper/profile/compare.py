@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from .. import page, published
+from ..cli import say
 from ..options import Values
 from ..tables import Column, Sheet
 from ..text import UserError, read_texts
@@ -352,5 +353,5 @@ def run(values: Values) -> int:
     if values.output:
         output.write(values.output)
     if not values.quiet:
-        print(f"Base: {output.base}\n{output.text()}", end="")
+        say(f"Base: {output.base}\n{output.text()}")
     return 0

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from .. import __version__, page
+from ..cli import say
 from ..options import Values
 from ..outputs import write_files
 from ..tables import Column, Sheet
@@ -124,5 +125,5 @@ def run(values: Values) -> int:
     if not values.quiet:
         said = f"{values.say}\n" if values.say else ""
         findings = "".join(findings_text(part.findings) for part in parts if part.kind != "predict")
-        print(f"{said}{findings}\n{ranges.markdown()}", end="")
+        say(f"{said}{findings}\n{ranges.markdown()}")
     return 0

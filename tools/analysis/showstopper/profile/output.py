@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from .. import __version__, page
+from ..cli import complain
 from ..outputs import write_files
 from ..tables import Column, Sheet, Table, json_text, number
 from ..text import UserError, number_of, read_json, wrap
@@ -119,7 +119,7 @@ def picture(svg: Markup, caption: str, how: str) -> page.Picture:
 
 def print_warnings(warnings: Warnings) -> None:
     for line in warnings.lines(SHOWN):
-        print(f"ssprofile: warning: {line}", file=sys.stderr)
+        complain("ssprofile", f"warning: {line}")
 
 
 def read_document(folder: str, name: str, shown: str, hint: str = "") -> Any:

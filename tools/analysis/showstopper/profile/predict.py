@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
 from .. import page
+from ..cli import complain, say
 from ..options import Values
 from ..tables import Column
 from ..text import Notes, UserError, read_texts
@@ -51,7 +51,7 @@ def _read(path: str, target: str) -> pd.DataFrame:
     notes = Notes()
     table.note(notes)
     if notes:
-        print(f"ssprofile: warning: {notes}", file=sys.stderr)
+        complain("ssprofile", f"warning: {notes}")
     frame = frame[valid & is_chosen]
     if not len(frame):
         raise UserError(f"{path} has no ratio{f' of the target {target}' if target else ''}")
@@ -106,7 +106,7 @@ def run(values: Values) -> int:
     path = values.words[0]
     if values.list:
         targets = _read(path, "")["target"]
-        print("\n".join(targets[targets.ne(targets.shift())]))
+        say("".join(f"{target}\n" for target in targets[targets.ne(targets.shift())]))
         return 0
     profile = _read_target(path, values.target)
     target = profile["target"].iloc[0]
@@ -137,5 +137,5 @@ def run(values: Values) -> int:
         output.pictures = [_draw(profile, applications, bounds)]
         output.write(values.output)
     if not values.quiet:
-        print(output.text(), end="")
+        say(output.text())
     return 0

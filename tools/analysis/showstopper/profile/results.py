@@ -17,7 +17,7 @@ import pandas as pd
 
 from .. import statistics
 from ..contents import open_file, read_stream
-from ..text import UserError, number, parse_table, reason, show, unpack
+from ..text import UserError, number, parse_table, printable, reason, show, unpack
 
 RESULTS = "results.csv"  # in a folder of `ssprofile measure`
 WITHOUT = "without"  # the limits without a throttle
@@ -26,7 +26,6 @@ KEY = ["benchmark", "class"]  # identify a benchmark: a name may occur in two cl
 _COLUMNS = ("machine", "limits", "benchmark", "lower_is_better", "class", "repetition", "result")
 _LINE_MAX = 1 << 20  # bytes
 _APART_MAX = 10  # factor between repetitions above which results are suspicious
-_CONTROL = re.compile("[\0-\x1f\x7f]")
 _MARK = "\ufeff".encode()  # some spreadsheets write a byte order mark, also into joined tables
 
 SHOWN, KEPT = 20, 100_000  # warnings of a kind for people, and in a document
@@ -39,7 +38,7 @@ class Warnings:
         self._items: list[tuple[str, str]] = []
 
     def add(self, kind: str, *values: object) -> None:
-        self._items.append((kind, _CONTROL.sub("?", kind % values)))
+        self._items.append((kind, printable(kind % values)))
 
     def extend(self, other: Warnings) -> None:
         self._items += other._items
@@ -155,7 +154,7 @@ def _read_bytes(path: str) -> bytes:
 def _obstacle(row: dict[str, str]) -> tuple[str, ...]:
     """Return why a row is left out, as a format and its values; () if it is valid."""
     for column in _COLUMNS:
-        if _CONTROL.search(row[column]):
+        if printable(row[column]) != row[column]:
             return "the %s contains a control character", column
     for column in _COLUMNS:
         if not row[column]:

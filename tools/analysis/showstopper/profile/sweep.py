@@ -7,6 +7,7 @@ import math
 
 import pandas as pd
 
+from ..cli import say
 from ..options import Values
 from ..statistics import quantile
 from ..tables import Column
@@ -90,5 +91,5 @@ def run(values: Values) -> int:
     output = Output("sweep", "Speed over setting", _say(table), sheets)
     output.pictures = [shown]
     output.write(folder)
-    print(output.text(), end="")
+    say(output.text())
     return 0

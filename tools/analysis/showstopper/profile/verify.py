@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from ..cli import say
 from ..options import Values, parse
 from ..outputs import make_folders
 from ..text import UserError, list_of, text_of
@@ -80,6 +81,6 @@ def run(values: Values) -> int:
             return status
     words = ["-q", "--spread", values.spread, "-o", f"{folder}/compare", base, f"{folder}/target"]
     COMPARE.run(parse(COMPARE.rows, [*words, *["--force"] * values.force]))
-    print(findings_text(_say_missing(values, f"{folder}/target")), end="")
+    say(findings_text(_say_missing(values, f"{folder}/target")))
     words = ["--coverage", values.coverage, "--target", target.name, "-o", folder, comparison]
     return PREDICT.run(parse(PREDICT.rows, [*words, f"{folder}/compare"]))
