@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/paths.h"
 #include "base/streams.h"
 #include "base/version.h"
 #include "command/cli.h"
@@ -99,6 +100,7 @@ int main(int argc, char **argv) {
     int status;
 
     ss_streams_occupy();
+    ss_paths_drop_empty();
     ss_signals_catch_file_limit();
     ss_signals_catch_crashes();
     if (ss_platform_check_rights(&error) < 0)

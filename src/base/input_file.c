@@ -27,3 +27,13 @@ int ss_input_open(int folder, const char *path, off_t max, struct ss_error *erro
     }
     return ss_owned_take(&file);
 }
+
+FILE *ss_input_stream(int folder, const char *path, off_t max, struct ss_error *error) {
+    SS_OWNED(close) int file = ss_input_open(folder, path, max, error);
+    FILE *stream = file < 0 ? NULL : fdopen(file, "r");
+    if (stream)
+        ss_owned_take(&file);
+    else if (file >= 0)
+        ss_paths_fail(path, error);
+    return stream;
+}

@@ -2,6 +2,7 @@
 #ifndef SHOWSTOPPER_BASE_INPUT_FILE_H
 #define SHOWSTOPPER_BASE_INPUT_FILE_H
 
+#include <stdio.h>
 #include <sys/types.h>
 
 #include <showstopper/contract.h>
@@ -15,6 +16,10 @@
  * opened without this: they may be pipes.
  */
 SS_MUST_USE SS_NONNULL(2) int ss_input_open(
+    int folder, const char *path, off_t max, struct ss_error *error);
+
+/* The same for a stream. */
+SS_MUST_USE SS_NONNULL(2) FILE *ss_input_stream(
     int folder, const char *path, off_t max, struct ss_error *error);
 
 #endif

@@ -2,33 +2,30 @@
 #include "base/paths.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/whole_file.h"
+#include "base/walk.h"
 #include "base/words.h"
 
 /* An existing file, or the folder and name of a file that does not exist yet. */
 struct place {
     bool known, exists;
     struct stat status;
-    char path[4100];
-    const char *name;
+    char name[NAME_MAX + 1];
 };
 
 static void find(struct place *place, const char *path) {
+    struct ss_walk walk;
     place->exists = stat(path, &place->status) == 0;
     place->known = place->exists;
-    if (place->exists || ss_whole_file_resolve(path, place->path, sizeof place->path) < 0)
+    if (place->exists)
         return;
-    char *slash = strrchr(place->path, '/');
-    place->name = slash ? slash + 1 : place->path;
-    char folder[sizeof place->path] = ".";
-    if (slash)
-        memcpy(folder, place->path, (size_t)(slash - place->path) + 1);
-    if (slash)
-        folder[slash - place->path + 1] = '\0';
-    place->known = stat(folder, &place->status) == 0;
+    if (ss_walk_begin(&walk, path) == 0 && walk.folder >= 0)
+        place->known = fstat(walk.folder, &place->status) == 0;
+    strcpy(place->name, walk.name);
+    ss_walk_end(&walk);
 }
 
 /* A device may be read and written at the same time. */
@@ -78,6 +75,25 @@ int ss_paths_check(const struct ss_path *paths, size_t count, int printed, struc
             return -1;
     }
     return 0;
+}
+
+void ss_paths_drop_empty(void) {
+    char *to = getenv("PATH");
+    struct ss_words_part part;
+    if (!to)
+        return;
+    char *begin = to;
+    for (const char *at = to; ss_words_next(&at, ':', &part);) {
+        if (part.length == 0)
+            continue;
+        if (to > begin)
+            *to++ = ':';
+        memmove(to, part.text, part.length);
+        to += part.length;
+    }
+    *to = '\0';
+    if (to == begin)
+        unsetenv("PATH");
 }
 
 int ss_paths_fail(const char *path, struct ss_error *error) {

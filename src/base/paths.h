@@ -27,4 +27,10 @@ SS_MUST_USE SS_NONNULL(1) int ss_paths_check(
 /* Fails with "PATH: REASON"; the reason is that of errno. */
 SS_NONNULL(1) int ss_paths_fail(const char *path, struct ss_error *error);
 
+/*
+ * Drops empty parts of PATH, which stand for the current folder: another user may own that. Call
+ * this before anything is searched; a part "." stays.
+ */
+void ss_paths_drop_empty(void);
+
 #endif

@@ -5,28 +5,22 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <showstopper/contract.h>
-#include <showstopper/error.h>
+#include "base/walk.h"
 
 /*
  * A file that is written as a whole or not at all: it gets its name only when it is complete. A
- * pipe or a device is written directly, because no file may replace it. If the path is a link, its
- * target is replaced; in a folder in which all users may create files, such as /tmp, only if the
- * link belongs to us or to the folder's owner.
+ * pipe, a device or an own descriptor is written directly, because no file may replace it. If the
+ * path is a link that a walk follows, its target is replaced.
  */
 struct ss_whole_file {
     FILE *stream;
     bool plain;
-    int folder;      /* the path is relative to it; AT_FDCWD: to the current folder */
-    char path[4100]; /* the path, with links resolved */
-    char temporary[4200];
+    bool own;                /* the folder is closed with the file */
+    int folder;              /* -1 if the file is not plain */
+    char name[NAME_MAX + 1]; /* in the folder */
+    char temporary[NAME_MAX + 1];
+    char why[256]; /* why the path was refused; "" if errno says it */
 };
-
-/*
- * Follows the path if it is a link, to the end of a chain of links. The file itself need not exist.
- * Returns 0 or a negative errno: -EACCES also for a link by which another user may redirect us.
- */
-SS_WRITES(2, 3) int ss_whole_file_resolve(const char *path, char *target, size_t size);
 
 /*
  * Checks that the file could be written now, for programs whose result comes much later. Does not

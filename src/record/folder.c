@@ -149,7 +149,8 @@ static bool is_named(int folder, int mark) {
  * always means. A file system without locks does not prevent recording.
  */
 static int take_mark(int folder, bool is_new) {
-    int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | (is_new ? O_EXCL : 0);
+    int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (is_new ? O_EXCL : 0);
+    struct stat status;
     for (;;) {
         struct flock lock = whole_lock();
         int mark = openat(folder, MARK, flags, 0666);
@@ -157,6 +158,12 @@ static int take_mark(int folder, bool is_new) {
             errno = EBUSY;
         if (mark < 0)
             return -1;
+        /* Another name of the file may be one that we must not write to. */
+        if (fstat(mark, &status) < 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1) {
+            close(mark);
+            errno = EMLINK;
+            return -1;
+        }
         if (fcntl(mark, F_SETLK, &lock) < 0 && (errno == EAGAIN || errno == EACCES)) {
             close(mark);
             errno = EBUSY;
@@ -243,18 +250,24 @@ static int refuse_stranger(
 
 static int take_folder(
     struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error) {
-    record->made = mkdir(plan->record, 0777) == 0;
-    bool exists = !record->made && errno == EEXIST;
-    if (exists && refuse(plan->record, plan->force, error) < 0)
+    struct ss_walk walk;
+    int folder = ss_walk_begin(&walk, plan->record);
+    if (folder == 0 && walk.exists && refuse(plan->record, plan->force, error) < 0) {
+        ss_walk_end(&walk);
         return -1;
-    if (record->made || exists)
-        record->folder = open(
-            plan->record, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (record->made ? O_NOFOLLOW : 0));
-    if (record->folder < 0 && record->made && (errno == ELOOP || errno == ENOTDIR))
+    }
+    if (folder == 0)
+        folder = ss_walk_folder(&walk, O_RDONLY | O_CREAT);
+    record->made = walk.made;
+    record->folder = folder < 0 ? -1 : folder;
+    ss_walk_end(&walk);
+    if (folder < 0 && record->made && (folder == -ELOOP || folder == -ENOTDIR))
         return refuse_stranger(record, plan, error);
-    if (record->folder < 0)
-        return ss_error_fail(error, "--record: %s: %s%s", plan->record, strerror(errno),
-            ss_advice_to_write(errno, plan->record));
+    if (folder < 0)
+        return ss_error_fail(error, "--record: %s: %s%s", plan->record,
+            ss_walk_explain(&walk, folder), ss_advice_to_write(-folder, plan->record));
+    if (!walk.exists && !record->made && refuse(plan->record, plan->force, error) < 0)
+        return -1; /* another run has just made it */
     record->mark = take_mark(record->folder, record->made);
     if (record->mark < 0)
         return errno == EBUSY ? refuse(plan->record, false, error)

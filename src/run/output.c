@@ -11,7 +11,9 @@
 
 #include "base/advice.h"
 #include "base/owned.h"
+#include "base/state.h"
 #include "base/streams.h"
+#include "base/walk.h"
 #include "platform/platform.h"
 
 #define BLANKS " \t\r"
@@ -75,8 +77,8 @@ static int check_files(const struct ss_output *output, const char *known, struct
     for (uint32_t i = 0; i < 2 * output->instances; i++) {
         struct file_name name = name_file(output, i / 2, i % 2);
         snprintf(line, sizeof line, "/%s\n", name.text);
-        if (fstatat(output->directory, name.text, &status, 0) == 0 && S_ISREG(status.st_mode) &&
-            status.st_size > 0 && !strstr(known, line))
+        if (fstatat(output->directory, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(status.st_mode) && status.st_size > 0 && !strstr(known, line))
             return ss_error_fail(error,
                 "--output: %s/%s was not written by showstopper, or by an earlier version: choose "
                 "another folder, or remove the file",
@@ -89,16 +91,18 @@ static int fail_list(const struct ss_output *output, struct ss_error *error) {
     return ss_error_fail(error, "--output: %s/" LIST ": %s", output->folder, strerror(errno));
 }
 
-static FILE *open_list(const struct ss_output *output, int flags, const char *mode) {
-    int file = openat(output->directory, LIST, flags | O_CLOEXEC, 0666);
-    return file < 0 ? NULL : fdopen(file, mode);
+/* Opens the list for reading, if it is ours: that of another user may list any file. */
+static FILE *open_own_list(const struct ss_output *output) {
+    struct ss_trust trust = {0};
+    return ss_state_read(output->directory, LIST, &trust, LIST, NULL);
 }
 
 static int list_files(const struct ss_output *output, struct ss_error *error) {
     SS_OWNED(free) char *listed = NULL;
     size_t room = 0;
     const char *known = "";
-    SS_OWNED(fclose) FILE *list = open_list(output, O_RDONLY, "r");
+    struct ss_error why = {0};
+    SS_OWNED(fclose) FILE *list = open_own_list(output);
     if (list && getdelim(&listed, &room, '\0', list) >= 0)
         known = listed;
     else if (list && !feof(list))
@@ -106,7 +110,10 @@ static int list_files(const struct ss_output *output, struct ss_error *error) {
     if (check_files(output, known, error) < 0)
         return -1;
 
-    SS_OWNED(fclose) FILE *longer = open_list(output, O_WRONLY | O_APPEND | O_CREAT, "a");
+    int file = ss_walk_open_below(output->directory, LIST, O_WRONLY | O_APPEND, &why);
+    if (file < 0)
+        return ss_error_fail(error, "--output: %s/" LIST ": %s", output->folder, why.message);
+    SS_OWNED(fclose) FILE *longer = fdopen(file, "a");
     for (uint32_t i = 0; longer && i < output->instances; i++) {
         char lines[64], *number = output->numbers[i];
         snprintf(lines, sizeof lines, "/%s.out\n/%s.err\n", number, number);
@@ -131,11 +138,11 @@ int ss_output_open(struct ss_output *output, struct ss_error *error) {
     }
     if (!folder)
         return 0;
-    if (mkdir(folder, 0777) == 0 || errno == EEXIST)
-        output->directory = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct ss_error why = {0};
+    output->directory = ss_walk_folder_path(folder, O_PATH | O_CREAT, &why);
     if (output->directory < 0)
-        return ss_error_fail(error, "--output: %s: %s%s", folder, strerror(errno),
-            ss_advice_to_write(errno, folder));
+        return ss_error_fail(
+            error, "--output: %s: %s%s", folder, why.message, ss_advice_to_write(errno, folder));
     return list_files(output, error);
 }
 
@@ -146,9 +153,10 @@ static int open_target(
     if (!output->folder)
         return which == 0 ? output->out : STDERR_FILENO;
     struct file_name name = name_file(output, instance, which);
-    int file = openat(output->directory, name.text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    struct ss_error why = {0};
+    int file = ss_walk_open_below(output->directory, name.text, O_WRONLY | O_TRUNC, &why);
     if (file < 0)
-        ss_error_fail(error, "--output: %s/%s: %s", output->folder, name.text, strerror(errno));
+        ss_error_fail(error, "--output: %s/%s: %s", output->folder, name.text, why.message);
     return file;
 }
 

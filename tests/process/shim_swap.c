@@ -29,9 +29,9 @@ static void swap(const char *when) {
         rename(other, folder);
 }
 
-PUBLIC int mkdir(const char *path, mode_t mode) {
-    int (*function)(const char *, mode_t) = dlsym(RTLD_NEXT, "mkdir");
-    int result = function(path, mode);
+PUBLIC int mkdirat(int folder, const char *path, mode_t mode) {
+    int (*function)(int, const char *, mode_t) = dlsym(RTLD_NEXT, "mkdirat");
+    int result = function(folder, path, mode);
     swap("mkdir");
     return result;
 }

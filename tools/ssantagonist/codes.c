@@ -2,12 +2,13 @@
 #include "codes.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/owned.h"
-#include "base/paths.h"
+#include "base/walk.h"
 #include "base/words.h"
 
 /* Returns bit `index` of the sequence s[n] = s[n-6] xor s[n-5], which begins with 000001. */
@@ -60,9 +61,10 @@ static FILE *create(const char *folder, const char *name, struct ss_error *error
     SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", folder, name);
     if (!path)
         return NULL;
-    FILE *file = fopen(path, "we");
+    struct ss_error why = {0};
+    FILE *file = ss_walk_stream(path, O_TRUNC, &why);
     if (!file)
-        ss_paths_fail(path, error);
+        ss_error_fail(error, "%s: %s", path, why.message);
     return file;
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/owned.h"
 #include "base/paths.h"
+#include "base/walk.h"
 #include "base/words.h"
 #include "platform/child.h"
 #include "platform/platform.h"
@@ -432,9 +433,10 @@ int watch_victim(const struct watch_options *options, struct ss_error *error) {
     watch.lower_is_better = options->lower || watch.kind == WATCH_URL || has_group;
     if (make_words(&watch, error) < 0)
         return -1;
-    watch.output = fopen(options->output, "we");
+    struct ss_error why = {0};
+    watch.output = ss_walk_stream(options->output, O_TRUNC, &why);
     if (!watch.output)
-        return ss_paths_fail(options->output, error);
+        return ss_error_fail(error, "%s: %s", options->output, why.message);
     fputs("slot,begin_epoch_seconds,length_seconds,figures,figure\n", watch.output);
     int status = run(&watch, error);
     close_watch(&watch);

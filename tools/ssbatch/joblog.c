@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include <errno.h>
+#include <fcntl.h>
 
+#include "base/owned.h"
+#include "base/walk.h"
 #include "base/words.h"
 #include "carry_run.h"
 #include "quote.h"
@@ -9,9 +12,15 @@
 int ssbatch_joblog_open(struct ssbatch_joblog *log, const char *path, struct ss_error *error) {
     if (!path)
         return 0;
-    log->file = fopen(path, "a+e");
+    struct ss_error why = {0};
+    SS_OWNED(close) int file = ss_walk_open_path(path, O_RDWR | O_APPEND, &why);
+    if (file < 0)
+        return ss_error_fail(error, "--joblog: %s: %s", ss_words_show(path).text, why.message);
+    log->file = fdopen(file, "a+");
     if (!log->file)
-        return ss_error_fail(error, "--joblog: %s: %s", ss_words_show(path).text, strerror(errno));
+        return ss_error_memory(error);
+    ss_owned_take(&file);
+    rewind(log->file);
     /* Calls append to one file, whose rows are numbered through. */
     size_t lines = 0;
     for (int byte; (byte = getc(log->file)) != EOF;)

@@ -2,6 +2,7 @@
 
 /* Writes run.json: the commands that were carried out, and their outcome. */
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include "base/owned.h"
 #include "base/paths.h"
 #include "base/version.h"
+#include "base/walk.h"
 #include "base/wallclock.h"
 #include "carry_run.h"
 
@@ -80,9 +82,10 @@ int ssbatch_result_write(struct ssbatch_carrier *carrier, const char *folder,
     if (ssbatch_identity(&carrier->plan, run, identity, error) < 0 ||
         ssbatch_disk_path(path, folder, "run.json", error) < 0)
         return -1;
-    SS_OWNED(fclose) FILE *file = fopen(path, "we");
+    struct ss_error why = {0};
+    SS_OWNED(fclose) FILE *file = ss_walk_stream(path, O_TRUNC, &why);
     if (!file)
-        return ss_paths_fail(path, error);
+        return ss_error_fail(error, "%s: %s", path, why.message);
 
     struct ss_json json = {.stream = file};
     ss_json_open(&json, NULL, '{');

@@ -17,6 +17,7 @@
 #include "base/end_signals.h"
 #include "base/owned.h"
 #include "base/paths.h"
+#include "base/walk.h"
 #include "platform/platform.h"
 
 #define THREADS_PATIENCE (10 * SS_SECOND)
@@ -250,7 +251,9 @@ static int64_t read_cpu_time(const struct driver *driver, uint64_t number) {
 static void write_times(const struct driver *driver, const int64_t *before, ss_time begin) {
     double wall = (double)(ss_platform_now() - begin) / SS_SECOND;
     SS_OWNED(fclose)
-    FILE *file = driver->driven->vcpu_times ? fopen(driver->driven->vcpu_times, "we") : NULL;
+    FILE *file = driver->driven->vcpu_times
+                     ? ss_walk_stream(driver->driven->vcpu_times, O_TRUNC, NULL)
+                     : NULL;
     if (!file)
         return;
     fprintf(file, "vcpu,host_cpu_seconds,wall_seconds\n");
@@ -313,14 +316,14 @@ static enum outcome set_clock(struct driver *driver) {
 }
 
 /* Writes a line to the file of clocks, and before the first one a heading. */
-static void keep_clock(struct driver *driver, const char *when, const char *mode) {
+static void keep_clock(struct driver *driver, const char *when, int flags) {
     struct reading reading = {0};
     if (!driver->driven->clock || ask_clock(driver, &reading) != FOUND)
         return;
-    SS_OWNED(fclose) FILE *file = fopen(driver->driven->clock, mode);
+    SS_OWNED(fclose) FILE *file = ss_walk_stream(driver->driven->clock, flags, NULL);
     if (!file)
         return;
-    if (*mode == 'w')
+    if (flags & O_TRUNC)
         fprintf(file, "when,host_seconds,guest_seconds,difference_seconds\n");
     fprintf(file, "%s,%" PRId64 ".%06" PRId64 ",%" PRId64 ".%06" PRId64 ",%.6f\n", when,
         reading.host / 1000000, reading.host % 1000000, reading.guest / 1000000,
@@ -355,7 +358,7 @@ static int run(struct driver *driver, int *status, struct ss_error *error) {
     *status = outcome == FOUND ? atoi(driver->value) : driver->interrupted;
     write_times(driver, before, begin);
     if (outcome == FOUND)
-        keep_clock(driver, "end", "ae");
+        keep_clock(driver, "end", O_APPEND);
     return 0;
 }
 
@@ -413,7 +416,7 @@ int ssguest_drive(const struct ssguest_driven *driven, int *status, struct ss_er
     if (result == 0)
         result = boot(&driver, error);
     if (result == 0) {
-        keep_clock(&driver, "start", "we");
+        keep_clock(&driver, "start", O_TRUNC);
         result = run(&driver, status, error);
     }
     if (result == 0)

@@ -2,6 +2,7 @@
 #include "load_output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -204,8 +205,9 @@ int ssload_report_open(
     };
     if (!report->sums)
         return ss_error_memory(error);
-    if (request->output && !(report->stream = fopen(request->output, "we"))) {
-        ss_error_fail(error, "%s: %s%s", ss_words_show(request->output).text, strerror(errno),
+    struct ss_error why = {0};
+    if (request->output && !(report->stream = ss_walk_stream(request->output, O_TRUNC, &why))) {
+        ss_error_fail(error, "%s: %s%s", ss_words_show(request->output).text, why.message,
             ss_advice_to_write(errno, request->output));
         free(report->sums);
         *report = (struct ssload_report){0};
@@ -424,10 +426,8 @@ static void put_all(FILE *stream, const struct ssload_report *report) {
 int ssload_report_write_metrics(const struct ssload_report *report, struct ss_error *error) {
     const char *path = report->request->metrics;
     struct ss_whole_file file;
-    if (ss_whole_file_open(&file, path) == 0) {
-        put_all(file.stream, report);
-        if (ss_whole_file_commit(&file) == 0)
-            return 0;
-    }
-    return ss_error_fail(error, "--openmetrics: %s: %s", ss_words_show(path).text, strerror(errno));
+    if (ss_whole_file_begin(&file, path, error) < 0)
+        return ss_error_wrap(error, "--openmetrics");
+    put_all(file.stream, report);
+    return ss_whole_file_end(&file, path, error) < 0 ? ss_error_wrap(error, "--openmetrics") : 0;
 }

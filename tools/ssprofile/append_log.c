@@ -12,6 +12,7 @@
 
 #include "base/owned.h"
 #include "base/paths.h"
+#include "base/walk.h"
 
 /*
  * Counts the complete lines, and finds the end of the last one. Returns -1 with errno set on
@@ -76,9 +77,10 @@ int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path
     SS_OWNED(free) char *copy = strdup(path);
     if (!copy)
         return ss_error_memory(error);
-    SS_OWNED(close) int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    struct ss_error why = {0};
+    SS_OWNED(close) int file = ss_walk_open_path(path, O_RDWR | O_APPEND, &why);
     if (file < 0)
-        return ss_paths_fail(path, error);
+        return ss_error_fail(error, "%s: %s", path, why.message);
     if (!lock(file))
         return ss_error_fail(error,
             "%s: another process is writing results to it: wait until it ends, or use another "

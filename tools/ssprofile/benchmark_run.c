@@ -180,7 +180,7 @@ static char *make_path(void) {
     const char *old = getenv("PATH");
     SS_OWNED(free) char *own = ss_platform_program_path(1, "");
     return ss_words_format(
-        NULL, "%s%s%s", own ? own : "", own ? ":" : "", old ? old : "/usr/bin:/bin");
+        NULL, "%s%s%s", own ? own : "", own ? ":" : "", old && *old ? old : "/usr/bin:/bin");
 }
 
 static int fail_to_start(const struct ss_child_failure *failure, const char *program,

@@ -2,14 +2,14 @@
 #include "calibration_document.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/json.h"
 #include "base/owned.h"
-#include "base/paths.h"
 #include "base/version.h"
+#include "base/walk.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "origin.h"
@@ -74,8 +74,9 @@ static void print_document(FILE *stream, const struct ssprofile_calibration_docu
 int ssprofile_calibration_write(const struct ssprofile_calibration_document *calibration,
     const char *folder, struct ss_error *error) {
     struct ss_whole_file file;
-    if (mkdir(folder, 0777) < 0 && errno != EEXIST)
-        return ss_paths_fail(folder, error);
+    SS_OWNED(close) int made = ss_walk_folder_path(folder, O_PATH | O_CREAT, error);
+    if (made < 0)
+        return ss_error_wrap(error, "%s", folder);
     SS_OWNED(free) char *path = ss_words_format(error, "%s/calibrate.json", folder);
     if (!path || ss_whole_file_begin(&file, path, error) < 0)
         return -1;

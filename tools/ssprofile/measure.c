@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +12,13 @@
 #include <unistd.h>
 
 #include "append_log.h"
+#include "base/input_file.h"
 #include "base/json.h"
 #include "base/owned.h"
 #include "base/paths.h"
+#include "base/streams.h"
 #include "base/units.h"
+#include "base/walk.h"
 #include "base/wallclock.h"
 #include "base/whole_file.h"
 #include "base/words.h"
@@ -237,6 +242,13 @@ static void name_difference(char name[KEY_SIZE], const char *text, const char *t
     }
 }
 
+/* Opens the folder of the results; `flags`: 0 or O_CREAT. */
+static int open_folder(const struct request *request, int flags, struct ss_error *error) {
+    struct ss_error why = {0};
+    int folder = ss_walk_folder_path(request->folder, O_PATH | flags, &why);
+    return folder < 0 ? ss_error_fail(error, "%s: %s", request->folder, why.message) : folder;
+}
+
 /*
  * Writes a file of the folder. Fails if the file exists with other content, unless there are no
  * results yet.
@@ -247,7 +259,7 @@ static int keep_file(const struct measurement *measurement, const char *name, co
     SS_OWNED(free) char *path = path_of(measurement->request, name, error);
     if (!path)
         return -1;
-    SS_OWNED(fclose) FILE *old = fopen(path, "re");
+    SS_OWNED(fclose) FILE *old = ss_input_stream(AT_FDCWD, path, INT64_MAX, NULL);
     SS_OWNED(free) char *there = NULL;
     size_t size = 0;
     bool exists = old && getdelim(&there, &size, '\0', old) >= 0;
@@ -306,12 +318,12 @@ static int keep_version(
         return keep_file(measurement, "version.txt", version, error);
     if (measurement->table.rows > 0)
         return 0;
-    SS_OWNED(free) char *path = path_of(measurement->request, "version.txt", error);
-    if (!path)
+    SS_OWNED(close) int folder = open_folder(measurement->request, 0, error);
+    if (folder < 0)
         return -1;
-    if (unlink(path) < 0 && errno != ENOENT)
-        return ss_paths_fail(path, error);
-    return 0;
+    return unlinkat(folder, "version.txt", 0) < 0 && errno != ENOENT
+               ? ss_paths_fail("version.txt", error)
+               : 0;
 }
 
 /* Adds what to do after a signal to the reason of a failure. */
@@ -463,13 +475,12 @@ static size_t warn_of_unstable(
 static int set_results_aside(const struct request *request, struct ss_error *error) {
     static const char *const names[][2] = {
         {"results.csv", "unstable-results.csv"}, {"runs.csv", "unstable-runs.csv"}};
+    SS_OWNED(close) int folder = open_folder(request, 0, error);
+    if (folder < 0)
+        return -1;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        SS_OWNED(free) char *path = path_of(request, names[i][0], error);
-        SS_OWNED(free) char *aside = path_of(request, names[i][1], error);
-        if (!path || !aside)
-            return -1;
-        if (rename(path, aside) < 0)
-            return ss_paths_fail(aside, error);
+        if (renameat(folder, names[i][0], folder, names[i][1]) < 0)
+            return ss_paths_fail(names[i][1], error);
     }
     return 0;
 }
@@ -648,8 +659,9 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
         return ss_error_fail(
             error, "the name of the machine, '%s', %s", ss_words_show(machine).text, fault);
     strcpy(measurement->machine, machine);
-    if (mkdir(request->folder, 0777) < 0 && errno != EEXIST)
-        return ss_paths_fail(request->folder, error);
+    SS_OWNED(close) int folder = open_folder(request, O_CREAT, error);
+    if (folder < 0)
+        return -1;
     ssprofile_runner_open(&measurement->runner, request->idle_states);
     /* The description depends on whether the folder has results. */
     int result = open_tables(measurement, error);

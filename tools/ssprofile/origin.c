@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "origin.h"
 
+#include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/input_file.h"
 #include "base/owned.h"
 #include "base/words.h"
 
@@ -19,7 +22,8 @@ struct ssprofile_origin ssprofile_origin_of(const char *results_path) {
     SS_OWNED(free) char *profile = ssprofile_beside(results_path, "profile.json");
     SS_OWNED(free) char *version = ssprofile_beside(results_path, "version.txt");
     origin.measured = profile && access(profile, F_OK) == 0;
-    SS_OWNED(fclose) FILE *stream = version ? fopen(version, "re") : NULL;
+    SS_OWNED(fclose)
+    FILE *stream = version ? ss_input_stream(AT_FDCWD, version, INT64_MAX, NULL) : NULL;
     if (!stream || !fgets(origin.version, sizeof origin.version, stream))
         origin.version[0] = '\0';
     origin.version[strcspn(origin.version, "\n")] = '\0';

@@ -120,16 +120,12 @@ int sstrace_output_print(const struct sstrace_request *request, const struct sst
 static int write_file(const struct sstrace_request *request, const struct sstrace_strand *trace,
     struct ss_error *error) {
     struct ss_whole_file file;
-    if (ss_whole_file_open(&file, request->output) == 0) {
-        if (sstrace_output_print(request, trace, file.stream, error) != 0) {
-            ss_whole_file_abandon(&file);
-            return -1;
-        }
-        if (ss_whole_file_commit(&file) == 0)
-            return 0;
-    }
-    return ss_error_fail(error, "%s cannot be written: %s%s", ss_words_show(request->output).text,
-        strerror(errno), ss_advice_to_write(errno, request->output));
+    if (ss_whole_file_begin(&file, request->output, error) < 0)
+        return -1;
+    if (sstrace_output_print(request, trace, file.stream, error) == 0)
+        return ss_whole_file_end(&file, request->output, error);
+    ss_whole_file_abandon(&file);
+    return -1;
 }
 
 int sstrace_output_write(const struct sstrace_request *request, const struct sstrace_strand *trace,

@@ -13,6 +13,7 @@
 #include "base/end_signals.h"
 #include "base/grow.h"
 #include "base/owned.h"
+#include "base/walk.h"
 #include "base/words.h"
 #include "output.h"
 #include "source.h"
@@ -145,10 +146,13 @@ static int fail(const char *path, struct ss_error *error) {
 
 /* Writes directly: the folder is not yet visible, and is synced as a whole. */
 static int write_file(const struct sstrace_request *request, const struct sstrace_strand *trace,
-    const char *path, struct ss_error *error) {
-    FILE *stream = fopen(path, "wxe");
+    int folder, const char *path, struct ss_error *error) {
+    SS_OWNED(close)
+    int file = openat(folder, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE *stream = file < 0 ? NULL : fdopen(file, "w");
     if (!stream)
         return fail(path, error);
+    ss_owned_take(&file);
     int result = sstrace_output_print(request, trace, stream, error);
     bool written = !ferror(stream);
     if (fclose(stream) != 0)
@@ -157,8 +161,8 @@ static int write_file(const struct sstrace_request *request, const struct sstrac
 }
 
 /* Writes the trace of a machine, delayed by its start. */
-static int write_machine(
-    struct machines *machines, struct machine *machine, const char *path, struct ss_error *error) {
+static int write_machine(struct machines *machines, struct machine *machine, int folder,
+    const char *file, struct ss_error *error) {
     struct sstrace_request *request = &machines->request;
     struct sstrace_spool spool;
     struct sstrace_pipeline pipeline;
@@ -171,7 +175,7 @@ static int write_machine(
     if (result == 0)
         result = pipeline.first->end(pipeline.first, error);
     if (result == 0)
-        result = write_file(request, &spool.strand, path, error);
+        result = write_file(request, &spool.strand, folder, file, error);
     sstrace_pipeline_close(&pipeline);
     sstrace_strands_close(&spool.strands);
     return result == 0 ? 0 : ss_error_wrap(error, "%s", ss_words_show(machine->name).text);
@@ -179,7 +183,7 @@ static int write_machine(
 
 /* Fails if a signal, which the caller holds back, is to end the program. */
 static int write_machines(
-    struct machines *machines, const char *folder, const sigset_t *before, struct ss_error *error) {
+    struct machines *machines, int folder, const sigset_t *before, struct ss_error *error) {
     const char *suffix = machines->request.dump ? ".txt" : ".trace";
     for (size_t i = 0; i < machines->count; i++) {
         struct machine *machine = machines->items[i];
@@ -190,45 +194,56 @@ static int write_machines(
             return ss_error_fail(error, "interrupted");
         if (sstrace_split_name(file, machine->name, suffix, error) != 0)
             return -1;
-        SS_OWNED(free) char *path = NULL;
-        if (asprintf(&path, "%s/%s", folder, file) < 0) {
-            path = NULL;
-            return ss_error_memory(error);
-        }
-        if (write_machine(machines, machine, path, error) != 0)
+        if (write_machine(machines, machine, folder, file, error) != 0)
             return -1;
     }
     return 0;
 }
 
-static void remove_folder(const char *folder) {
-    SS_OWNED(closedir) DIR *open = opendir(folder);
+static void remove_folder(int parent, const char *name, int folder) {
+    int again = folder < 0 ? -1 : openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    SS_OWNED(closedir) DIR *open = again < 0 ? NULL : fdopendir(again);
     for (struct dirent *entry; open && (entry = readdir(open));)
-        unlinkat(dirfd(open), entry->d_name, 0);
-    rmdir(folder);
+        unlinkat(folder, entry->d_name, 0);
+    unlinkat(parent, name, AT_REMOVEDIR);
 }
 
 /* Writes the traces to a folder next to the final one, then renames it. */
-static int write_folder(
-    struct machines *machines, const char *folder, const sigset_t *before, struct ss_error *error) {
-    size_t length = strlen(folder);
-    while (length > 1 && folder[length - 1] == '/')
-        length--;
-    SS_OWNED(free) char *temporary = NULL;
-    if (asprintf(&temporary, "%.*s.%d", (int)length, folder, (int)getpid()) < 0) {
-        temporary = NULL;
-        return ss_error_memory(error);
-    }
-    if (mkdir(temporary, 0777) != 0)
+static int write_next_to(struct machines *machines, const struct ss_walk *walk, const char *folder,
+    const sigset_t *before, struct ss_error *error) {
+    char name[NAME_MAX + 1];
+    snprintf(name, sizeof name, "%.240s.%d", walk->name, (int)getpid());
+    if (mkdirat(walk->folder, name, 0777) != 0)
         return fail(folder, error);
 
-    int result = write_machines(machines, temporary, before, error);
+    SS_OWNED(close)
+    int opened = openat(walk->folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int result = opened < 0 ? fail(folder, error) : write_machines(machines, opened, before, error);
     /* Sync all files at once, which for thousands of files takes seconds less than one by one. */
-    SS_OWNED(close) int opened = open(temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (result == 0 && (opened < 0 || syncfs(opened) != 0 || rename(temporary, folder) != 0))
+    if (result == 0 &&
+        (syncfs(opened) != 0 || renameat(walk->folder, name, walk->folder, walk->name) != 0))
         result = fail(folder, error);
     if (result != 0)
-        remove_folder(temporary);
+        remove_folder(walk->folder, name, opened);
+    return result;
+}
+
+static int write_folder(
+    struct machines *machines, const char *folder, const sigset_t *before, struct ss_error *error) {
+    struct ss_walk walk;
+    int status = ss_walk_begin(&walk, folder);
+    if (status == 0 && walk.exists)
+        status = -EEXIST;
+    errno = -status;
+    int result = 0;
+    if (*walk.why)
+        result =
+            ss_error_fail(error, "%s cannot be written: %s", ss_words_show(folder).text, walk.why);
+    else if (status < 0)
+        result = fail(folder, error);
+    else
+        result = write_next_to(machines, &walk, folder, before, error);
+    ss_walk_end(&walk);
     return result;
 }
 

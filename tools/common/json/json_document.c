@@ -67,19 +67,13 @@ struct json_object *document_read(
     SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", folder, name);
     if (!path)
         return NULL;
-    SS_OWNED(close) int file = ss_input_open(AT_FDCWD, path, DOCUMENT_MAX, &unreadable);
-    if (file < 0) {
+    SS_OWNED(fclose) FILE *stream = ss_input_stream(AT_FDCWD, path, DOCUMENT_MAX, &unreadable);
+    if (!stream) {
         bool is_missing = errno == ENOENT || errno == ENOTDIR;
         ss_error_fail(error, "%s%s%s", unreadable.message, is_missing && *hint ? ": " : "",
             is_missing ? hint : "");
         return NULL;
     }
-    SS_OWNED(fclose) FILE *stream = fdopen(file, "r");
-    if (!stream) {
-        ss_error_memory(error);
-        return NULL;
-    }
-    file = -1;
     struct json_object *value = document_parse_stream(stream, why, sizeof why);
     if (!value)
         ss_error_fail(error, "%s: invalid JSON: %s", path, why);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/paths.h"
 #include "base/streams.h"
 #include "base/version.h"
 #include "platform/platform.h"
@@ -14,6 +15,7 @@ int ss_program_main(const char *name, ss_program *program, int argc, char **argv
     int status = 0;
     ss_platform_keep_arguments(argc, argv);
     ss_streams_occupy();
+    ss_paths_drop_empty();
     signal(SIGCHLD, SIG_DFL); /* if the caller ignores it, the statuses of children would be lost */
     if (ss_platform_check_rights(&error) < 0 || program(argv, &status, &error) < 0)
         fprintf(stderr, "%s: %s\n", name, error.message);

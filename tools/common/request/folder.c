@@ -4,29 +4,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/walk.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "result_document.h"
 
 int request_folder_open(const char *path, struct request_rows *rows, struct ss_error *error) {
-    if (mkdir(path, 0777) < 0)
+    struct ss_error why = {0};
+    SS_OWNED(close)
+    int folder = ss_walk_folder_path(path, O_RDONLY | O_CREAT | O_EXCL, &why);
+    if (folder < 0)
         return errno == EEXIST
                    ? ss_error_fail(error, "--record: %s already exists: choose another folder",
                          ss_words_show(path).text)
                    : ss_error_fail(
-                         error, "--record: %s: %s", ss_words_show(path).text, strerror(errno));
-    SS_OWNED(close)
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int result = 0;
-    if (folder < 0)
-        result =
-            ss_error_fail(error, "--record: %s: %s", ss_words_show(path).text, strerror(errno));
-    else if (rows)
-        result = request_rows_keep(rows, folder, error);
+                         error, "--record: %s: %s", ss_words_show(path).text, why.message);
+    int result = rows ? request_rows_keep(rows, folder, error) : 0;
     if (result < 0)
         rmdir(path);
     return result < 0 ? result : ss_owned_take(&folder);

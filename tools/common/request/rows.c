@@ -3,13 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/number.h"
+#include "base/owned.h"
 #include "base/paths.h"
+#include "base/walk.h"
 #include "base/words.h"
 
 /* Size limit of a line: each field is at most as long as a number. */
@@ -53,7 +56,8 @@ struct request_rows {
     double held, target, load;   /* sums of this second: seconds, and both times seconds */
 
     const char *each_path;
-    bool each_is_new; /* the file is new and empty, and is removed if the run does not begin */
+    int each_folder; /* of a new, empty file, which is removed if the run does not begin; else -1 */
+    char each_name[NAME_MAX + 1];
     struct ss_lines seconds, response_times, each;
 };
 
@@ -66,7 +70,7 @@ int request_rows_open(struct request_rows **opened, const struct request_tally *
     rows->profile = profile;
     rows->turned = -1;
     rows->lateness_max = rows->epoch = NAN;
-    rows->seconds.file = rows->response_times.file = rows->each.file = -1;
+    rows->seconds.file = rows->response_times.file = rows->each.file = rows->each_folder = -1;
     for (int origin = 0; origin < REQUEST_ORIGINS; origin++) {
         if (ss_histogram_open(&rows->times[origin], SS_HISTOGRAM_FINE) < 0 ||
             ss_histogram_open(&rows->before[origin], SS_HISTOGRAM_FINE) < 0) {
@@ -88,6 +92,16 @@ void request_rows_add_load(struct request_rows *rows, double seconds, double tar
     rows->load += load * seconds;
 }
 
+/* Removes the file of each request if it is new and the run has not begun. */
+static void forget_folder(struct request_rows *rows, bool removes) {
+    if (rows->each_folder < 0)
+        return;
+    if (removes)
+        unlinkat(rows->each_folder, rows->each_name, 0);
+    close(rows->each_folder);
+    rows->each_folder = -1;
+}
+
 static int close_lines(struct ss_lines *lines, const char *name, struct ss_error *error) {
     ss_lines_close(lines);
     if (!lines->why)
@@ -104,8 +118,7 @@ int request_rows_close(struct request_rows *rows, struct ss_error *error) {
         result = -1;
     if (rows->each_path && close_lines(&rows->each, rows->each_path, error) < 0)
         result = -1;
-    if (rows->each_is_new)
-        unlink(rows->each_path);
+    forget_folder(rows, true);
     for (int origin = 0; origin < REQUEST_ORIGINS; origin++) {
         ss_histogram_close(&rows->times[origin]);
         ss_histogram_close(&rows->before[origin]);
@@ -147,16 +160,20 @@ int request_rows_keep(struct request_rows *rows, int folder, struct ss_error *er
 int request_rows_keep_each(
     struct request_rows *rows, const char *path, int interrupt, struct ss_error *error) {
     struct stat status;
-    int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    int file = open(path, flags | O_CREAT | O_EXCL, 0666);
-    rows->each_is_new = file >= 0;
-    if (file < 0)
-        file = open(path, flags);
-    if (file < 0 && errno == ENXIO)
+    struct ss_walk walk;
+    int file = ss_walk_begin(&walk, path);
+    if (file == 0)
+        file = ss_walk_open(&walk, O_WRONLY | O_NONBLOCK);
+    if (file >= 0 && walk.made) {
+        rows->each_folder = ss_owned_take(&walk.folder);
+        strcpy(rows->each_name, walk.name);
+    }
+    ss_walk_end(&walk);
+    if (file == -ENXIO)
         return ss_error_fail(error, "%s: no process reads this pipe: start its reader first",
             ss_words_show(path).text);
     if (file < 0)
-        return ss_paths_fail(path, error);
+        return ss_error_fail(error, "%s: %s", path, ss_walk_explain(&walk, file));
     bool is_pipe = fstat(file, &status) == 0 && S_ISFIFO(status.st_mode);
     if (!is_pipe)
         fcntl(file, F_SETFL, 0);
@@ -169,7 +186,7 @@ int request_rows_keep_each(
 void request_rows_begin(struct request_rows *rows, double epoch) {
     struct stat status;
     rows->epoch = epoch;
-    rows->each_is_new = false;
+    forget_folder(rows, false);
     if (rows->each.file < 0)
         return;
     if (fstat(rows->each.file, &status) == 0 && S_ISREG(status.st_mode) &&

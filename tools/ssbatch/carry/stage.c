@@ -3,13 +3,16 @@
 
 #include <fcntl.h>
 #include <regex.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/input_file.h"
 #include "base/owned.h"
-#include "base/paths.h"
+#include "base/streams.h"
 #include "base/units.h"
+#include "base/walk.h"
 #include "base/words.h"
 #include "placeholders.h"
 
@@ -134,9 +137,10 @@ static int open_output(const struct ssbatch_stage *stage, const struct ssbatch_a
     const char *suffix, struct ss_error *error) {
     char path[PATH_ROOM];
     put_output_path(path, stage, act, suffix);
-    int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    struct ss_error why = {0};
+    int file = ss_walk_open_path(path, O_RDWR | O_TRUNC | O_APPEND, &why);
     if (file < 0)
-        ss_paths_fail(path, error);
+        ss_error_fail(error, "%s: %s", path, why.message);
     return file;
 }
 
@@ -170,7 +174,7 @@ static void read_last_error(
     size_t room = 0;
     text[0] = '\0';
     put_output_path(path, stage, act, "stderr");
-    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    SS_OWNED(fclose) FILE *file = ss_input_stream(AT_FDCWD, path, INT64_MAX, NULL);
     if (file && fseek(file, -ERRORS_MAX, SEEK_END) < 0)
         rewind(file); /* the file is shorter than that */
     while (file && getline(&line, &room, file) > 0) {
@@ -261,7 +265,7 @@ static bool find_match(const struct ssbatch_stage *stage, struct ssbatch_act *ac
     bool found = false;
     regmatch_t groups[2];
     put_output_path(path, stage, act, "stdout");
-    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    SS_OWNED(fclose) FILE *file = ss_input_stream(AT_FDCWD, path, INT64_MAX, NULL);
     if (file && fseeko(file, act->searched, SEEK_SET) < 0)
         return false;
     while (file && !found && (length = getline(&line, &room, file)) > 0) {

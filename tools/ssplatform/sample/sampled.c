@@ -2,11 +2,13 @@
 #include "sampled.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/walk.h"
 #include "base/wallclock.h"
 #include "platform/platform.h"
 
@@ -55,9 +57,10 @@ ss_time sample_due(ss_time last, ss_time now) {
 }
 
 int sample_loop(const struct sample_source *source, const char *path, struct ss_error *error) {
-    SS_OWNED(fclose) FILE *stream = fopen(path, "we");
+    struct ss_error why = {0};
+    SS_OWNED(fclose) FILE *stream = ss_walk_stream(path, O_TRUNC, &why);
     if (!stream)
-        return ss_error_fail(error, "--output: %s cannot be written: %s", path, strerror(errno));
+        return ss_error_fail(error, "--output: %s cannot be written: %s", path, why.message);
     end_on_signals();
     puts("open");
     fflush(stdout);

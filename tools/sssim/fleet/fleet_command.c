@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/walk.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "fleet_node.h"
@@ -291,11 +292,11 @@ static int run(struct fleet *fleet, struct ss_error *error) {
     if (find_traces(fleet, error) < 0)
         return -1;
     if (options->record) {
-        if (mkdir(options->record, 0777) == 0)
-            fleet->records = open(options->record, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        struct ss_error why = {0};
+        fleet->records = ss_walk_folder_path(options->record, O_RDONLY | O_CREAT | O_EXCL, &why);
         if (fleet->records < 0)
             return ss_error_fail(
-                error, "--record: %s: %s", ss_words_show(options->record).text, strerror(errno));
+                error, "--record: %s: %s", ss_words_show(options->record).text, why.message);
     }
     for (uint64_t i = 0; i < options->nodes; i++)
         fleet_node_draw(&fleet->nodes[i], options, i);

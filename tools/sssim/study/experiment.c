@@ -2,12 +2,14 @@
 #include "experiment.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/walk.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 
@@ -40,12 +42,11 @@ int experiment_open(struct experiment *experiment, const char *path, struct ss_e
     experiment->stream = open_memstream(&experiment->rows, &experiment->size);
     if (!experiment->stream)
         return ss_error_memory(error);
-    if (mkdir(path, 0777) < 0)
-        return fail(experiment, "", error);
-    SS_OWNED(free) char *runs = join(experiment, "runs");
-    if (!runs)
-        return ss_error_memory(error);
-    return mkdir(runs, 0777) < 0 ? fail(experiment, "runs", error) : 0;
+    struct ss_error why = {0};
+    SS_OWNED(close) int folder = ss_walk_folder_path(path, O_PATH | O_CREAT | O_EXCL, &why);
+    if (folder < 0)
+        return ss_error_fail(error, "--record: %s: %s", ss_words_show(path).text, why.message);
+    return mkdirat(folder, "runs", 0777) < 0 ? fail(experiment, "runs", error) : 0;
 }
 
 /* Appends `text` with all characters that are unsafe in a file name replaced by '-'. */
@@ -73,7 +74,9 @@ int experiment_add_pair(struct experiment *experiment, const struct experiment_r
     SS_OWNED(free) char *folder = experiment_find_path(experiment, name, "");
     if (!folder)
         return ss_error_memory(error);
-    return mkdir(folder, 0777) < 0 ? fail(experiment, name, error) : 0;
+    struct ss_error why = {0};
+    SS_OWNED(close) int made = ss_walk_folder_path(folder, O_PATH | O_CREAT | O_EXCL, &why);
+    return made < 0 ? ss_error_fail(error, "--record: %s: %s", folder, why.message) : 0;
 }
 
 char *experiment_find_path(
@@ -116,11 +119,11 @@ static int write_manifest(struct experiment *experiment, struct ss_error *error)
     struct ss_whole_file file;
     if (!path || fflush(experiment->stream) != 0)
         return ss_error_memory(error);
-    if (ss_whole_file_open(&file, path) < 0)
-        return fail(experiment, "manifest.csv", error);
+    if (ss_whole_file_begin(&file, path, error) < 0)
+        return -1;
     fputs(columns, file.stream);
     fwrite(experiment->rows, 1, experiment->size, file.stream);
-    return ss_whole_file_commit(&file) < 0 ? fail(experiment, "manifest.csv", error) : 0;
+    return ss_whole_file_end(&file, path, error);
 }
 
 int experiment_finish_pair(struct experiment *experiment, const struct experiment_row rows[2],

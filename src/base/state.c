@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/walk.h"
+#include "base/words.h"
+
+#define OTHERS_WRITE (S_IWGRP | S_IWOTH)
+
+/* Opening does not wait for the other end of a FIFO. */
+#define SAFELY (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
+/* How often a lock file that is not ours alone is replaced. */
+#define ATTEMPTS_MAX 8
+
+int ss_trust_user(struct ss_trust *trust, const char *user, struct ss_error *error) {
+    const struct passwd *entry = getpwnam(user);
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul(user, &end, 10);
+    bool is_number = *user >= '0' && *user <= '9' && !*end && errno == 0 && (uid_t)number == number;
+    if (!entry && !is_number)
+        return ss_error_fail(error, "--trust-owner: there is no user %s: use a name or a number",
+            ss_words_show(user).text);
+    trust->has_user = true;
+    trust->user = entry ? entry->pw_uid : (uid_t)number;
+    return 0;
+}
+
+static int fail(const char *path, struct ss_error *error) {
+    int why = errno;
+    ss_error_fail(error, "%s: %s", path, strerror(why));
+    errno = why;
+    return -1;
+}
+
+static int refuse_owner(
+    const struct ss_trust *trust, uid_t owner, const char *path, struct ss_error *error) {
+    struct ss_walk_user name = ss_walk_user_name(owner), own = ss_walk_user_name(geteuid());
+    if (trust->can_trust)
+        ss_error_fail(error,
+            "%s belongs to %s, whose commands %s would carry out: use sudo -u %s, or "
+            "--trust-owner %s",
+            path, name.text, own.text, name.text, name.text);
+    else
+        ss_error_fail(error, "%s belongs to %s: make it yours, or remove it", path, name.text);
+    errno = EACCES;
+    return -1;
+}
+
+static int refuse_mode(const char *path, struct ss_error *error) {
+    ss_error_fail(error, "%s: other users may write to it: check it, then call chmod go-w %s", path,
+        ss_words_show(path).text);
+    errno = EACCES;
+    return -1;
+}
+
+/* An earlier version has made folders as the umask permits. */
+static void protect_folder(int folder, struct stat *status) {
+    if (S_ISDIR(status->st_mode) && status->st_mode & OTHERS_WRITE && status->st_uid == geteuid() &&
+        fchmod(folder, status->st_mode & 07777 & ~(mode_t)OTHERS_WRITE) == 0)
+        fstat(folder, status);
+}
+
+int ss_state_check(
+    int file, const struct ss_trust *trust, const char *path, struct ss_error *error) {
+    struct stat status;
+    if (fstat(file, &status) < 0)
+        return fail(path, error);
+    if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
+        errno = EINVAL;
+        return ss_error_fail(error, "%s is not a regular file", path);
+    }
+    if (trust->everyone)
+        return 0;
+
+    bool is_trusted =
+        ss_walk_is_trusted(status.st_uid) || (trust->has_user && status.st_uid == trust->user);
+    if (!is_trusted)
+        return refuse_owner(trust, status.st_uid, path, error);
+    if (S_ISREG(status.st_mode) && status.st_nlink > 1) {
+        errno = EACCES;
+        return ss_error_fail(error, "%s has another name (a hard link): remove it", path);
+    }
+    if (trust->has_user)
+        return 0;
+    protect_folder(file, &status);
+    return status.st_mode & OTHERS_WRITE ? refuse_mode(path, error) : 0;
+}
+
+/* Takes a descriptor, which it closes if it is refused. */
+static int take(
+    int opened, const struct ss_trust *trust, const char *path, struct ss_error *error) {
+    SS_OWNED(close) int file = opened;
+    if (file < 0)
+        return errno == ENOENT ? SS_STATE_ABSENT : fail(path, error);
+    return ss_state_check(file, trust, path, error) < 0 ? -1 : ss_owned_take(&file);
+}
+
+int ss_state_folder(int parent, const char *name, const struct ss_trust *trust, bool makes,
+    const char *path, struct ss_error *error) {
+    if (makes && mkdirat(parent, name, 0755) < 0 && errno != EEXIST)
+        return fail(path, error);
+    return take(openat(parent, name, O_RDONLY | O_DIRECTORY | SAFELY), trust, path, error);
+}
+
+int ss_state_file(int parent, const char *name, int flags, const struct ss_trust *trust,
+    const char *path, struct ss_error *error) {
+    int truncates = flags & O_TRUNC;
+    int file = take(openat(parent, name, (flags & ~O_TRUNC) | SAFELY, 0644), trust, path, error);
+    struct stat status;
+    if (file < 0)
+        return file;
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+        (!truncates || ftruncate(file, 0) == 0))
+        return file;
+    if (!S_ISREG(status.st_mode))
+        errno = EISDIR;
+    fail(path, error);
+    close(file);
+    return -1;
+}
+
+FILE *ss_state_read(int parent, const char *name, const struct ss_trust *trust, const char *path,
+    struct ss_error *error) {
+    int file = ss_state_file(parent, name, O_RDONLY, trust, path, error);
+    FILE *stream = file < 0 ? NULL : fdopen(file, "r");
+    if (stream || file < 0)
+        return stream;
+    fail(path, error);
+    close(file);
+    return NULL;
+}
+
+static bool is_private(int lock, const struct ss_trust *trust) {
+    struct stat status;
+    if (fstat(lock, &status) < 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1)
+        return false;
+    if (trust->has_user)
+        return ss_walk_is_trusted(status.st_uid) || status.st_uid == trust->user;
+    return ss_walk_is_trusted(status.st_uid) && !(status.st_mode & (S_IRWXG | S_IRWXO));
+}
+
+int ss_lock_open(int parent, const char *name, const struct ss_trust *trust, const char *path,
+    struct ss_error *error) {
+    mode_t mode = trust->has_user ? 0666 : 0600;
+    for (int i = 0; i < ATTEMPTS_MAX; i++) {
+        SS_OWNED(close) int lock = openat(parent, name, O_RDWR | O_CREAT | SAFELY, mode);
+        if (lock < 0 && errno != ELOOP && errno != ENXIO && errno != EISDIR)
+            return fail(path, error);
+        if (lock >= 0 && is_private(lock, trust))
+            return ss_owned_take(&lock);
+        if (unlinkat(parent, name, 0) < 0 && errno != ENOENT)
+            return fail(path, error);
+    }
+    errno = EAGAIN;
+    return fail(path, error);
+}
+
+bool ss_lock_has_name(int lock, int parent, const char *name) {
+    struct stat ours, named;
+    return fstat(lock, &ours) == 0 && fstatat(parent, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/walk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+
+/* Linux follows at most this many links in one path. */
+#define LINKS_MAX 40
+
+/* How often a file may appear or vanish while it is opened. */
+#define ATTEMPTS_MAX 8
+
+#define PATH_ROOM 4096
+
+/* The user whom the kernel shows as the owner of files of users that the namespace lacks. */
+#define UNMAPPED 65534
+
+#define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+struct ss_walk_user ss_walk_user_name(uid_t user) {
+    struct ss_walk_user name;
+    const struct passwd *entry = getpwuid(user);
+    if (entry)
+        snprintf(name.text, sizeof name.text, "%s", ss_words_show(entry->pw_name).text);
+    else
+        snprintf(name.text, sizeof name.text, "user %lu", (unsigned long)user);
+    return name;
+}
+
+/* Without /proc this is unknown, and counts as not mapped. */
+static bool is_mapped(uid_t user) {
+    unsigned long inside, outside, count;
+    bool found = false;
+    SS_OWNED(fclose) FILE *map = fopen("/proc/self/uid_map", "re");
+    while (map && !found && fscanf(map, "%lu %lu %lu", &inside, &outside, &count) == 3)
+        found = user >= inside && user - inside < count;
+    return found;
+}
+
+static bool is_unknown(uid_t user) {
+    return user == UNMAPPED && !is_mapped(user);
+}
+
+bool ss_walk_is_trusted(uid_t user) {
+    return (user == geteuid() || user == 0) && !is_unknown(user);
+}
+
+SS_FORMAT(2, 3) static int refuse(struct ss_walk *walk, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(walk->why, sizeof walk->why, format, arguments);
+    va_end(arguments);
+    return -EACCES;
+}
+
+static int refuse_link(struct ss_walk *walk, const char *name, uid_t user) {
+    return refuse(walk, "%s is a link of %s: name its target", ss_words_show(name).text,
+        ss_walk_user_name(user).text);
+}
+
+/* Returns whether others than its owner may create files in a folder. */
+static bool is_open(const struct stat *folder) {
+    return folder->st_mode & (S_IWGRP | S_IWOTH);
+}
+
+/*
+ * Links of the owner of / are part of the system, such as /var/run. If that owner is not mapped,
+ * the user of the link may be any other: then only in folders in which nobody else makes links.
+ */
+static bool is_of_system(const struct stat *link, const struct stat *folder) {
+    struct stat root;
+    if (stat("/", &root) < 0 || link->st_uid != root.st_uid)
+        return false;
+    return !is_unknown(link->st_uid) || (link->st_uid == folder->st_uid && !is_open(folder));
+}
+
+/* A link of the folder's owner binds, so that it leads to nothing but files of that user. */
+static int judge_link(struct ss_walk *walk, const char *name, const struct stat *link) {
+    struct stat folder;
+    if (fstat(walk->folder, &folder) < 0)
+        return -errno;
+    if (ss_walk_is_trusted(link->st_uid) || is_of_system(link, &folder))
+        return 0;
+    if (link->st_uid != folder.st_uid || (walk->is_bound && walk->user != link->st_uid))
+        return refuse_link(walk, name, link->st_uid);
+    walk->is_bound = true;
+    walk->user = link->st_uid;
+    return 0;
+}
+
+/* Returns the descriptor if this is its link in /proc/self/fd, or -1. */
+static int find_descriptor(const struct ss_walk *walk, const char *name) {
+    struct stat folder, own;
+    char *end;
+    long number = strtol(name, &end, 10);
+    if (end == name || *end || number < 0 || number > INT_MAX)
+        return -1;
+    if (fstat(walk->folder, &folder) < 0 || stat("/proc/self/fd", &own) < 0 ||
+        folder.st_dev != own.st_dev || folder.st_ino != own.st_ino)
+        return -1;
+    return (int)number;
+}
+
+static int move_to(struct ss_walk *walk, int folder) {
+    if (folder < 0)
+        return -errno;
+    close(walk->folder);
+    walk->folder = folder;
+    return 0;
+}
+
+static int move_to_start(struct ss_walk *walk, const char *path) {
+    return move_to(walk, open(*path == '/' ? "/" : ".", FOLDER_FLAGS));
+}
+
+static int check_bound(struct ss_walk *walk, const char *path) {
+    struct stat folder;
+    if (!walk->is_bound)
+        return 0;
+    if (fstat(walk->folder, &folder) < 0)
+        return -errno;
+    if (folder.st_uid == walk->user && (!walk->exists || walk->status.st_uid == walk->user))
+        return 0;
+    return refuse_link(walk, path, walk->user);
+}
+
+/* Ends at one of our descriptors, or continues in the folder that it refers to. */
+static int take_descriptor(struct ss_walk *walk, int descriptor, bool is_last) {
+    if (!is_last)
+        return move_to(walk, openat(walk->folder, walk->name, O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (fstat(descriptor, &walk->status) < 0)
+        return -errno;
+    walk->exists = true;
+    walk->descriptor = descriptor;
+    close(walk->folder);
+    walk->folder = -1;
+    return 0;
+}
+
+/* Puts the target of a link before the rest of the path. */
+static int insert_target(struct ss_walk *walk, int link, char *rest) {
+    char target[2 * PATH_ROOM];
+    ssize_t length = readlinkat(link, "", target, PATH_ROOM);
+    if (length < 0)
+        return -errno;
+    if (length == PATH_ROOM || strlen(rest) >= PATH_ROOM - (size_t)length)
+        return -ENAMETOOLONG;
+    strcpy(target + length, rest);
+    strcpy(rest, target);
+    return *rest == '/' ? move_to_start(walk, rest) : 0;
+}
+
+/* Takes the next name off the path. Returns false at its end. */
+static bool next_name(char *name, char *rest) {
+    size_t skipped = strspn(rest, "/");
+    size_t length = strcspn(rest + skipped, "/");
+    if (length == 0)
+        return false;
+    snprintf(name, NAME_MAX + 1, "%.*s", (int)length, rest + skipped);
+    memmove(rest, rest + skipped + length, strlen(rest + skipped + length) + 1);
+    return true;
+}
+
+static bool is_too_long(const char *rest) {
+    return strcspn(rest + strspn(rest, "/"), "/") > NAME_MAX;
+}
+
+/* Returns 1 at the file, 0 if the walk continues, or a negative errno. */
+static int step(struct ss_walk *walk, char *rest, int *links) {
+    bool is_last = rest[strspn(rest, "/")] == '\0';
+    if (strcmp(walk->name, ".") == 0)
+        return 0;
+    if (strcmp(walk->name, "..") == 0)
+        return move_to(walk, openat(walk->folder, "..", FOLDER_FLAGS));
+
+    SS_OWNED(close) int file = openat(walk->folder, walk->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0 && errno == ENOENT && is_last)
+        return 1;
+    if (file < 0 || fstat(file, &walk->status) < 0)
+        return -errno;
+    if (S_ISLNK(walk->status.st_mode)) {
+        int descriptor = find_descriptor(walk, walk->name);
+        if (++*links > LINKS_MAX)
+            return -ELOOP;
+        if (descriptor >= 0) {
+            int taken = take_descriptor(walk, descriptor, is_last);
+            return taken < 0 ? taken : is_last;
+        }
+        int status = judge_link(walk, walk->name, &walk->status);
+        return status < 0 ? status : insert_target(walk, file, rest);
+    }
+    if (is_last) {
+        walk->exists = true;
+        walk->ends_with_slash = *rest;
+        return *rest && !S_ISDIR(walk->status.st_mode) ? -ENOTDIR : 1;
+    }
+    if (!S_ISDIR(walk->status.st_mode))
+        return -ENOTDIR;
+    return move_to(walk, ss_owned_take(&file));
+}
+
+int ss_walk_begin(struct ss_walk *walk, const char *path) {
+    char rest[PATH_ROOM];
+    int links = 0, status = 0;
+    *walk = (struct ss_walk){.folder = -1, .descriptor = -1};
+    if (snprintf(rest, sizeof rest, "%s", path) >= (int)sizeof rest)
+        return -ENAMETOOLONG;
+    if (!*path)
+        return -ENOENT;
+    walk->folder = open(*path == '/' ? "/" : ".", FOLDER_FLAGS);
+    if (walk->folder < 0)
+        return -errno;
+
+    while (status == 0) {
+        if (is_too_long(rest))
+            return -ENAMETOOLONG;
+        if (!next_name(walk->name, rest)) { /* the folder itself, as of "." */
+            strcpy(walk->name, ".");
+            walk->exists = true;
+            status = fstat(walk->folder, &walk->status) < 0 ? -errno : 1;
+            break;
+        }
+        status = step(walk, rest, &links);
+    }
+    walk->ends_with_slash |= *rest != '\0';
+    return status < 0 || walk->folder < 0 ? (status < 0 ? status : 0) : check_bound(walk, path);
+}
+
+int ss_walk_below(struct ss_walk *walk, int folder, const char *name) {
+    *walk = (struct ss_walk){.folder = -1, .descriptor = -1};
+    if (strlen(name) > NAME_MAX)
+        return -ENAMETOOLONG;
+    strcpy(walk->name, name);
+    walk->folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    if (walk->folder < 0)
+        return -errno;
+    walk->exists = fstatat(folder, name, &walk->status, AT_SYMLINK_NOFOLLOW) == 0;
+    if (walk->exists && S_ISLNK(walk->status.st_mode))
+        return refuse(walk, "it is a link: remove it, or choose another folder");
+    return walk->exists || errno == ENOENT ? 0 : -errno;
+}
+
+void ss_walk_end(struct ss_walk *walk) {
+    if (walk->folder >= 0)
+        close(walk->folder);
+    walk->folder = -1;
+}
+
+/* A FIFO that another user has put where all users may create files may have any reader. */
+static int judge_special(
+    struct ss_walk *walk, const struct stat *file, const struct stat *folder, bool is_ours) {
+    if (S_ISBLK(file->st_mode))
+        return refuse(walk, "it is a block device");
+    if (S_ISFIFO(file->st_mode) && !is_ours && folder->st_mode & S_ISVTX && is_open(folder))
+        return refuse(walk, "it is a pipe of %s in a folder open to all users: choose another path",
+            ss_walk_user_name(file->st_uid).text);
+    return S_ISDIR(file->st_mode) ? -EISDIR : 0;
+}
+
+/* Decides whether we write to this file, which exists already. */
+static int judge_file(struct ss_walk *walk, const struct stat *file) {
+    struct stat folder;
+    if (fstat(walk->folder, &folder) < 0)
+        return -errno;
+    bool is_ours = ss_walk_is_trusted(file->st_uid) ||
+                   (file->st_uid == folder.st_uid && !is_unknown(file->st_uid));
+    if (!S_ISREG(file->st_mode))
+        return judge_special(walk, file, &folder, is_ours);
+    if (!is_ours || (walk->is_bound && file->st_uid != walk->user))
+        return refuse(walk, "it belongs to %s: remove it, or choose another file",
+            ss_walk_user_name(file->st_uid).text);
+    if (file->st_nlink > 1)
+        return refuse(walk, "it has another name (a hard link): remove it, or choose another file");
+    return 0;
+}
+
+static int duplicate(const struct ss_walk *walk) {
+    int flags = fcntl(walk->descriptor, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+        return -EBADF;
+    int copy = fcntl(walk->descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    return copy < 0 ? -errno : copy;
+}
+
+/* Opens a file that exists. Returns -ENOENT if it does not any more. */
+static int open_existing(struct ss_walk *walk, int flags) {
+    struct stat status;
+    int wanted = (flags & ~O_TRUNC) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    SS_OWNED(close) int file = openat(walk->folder, walk->name, wanted);
+    if (file < 0)
+        return errno == ELOOP ? refuse(walk, "it has become a link") : -errno;
+    if (fstat(file, &status) < 0)
+        return -errno;
+    int judged = judge_file(walk, &status);
+    if (judged < 0)
+        return judged;
+    if (S_ISREG(status.st_mode) && flags & O_TRUNC && ftruncate(file, 0) < 0)
+        return -errno;
+    if (!(flags & O_NONBLOCK))
+        fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
+    return ss_owned_take(&file);
+}
+
+int ss_walk_open(struct ss_walk *walk, int flags) {
+    if (walk->descriptor >= 0)
+        return duplicate(walk);
+    if (walk->ends_with_slash)
+        return -EISDIR;
+    int judged = walk->exists ? judge_file(walk, &walk->status) : 0;
+    if (judged < 0)
+        return judged;
+    for (int i = 0; i < ATTEMPTS_MAX; i++) {
+        int file = walk->exists ? open_existing(walk, flags) : -ENOENT;
+        if (file != -ENOENT)
+            return file;
+        int added = O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
+        file = openat(walk->folder, walk->name, (flags & ~(O_TRUNC | O_NONBLOCK)) | added, 0666);
+        walk->made = file >= 0;
+        if (file >= 0 || errno != EEXIST)
+            return file >= 0 ? file : -errno;
+        walk->exists = true;
+    }
+    return -EAGAIN;
+}
+
+int ss_walk_folder(struct ss_walk *walk, int flags) {
+    int added = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    if (walk->descriptor >= 0)
+        return -ENOTDIR;
+    bool creates = flags & O_CREAT && !walk->exists;
+    walk->made = creates && mkdirat(walk->folder, walk->name, 0777) == 0;
+    if (flags & O_EXCL && walk->exists)
+        return -EEXIST;
+    if (creates && !walk->made && (flags & O_EXCL || errno != EEXIST))
+        return -errno;
+    int folder = openat(walk->folder, walk->name, (flags & ~(O_CREAT | O_EXCL)) | added);
+    return folder < 0 ? -errno : folder;
+}
+
+const char *ss_walk_explain(const struct ss_walk *walk, int status) {
+    return *walk->why ? walk->why : strerror(-status);
+}
+
+static int finish(struct ss_walk *walk, int status, struct ss_error *error) {
+    if (status < 0)
+        ss_error_fail(error, "%s", ss_walk_explain(walk, status));
+    ss_walk_end(walk);
+    errno = status < 0 ? -status : 0;
+    return status < 0 ? -1 : status;
+}
+
+int ss_walk_open_path(const char *path, int flags, struct ss_error *error) {
+    struct ss_walk walk;
+    int status = ss_walk_begin(&walk, path);
+    return finish(&walk, status < 0 ? status : ss_walk_open(&walk, flags), error);
+}
+
+FILE *ss_walk_stream(const char *path, int flags, struct ss_error *error) {
+    SS_OWNED(close) int file = ss_walk_open_path(path, O_WRONLY | flags, error);
+    FILE *stream = file < 0 ? NULL : fdopen(file, flags & O_APPEND ? "a" : "w");
+    if (stream)
+        ss_owned_take(&file);
+    else if (file >= 0)
+        ss_error_memory(error);
+    return stream;
+}
+
+int ss_walk_folder_path(const char *path, int flags, struct ss_error *error) {
+    struct ss_walk walk;
+    int status = ss_walk_begin(&walk, path);
+    return finish(&walk, status < 0 ? status : ss_walk_folder(&walk, flags), error);
+}
+
+int ss_walk_open_below(int folder, const char *name, int flags, struct ss_error *error) {
+    struct ss_walk walk;
+    int status = ss_walk_below(&walk, folder, name);
+    return finish(&walk, status < 0 ? status : ss_walk_open(&walk, flags), error);
+}

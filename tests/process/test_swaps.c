@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Another user owns a folder on the path of an output, and exchanges what is there at each moment
+ * in turn. The victim's file must never change.
+ */
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "family.h"
+#include "process.h"
+#include "run.h"
+#include "surroundings.h"
+
+#define SSLOAD  TEST_BIN_DIR "/ssload"
+#define SSBATCH TEST_BIN_DIR "/ssbatch"
+#define MALLORY 65534
+#define SECRET  "secret\n"
+
+static const char *folder, *theirs, *victim, *report;
+
+static void give(const char *path) {
+    ck_assert_int_eq(lchown(path, MALLORY, MALLORY), 0);
+}
+
+static void begin(void) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    SKIP_UNLESS(getuid() == 0, "root: only root can make files of another user");
+    SKIP_UNLESS(family_can_become_nobody(), "another-user: root cannot become it");
+    folder = run_make_folder();
+    theirs = run_path(folder, "theirs");
+    victim = run_path(folder, "victim");
+    report = run_path(folder, "report");
+    ck_assert_int_eq(mkdir(theirs, 0755), 0);
+    give(theirs);
+    ck_assert_int_eq(mkdir(victim, 0755), 0);
+    run_write_file(run_path(victim, "file"), SECRET);
+}
+
+/* A file that becomes a link, and the link of a file. */
+static void make_file_and_link(void) {
+    const char *file = run_path(theirs, "out"), *other = run_path(theirs, "out.other");
+    run_write_file(file, "theirs\n");
+    give(file);
+    ck_assert_int_eq(symlink(run_path(victim, "file"), other), 0);
+    give(other);
+}
+
+static void make_file_and_hard_link(void) {
+    const char *file = run_path(theirs, "out"), *other = run_path(theirs, "out.other");
+    run_write_file(file, "theirs\n");
+    give(file);
+    ck_assert_int_eq(link(run_path(victim, "file"), other), 0);
+}
+
+static void make_folder_and_link(void) {
+    const char *inner = run_path(theirs, "out"), *other = run_path(theirs, "out.other");
+    ck_assert_int_eq(mkdir(inner, 0755), 0);
+    give(inner);
+    run_write_file(run_path(inner, "file"), "theirs\n");
+    give(run_path(inner, "file"));
+    ck_assert_int_eq(symlink(victim, other), 0);
+    give(other);
+}
+
+static void expect_no_harm(const char *option, int first, int second) {
+    struct dirent *entry;
+    size_t count = 0;
+    DIR *entries = opendir(victim);
+    while ((entry = readdir(entries)))
+        count += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
+    closedir(entries);
+    struct run_text text = run_read_file(run_path(victim, "file"));
+    ck_assert_msg(count == 1 && strcmp(text.bytes, SECRET) == 0,
+        "%s wrote to a file of the victim after swaps at calls %d and %d", option, first, second);
+}
+
+/* Runs a program that swaps this path. Returns the number of calls that it has made. */
+static int run_swapped(
+    const char *const *words, const char *path, const char *name, int first, int second) {
+    char swaps[6000];
+    struct stat status;
+    unlink(report);
+    snprintf(swaps, sizeof swaps, "SS_TEST_SWAPS=%d:%d:%s:%s", first, second, report, path);
+    const struct run_setup setup = {.environment = WORDS(SHIM("shim_swaps"), swaps, name)};
+    run_free_clean(run_wait(run_start(&setup, words)));
+    ck_assert_int_eq(stat(report, &status), 0);
+    return (int)status.st_size;
+}
+
+static int attempt(
+    const char *option, const char *output, void (*make)(void), int first, int second) {
+    run_remove_folder(theirs);
+    ck_assert_int_eq(mkdir(theirs, 0755), 0);
+    give(theirs);
+    make();
+    int calls =
+        run_swapped(WORDS(SSLOAD, "-q", "-c", "1", "-i", "0.01s", option, run_path(theirs, output)),
+            run_path(theirs, "out"), NULL, first, second);
+    expect_no_harm(option, first, second);
+    return calls;
+}
+
+static void swap_at_each_call(const char *option, const char *output, void (*make)(void)) {
+    int calls = 1;
+    for (int first = 1; first <= calls; first++) {
+        calls = attempt(option, output, make, first, 0);
+        attempt(option, output, make, first, first + 1);
+    }
+    ck_assert_int_gt(calls, 5);
+}
+
+TEST_CASE(a_file_may_become_a_link_at_any_moment) {
+    begin();
+    swap_at_each_call("--output", "out", make_file_and_link);
+    swap_at_each_call("--openmetrics", "out", make_file_and_link);
+}
+
+TEST_CASE(a_link_may_become_a_file_and_a_link_again) {
+    begin();
+    swap_at_each_call("--output", "out.other", make_file_and_link);
+    swap_at_each_call("--openmetrics", "out.other", make_file_and_link);
+}
+
+TEST_CASE(a_file_may_become_another_name_of_a_file_at_any_moment) {
+    begin();
+    swap_at_each_call("--output", "out", make_file_and_hard_link);
+    swap_at_each_call("--openmetrics", "out", make_file_and_hard_link);
+}
+
+TEST_CASE(a_folder_may_become_a_link_at_any_moment) {
+    begin();
+    swap_at_each_call("--output", "out/file", make_folder_and_link);
+    swap_at_each_call("--openmetrics", "out/file", make_folder_and_link);
+    swap_at_each_call("--output", "out/new", make_folder_and_link);
+    swap_at_each_call("--openmetrics", "out/new", make_folder_and_link);
+}
+
+/* Leaves files of an interrupted attempt, in a folder that another user may write to. */
+static const char *leave_attempt(const char *study) {
+    const char *hidden = run_path(study, ".a.part"), *inner = run_path(hidden, "inner");
+    run_remove_folder(hidden);
+    ck_assert_int_eq(mkdir(hidden, 0755), 0);
+    give(hidden);
+    ck_assert_int_eq(mkdir(inner, 0755), 0);
+    run_write_file(run_path(inner, "file"), "theirs\n");
+    ck_assert_int_eq(symlink(victim, run_format("%s.other", inner)), 0);
+    return inner;
+}
+
+TEST_CASE(a_folder_that_is_removed_may_become_a_link) {
+    begin();
+    const char *study = run_path(folder, "study"), *plan = run_path(folder, "plan");
+    const char *const words[] = {SSBATCH, "-q", "--redo", "a", study, plan, NULL};
+    int calls = 1;
+    run_write_file(plan, "run a takes 1s\nmain -- true\n");
+    run_expect(CALL(SSBATCH, "-q", study, plan), 0);
+    for (int first = 1; first <= calls; first++) {
+        calls = run_swapped(words, leave_attempt(study), "SS_TEST_SWAPS_NAME=inner", first, 0);
+        expect_no_harm("ssbatch", first, 0);
+    }
+    ck_assert_int_gt(calls, 2);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Paths of which another user owns parts. tests/process/test_swaps.c changes them meanwhile. */
+
+#include "base/walk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "base/owned.h"
+#include "tree.h"
+
+/* Two users, of whom neither is us. */
+#define ALICE 65534
+#define BOB   65533
+
+static struct ss_error error;
+
+static void link_to(const char *what, const char *name) {
+    assert_int_equal(symlink(what, tree_path(name)), 0);
+}
+
+static void set_mode(const char *name, mode_t mode) {
+    assert_int_equal(chmod(tree_path(name), mode), 0);
+}
+
+static void give(const char *name, uid_t user) {
+    assert_int_equal(lchown(tree_path(name), user, user), 0);
+}
+
+static int begin_with_users(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("file", "text\n");
+    error = (struct ss_error){0};
+    SKIP_UNLESS(getuid() == 0, "root: only root can make files of other users");
+    SKIP_UNLESS(
+        lchown(tree_path("file"), ALICE, ALICE) == 0, "another-user: root cannot give it files");
+    give("file", 0);
+    return 0;
+}
+
+static int open_path(const char *path, int flags) {
+    error = (struct ss_error){0};
+    return ss_walk_open_path(path, flags, &error);
+}
+
+/* Fails unless the path leads to the file, which gets the text. */
+static void expect_to_reach(const char *path, const char *file) {
+    SS_OWNED(close) int opened = open_path(path, O_WRONLY | O_TRUNC);
+    assert_that(opened, >=, 0);
+    assert_int_equal(write(opened, "new\n", 4), 4);
+    tree_assert_file(file, "new\n");
+}
+
+static void expect_refusal(const char *path, const char *why) {
+    assert_fails(open_path(path, O_WRONLY | O_TRUNC), error, why);
+}
+
+TEST(own_links_are_followed) {
+    tree_new();
+    tree_write("folder/file", "old\n");
+    link_to("folder/file", "relative");
+    link_to(tree_path("folder/file"), "absolute");
+    link_to("relative", "two");
+    link_to("folder", "home");
+    link_to("none", "dangling");
+    expect_to_reach(tree_path("relative"), "folder/file");
+    expect_to_reach(tree_path("absolute"), "folder/file");
+    expect_to_reach(tree_path("two"), "folder/file");
+    expect_to_reach(tree_path("home/new"), "folder/new");
+    expect_to_reach(tree_path("home/../folder/.//file"), "folder/file");
+    expect_to_reach(tree_path("dangling"), "none");
+    assert_int_equal(chdir(tree_path("home")), 0);
+    expect_to_reach("file", "folder/file");
+    expect_to_reach("../two", "folder/file");
+    assert_int_equal(chdir("/"), 0);
+}
+
+TEST(invalid_paths_are_refused) {
+    static char path[5000];
+    tree_new();
+    tree_write("file", "");
+    link_to("b", "a");
+    link_to("a", "b");
+    expect_refusal(tree_path("a"), strerror(ELOOP));
+    expect_refusal(tree_path("a/b"), strerror(ELOOP));
+    expect_refusal(tree_path("none/file"), strerror(ENOENT));
+    expect_refusal(tree_path("file/file"), strerror(ENOTDIR));
+    expect_refusal(tree_path("file/"), strerror(ENOTDIR));
+    expect_refusal(tree_path("new/"), strerror(EISDIR));
+    expect_refusal(tree_path("."), strerror(EISDIR));
+    expect_refusal("/", strerror(EISDIR));
+    expect_refusal("", strerror(ENOENT));
+    memset(path, 'a', sizeof path - 1);
+    expect_refusal(path, strerror(ENAMETOOLONG));
+    path[300] = '\0';
+    expect_refusal(path, strerror(ENAMETOOLONG));
+}
+
+/* Whoever owns the folder could redirect the program anyway, but only to files of that user. */
+TEST_WITH(links_of_a_folders_owner_bind, begin_with_users, NULL) {
+    tree_write("home/data/file", "old\n");
+    link_to("data/file", "home/link");
+    link_to("data", "home/folder");
+    link_to(tree_path("file"), "home/out");
+    link_to("..", "home/away");
+    const char *const names[] = {
+        "home", "home/data", "home/data/file", "home/link", "home/folder", "home/out", "home/away"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        give(names[i], ALICE);
+    expect_to_reach(tree_path("home/link"), "home/data/file");
+    expect_to_reach(tree_path("home/folder/file"), "home/data/file");
+    expect_refusal(tree_path("home/out"), "is a link of ");
+    expect_refusal(tree_path("home/away/file"), "is a link of ");
+    expect_refusal(tree_path("home/away/new"), ": name its target");
+    tree_assert_file("file", "text\n");
+    assert_int_equal(access(tree_path("new"), F_OK), -1);
+}
+
+TEST_WITH(links_of_others_are_refused, begin_with_users, NULL) {
+    static const mode_t modes[] = {01777, 0777, 0755, 01755};
+    tree_write("shared/some", "");
+    link_to(tree_path("file"), "shared/link");
+    link_to(tree_path("shared/link"), "chain");
+    link_to("/dev/null", "shared/device");
+    link_to(".", "shared/folder");
+    give("shared/link", ALICE);
+    give("shared/device", ALICE);
+    give("shared/folder", ALICE);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        set_mode("shared", modes[i]);
+        expect_refusal(tree_path("shared/link"), "link is a link of ");
+        expect_refusal(tree_path("chain"), "link is a link of ");
+        expect_refusal(tree_path("shared/device"), "device is a link of ");
+        expect_refusal(tree_path("shared/folder/some"), "folder is a link of ");
+    }
+    give("shared", BOB);
+    expect_refusal(tree_path("shared/link"), "link is a link of ");
+    tree_assert_file("file", "text\n");
+}
+
+TEST_WITH(links_of_two_users_are_refused, begin_with_users, NULL) {
+    tree_write("alice/some", "");
+    tree_write("bob/file", "");
+    link_to("../bob/link", "alice/link");
+    link_to("file", "bob/link");
+    give("alice", ALICE);
+    give("alice/link", ALICE);
+    give("bob", BOB);
+    give("bob/link", BOB);
+    give("bob/file", BOB);
+    expect_to_reach(tree_path("bob/link"), "bob/file");
+    expect_refusal(tree_path("alice/link"), "is a link of ");
+}
+
+TEST_WITH(files_of_others_are_not_emptied, begin_with_users, NULL) {
+    tree_write("shared/file", "text\n");
+    tree_write("home/file", "text\n");
+    give("shared/file", ALICE);
+    give("home", ALICE);
+    give("home/file", ALICE);
+    expect_refusal(tree_path("shared/file"), "it belongs to ");
+    tree_assert_file("shared/file", "text\n");
+    expect_to_reach(tree_path("home/file"), "home/file"); /* as under sudo */
+    give("home/file", BOB);
+    expect_refusal(tree_path("home/file"), "it belongs to ");
+}
+
+TEST(files_with_two_names_are_not_emptied) {
+    char other[300];
+    tree_new();
+    error = (struct ss_error){0};
+    tree_write("file", "text\n");
+    snprintf(other, sizeof other, "%s", tree_path("other"));
+    assert_int_equal(link(tree_path("file"), other), 0);
+    expect_refusal(other, "it has another name (a hard link)");
+    tree_assert_file("file", "text\n");
+}
+
+TEST_WITH(pipes_of_others_in_shared_folders_are_refused, begin_with_users, NULL) {
+    tree_write("shared/some", "");
+    assert_int_equal(mkfifo(tree_path("shared/pipe"), 0666), 0);
+    SS_OWNED(close) int reader = open(tree_path("shared/pipe"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    set_mode("shared", 01777);
+    SS_OWNED(close) int own = open_path(tree_path("shared/pipe"), O_WRONLY);
+    assert_that(own, >=, 0);
+    assert_int_equal(fcntl(own, F_GETFL) & O_NONBLOCK, 0);
+    give("shared/pipe", ALICE);
+    expect_refusal(tree_path("shared/pipe"), "it is a pipe of ");
+    give("shared", ALICE);
+    SS_OWNED(close) int theirs = open_path(tree_path("shared/pipe"), O_WRONLY);
+    assert_that(theirs, >=, 0);
+}
+
+TEST(a_pipe_without_a_reader_is_not_waited_for) {
+    tree_new();
+    assert_int_equal(mkfifo(tree_path("pipe"), 0666), 0);
+    expect_refusal(tree_path("pipe"), strerror(ENXIO));
+}
+
+/* As of a process substitution, or in a container, where /dev/stdout may not be opened again. */
+TEST(own_descriptors_are_duplicated) {
+    int ends[2];
+    char path[64];
+    char byte;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
+    SS_OWNED(close) int copy = open_path(path, O_WRONLY);
+    assert_that(copy, >=, 0);
+    assert_int_equal(write(copy, "x", 1), 1);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
+    expect_refusal(path, strerror(EBADF));
+    close(ends[0]);
+    close(ends[1]);
+
+    tree_new();
+    tree_write("file", "text\n");
+    int file = open(tree_path("file"), O_WRONLY | O_APPEND | O_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    SS_OWNED(close) int again = open_path(path, O_WRONLY | O_TRUNC);
+    assert_int_equal(write(again, "more\n", 5), 5);
+    tree_assert_file("file", "text\nmore\n");
+    close(file);
+}
+
+TEST_WITH(names_in_a_folder_follow_no_link, begin_with_users, NULL) {
+    tree_write("folder/some", "");
+    link_to("../file", "folder/link");
+    SS_OWNED(close) int folder = open(tree_path("folder"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    assert_fails(
+        ss_walk_open_below(folder, "link", O_WRONLY | O_TRUNC, &error), error, "is a link");
+    error = (struct ss_error){0};
+    SS_OWNED(close) int file = ss_walk_open_below(folder, "new", O_WRONLY | O_TRUNC, &error);
+    assert_that(file, >=, 0);
+    assert_int_equal(access(tree_path("folder/new"), F_OK), 0);
+    tree_assert_file("file", "text\n");
+}
+
+TEST_WITH(folders_are_made_and_opened, begin_with_users, NULL) {
+    struct ss_walk walk;
+    assert_int_equal(ss_walk_begin(&walk, tree_path("new/")), 0);
+    SS_OWNED(close) int folder = ss_walk_folder(&walk, O_RDONLY | O_CREAT);
+    ss_walk_end(&walk);
+    assert_that(folder, >=, 0);
+    assert_true(walk.made);
+    assert_int_equal(ss_walk_begin(&walk, tree_path("new")), 0);
+    SS_OWNED(close) int again = ss_walk_folder(&walk, O_RDONLY | O_CREAT);
+    ss_walk_end(&walk);
+    assert_that(again, >=, 0);
+    assert_false(walk.made);
+    assert_int_equal(ss_walk_folder_path(tree_path("none"), O_RDONLY, &error), -1);
+    assert_int_equal(errno, ENOENT);
+    link_to("new", "link");
+    SS_OWNED(close) int linked = ss_walk_folder_path(tree_path("link"), O_RDONLY, &error);
+    assert_that(linked, >=, 0);
+    give("link", ALICE);
+    error = (struct ss_error){0};
+    assert_fails(
+        ss_walk_folder_path(tree_path("link"), O_RDONLY | O_CREAT, &error), error, "is a link of ");
+}
+
+UNIT_RUN
