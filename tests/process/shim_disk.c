@@ -144,36 +144,48 @@ DEFINE_OPENAT(openat64)
 DEFINE_FOPEN(fopen)
 DEFINE_FOPEN(fopen64)
 
-PUBLIC int symlink(const char *target, const char *path) {
+PUBLIC int symlinkat(const char *target, int folder, const char *path) {
     int file = begin();
-    int status = (int)syscall(SYS_symlinkat, target, AT_FDCWD, path);
+    int status = (int)syscall(SYS_symlinkat, target, folder, path);
     if (status == 0)
-        note(file, "file", AT_FDCWD, path);
+        note(file, "file", folder, path);
+    end(file);
+    return status;
+}
+
+PUBLIC int symlink(const char *target, const char *path) {
+    return symlinkat(target, AT_FDCWD, path);
+}
+
+PUBLIC int mkdirat(int folder, const char *path, mode_t mode) {
+    int file = begin();
+    int status = (int)syscall(SYS_mkdirat, folder, path, mode);
+    if (status == 0)
+        note(file, "make", folder, path);
     end(file);
     return status;
 }
 
 PUBLIC int mkdir(const char *path, mode_t mode) {
-    int file = begin();
-    int status = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
-    if (status == 0)
-        note(file, "make", AT_FDCWD, path);
-    end(file);
-    return status;
+    return mkdirat(AT_FDCWD, path, mode);
 }
 
-PUBLIC int rename(const char *from, const char *to) {
+PUBLIC int renameat(int from_folder, const char *from, int to_folder, const char *to) {
     char old[PATH_MAX], new[PATH_MAX];
     int file = begin();
-    int status = (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+    int status = (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, 0);
     int why = errno;
-    resolve(AT_FDCWD, from, old);
-    resolve(AT_FDCWD, to, new);
+    resolve(from_folder, from, old);
+    resolve(to_folder, to, new);
     if (status == 0 && file >= 0 && is_logged(old))
         dprintf(file, "move %s %s\n", old, new);
     errno = why;
     end(file);
     return status;
+}
+
+PUBLIC int rename(const char *from, const char *to) {
+    return renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
 PUBLIC int unlinkat(int folder, const char *path, int flags) {

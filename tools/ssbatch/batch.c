@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/paths.h"
 #include "batch_crew.h"
 #include "carry_run.h"
 #include "merge.h"
@@ -80,9 +81,12 @@ struct after_context {
 static int carry_after(
     void *context, char *const *words, const char *folder, const char *ok, struct ss_error *error) {
     const struct after_context *after = context;
+    const struct ssbatch_path path = ssbatch_study_path(after->study, ".study/undone.log");
     SS_OWNED(close)
-    int log = open(ssbatch_study_path(after->study, ".study/undone.log").text,
-        O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    int log = ss_state_file(after->study->state, "undone.log", O_WRONLY | O_CREAT | O_APPEND,
+        &after->study->trust, path.text, error);
+    if (log < 0)
+        return -1;
     const struct ssbatch_order order = {words, log, log, folder, NULL};
     return ssbatch_carry_after(after->spawner, &order, ok, error);
 }
@@ -128,6 +132,18 @@ static void drop_refused(struct batch *batch, const struct ssbatch_plan *given) 
     batch->count = count;
 }
 
+static void say_waiting(const char *lock, const char *holder) {
+    fprintf(stderr, "ssbatch: waiting for %s, which has locked %s\n", holder, lock);
+}
+
+static int open_study(struct batch *batch, enum ssbatch_study_use use, struct ss_error *error) {
+    const struct ssbatch_options *options = batch->options;
+    struct ssbatch_study *study = &batch->carrier.study;
+    int status = ssbatch_study_open(study, options->study, use, options->trust_owner, error);
+    study->waits = say_waiting;
+    return status;
+}
+
 static int merge_given(struct batch *batch, struct ss_error *error) {
     const struct ssbatch_options *options = batch->options;
     struct ssbatch_study *study = &batch->carrier.study;
@@ -137,13 +153,13 @@ static int merge_given(struct batch *batch, struct ss_error *error) {
     if (status == 0 && given.doubt[0] && !options->quiet)
         fprintf(stderr, "ssbatch: warning: %s\n", given.doubt);
     /* Check the plan before the folder of the study is made. */
-    if (status == 0 && ssbatch_study_open(study, options->study, false, &absent) < 0 &&
-        !*study->path)
+    if (status == 0 && open_study(batch, SSBATCH_STUDY_CARRY, &absent) == -1)
         status = ss_error_fail(error, "%s", absent.message);
     if (status == 0)
         status = ssbatch_check_runs(study, &given, NULL, options->redo, error);
+    ssbatch_study_close(study);
     if (status == 0)
-        status = ssbatch_study_open(study, options->study, true, error);
+        status = open_study(batch, SSBATCH_STUDY_MAKE, error);
     if (status == 0) {
         SS_OWNED(close) int lock = ssbatch_study_lock(study, error);
         status = lock < 0 ? -1 : ssbatch_merge(study, &given, options->redo, error);
@@ -163,11 +179,11 @@ static int merge_given(struct batch *batch, struct ss_error *error) {
  * The call that wrote the plan may have been killed before it synced the folder, so this one does.
  */
 static int open_kept(struct batch *batch, struct ss_error *error) {
-    const struct ssbatch_options *options = batch->options;
     struct ssbatch_study *study = &batch->carrier.study;
-    if (ssbatch_study_open(study, options->study, false, error) < 0 ||
-        ssbatch_disk_sync(ssbatch_study_path(study, ".study").text, error) < 0)
+    if (open_study(batch, SSBATCH_STUDY_CARRY, error) < 0)
         return -1;
+    if (fsync(study->state) < 0)
+        return ss_paths_fail(ssbatch_study_path(study, ".study").text, error);
     return read_kept(batch, error);
 }
 
@@ -545,6 +561,7 @@ int ssbatch_carry_out(const struct ssbatch_options *options, int *status, struct
     ssbatch_plan_free(&batch->carrier.plan);
     ssbatch_programs_free(&batch->carrier.programs);
     ssbatch_values_free(&batch->carrier.values);
+    ssbatch_study_close(&batch->carrier.study);
     free(batch->runs);
     free(batch->turns);
     free(batch);
@@ -561,7 +578,7 @@ int ssbatch_clean(const struct ssbatch_options *options, int *status, struct ss_
     if (!batch)
         return ss_error_memory(error);
     batch->options = options;
-    int result = ssbatch_study_open(&batch->carrier.study, options->study, false, error);
+    int result = open_study(batch, SSBATCH_STUDY_CARRY, error) < 0 ? -1 : 0;
     if (result == 0)
         result = open_call(batch, error);
     if (result == 0) {
@@ -571,6 +588,7 @@ int ssbatch_clean(const struct ssbatch_options *options, int *status, struct ss_
             &batch->carrier.study, batch->carrier.call.mark, NULL, &undoer, error);
     }
     close_call(batch);
+    ssbatch_study_close(&batch->carrier.study);
     free(batch);
     return result;
 }

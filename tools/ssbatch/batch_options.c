@@ -53,6 +53,9 @@ static const struct ss_argument rows[] = {
         .help = "warn about runs in which other processes used more of the machine than this"}},
     {0, "FILE", {"joblog", SS_OPTION_TEXT, AT(joblog),
         .help = "append a line for each attempt, with the columns of GNU parallel"}},
+    {0, "USER", {"trust-owner", SS_OPTION_TEXT, AT(trust_owner),
+        .help = "carry out what STUDY keeps even if USER, or whom USER lets write there, has put it there"},
+        .excludes = "list dry-run"},
     {'q', NULL, {"quiet", AT(quiet), .help = "show no progress"}},
 
     {0, NULL, {"list", AT(list), .help = "print which runs are done, failed, skipped and to come"},

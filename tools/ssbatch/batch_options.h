@@ -19,7 +19,8 @@ struct ssbatch_options {
     int go_on;
     int retries_disturbed;
     int in_memory;
-    const char *memory; /* folder for records while they are written; NULL: in the study */
+    const char *memory;      /* folder for records while they are written; NULL: in the study */
+    const char *trust_owner; /* user whose state is accepted, too */
     int dry_run;
     int list;
     int csv;

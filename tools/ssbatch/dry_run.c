@@ -79,10 +79,13 @@ int ssbatch_dry_run(const struct ssbatch_options *options, int *status, struct s
     struct ssbatch_study study;
     struct ss_error ignored = {0};
     struct preview preview = {.options = options, .missing = {.run = "the study"}};
-    if (ssbatch_study_open(&study, options->study, false, &ignored) == 0)
+    int opened = ssbatch_study_open(&study, options->study, SSBATCH_STUDY_LOOK, NULL, &ignored);
+    if (opened == 0)
         preview.study = &study;
-    if ((options->only && !preview.study) || !*study.path)
+    if ((options->only && !preview.study) || opened == -1) {
+        ssbatch_study_close(&study);
         return ss_error_fail(error, "%s", ignored.message);
+    }
     int result = options->only ? ssbatch_kept_plan_read(&preview.plan, &study, error)
                                : ssbatch_given_plan_read(&preview.plan, options->plan, error);
     if (result == 0)
@@ -93,6 +96,7 @@ int ssbatch_dry_run(const struct ssbatch_options *options, int *status, struct s
         *status = 1;
     ssbatch_programs_free(&preview.programs);
     ssbatch_plan_free(&preview.plan);
+    ssbatch_study_close(&study);
     free(preview.runs);
     return result;
 }

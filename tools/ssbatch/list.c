@@ -263,7 +263,7 @@ static int add_keys_of_result(struct table *table, const struct ssbatch_study *s
 
 static int print_run(struct table *table, const struct ssbatch_study *study,
     const struct ssbatch_run *run, print_row *print, struct ss_error *error) {
-    char who[128];
+    char who[160];
     struct ssbatch_holder holder;
     struct json_object *document = ssbatch_run_document_read(study, run->name, error);
     if (error->status)
@@ -273,8 +273,11 @@ static int print_run(struct table *table, const struct ssbatch_study *study,
     struct row row = read_row(&carried_out, document);
     enum ssbatch_status counted = ssbatch_run_document_status(document);
     /* A run that failed before may be running again. */
-    if (counted != SSBATCH_DONE && ssbatch_study_is_locked(study, run->name, &holder)) {
-        snprintf(who, sizeof who, "on %s by process %d", holder.host, (int)holder.pid);
+    enum ssbatch_lock lock =
+        counted == SSBATCH_DONE ? SSBATCH_FREE : ssbatch_study_is_locked(study, run->name, &holder);
+    if (lock != SSBATCH_FREE) {
+        snprintf(who, sizeof who, "%son %s by process %d",
+            lock == SSBATCH_MAYBE_LOCKED ? "or interrupted: " : "", holder.host, (int)holder.pid);
         row.status = "running";
         row.reason = who;
         counted = SSBATCH_TO_COME;
@@ -326,7 +329,7 @@ int ssbatch_list(const struct ssbatch_options *options, int *status, struct ss_e
     struct ssbatch_study study;
     struct ssbatch_plan plan = {0};
     struct table table = {.stream = stdout, .json = {.stream = stdout}};
-    int result = ssbatch_study_open(&study, options->study, false, error);
+    int result = ssbatch_study_open(&study, options->study, SSBATCH_STUDY_LOOK, NULL, error);
     if (result == 0)
         result = ssbatch_kept_plan_read(&plan, &study, error);
     if (result == 0)
@@ -337,5 +340,6 @@ int ssbatch_list(const struct ssbatch_options *options, int *status, struct ss_e
         free(table.keys[i]);
     free(table.keys);
     ssbatch_plan_free(&plan);
-    return result;
+    ssbatch_study_close(&study);
+    return result < 0 ? -1 : 0;
 }

@@ -15,26 +15,22 @@ bool ssbatch_is_listed(const char *list, const char *name) {
     return list && ss_words_has(list, ',', name);
 }
 
-static int read_plan(
-    struct ssbatch_plan *plan, const char *path, bool may_lack, struct ss_error *error) {
-    *plan = (struct ssbatch_plan){0};
-    SS_OWNED(fclose) FILE *file = fopen(path, "re");
-    if (!file && errno == ENOENT && may_lack)
-        return 0;
-    if (!file)
-        return ss_paths_fail(path, error);
-    return ssbatch_plan_read(plan, file, path, error);
-}
-
 int ssbatch_given_plan_read(struct ssbatch_plan *plan, const char *path, struct ss_error *error) {
     if (!path || strcmp(path, "-") == 0)
         return ssbatch_plan_read(plan, stdin, "standard input", error);
-    return read_plan(plan, path, false, error);
+    *plan = (struct ssbatch_plan){0};
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    return file ? ssbatch_plan_read(plan, file, path, error) : ss_paths_fail(path, error);
 }
 
 int ssbatch_kept_plan_read(
     struct ssbatch_plan *plan, const struct ssbatch_study *study, struct ss_error *error) {
-    return read_plan(plan, ssbatch_study_path(study, ".study/plan").text, true, error);
+    struct ss_error why = {0};
+    *plan = (struct ssbatch_plan){0};
+    SS_OWNED(fclose) FILE *file = ssbatch_study_read(study, "plan", &why);
+    if (!file)
+        return why.status ? ss_error_fail(error, "%s", why.message) : 0;
+    return ssbatch_plan_read(plan, file, ssbatch_study_path(study, ".study/plan").text, error);
 }
 
 static int check_redo(const struct ssbatch_plan *kept, const struct ssbatch_plan *plan,
@@ -322,9 +318,11 @@ int ssbatch_merge(const struct ssbatch_study *study, struct ssbatch_plan *plan, 
 
     /* The commands that found the values, or what runs beside them, may have changed. */
     if (status == 0 && choice == NEW_LINES)
-        status = ssbatch_disk_unlink(ssbatch_study_path(study, ".study/values").text, error);
+        status = ssbatch_disk_unlink(
+            study->state, "values", ssbatch_study_path(study, ".study/values").text, error);
     if (status == 0)
-        status = ssbatch_disk_write(ssbatch_study_path(study, ".study/plan").text, text, error);
+        status = ssbatch_disk_write(
+            study->state, "plan", ssbatch_study_path(study, ".study/plan").text, text, error);
     ssbatch_plan_free(&kept);
     return status;
 }

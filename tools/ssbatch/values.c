@@ -17,11 +17,10 @@ int ssbatch_values_read(
     const struct ssbatch_path path = ssbatch_study_path(study, ".study/values");
     SS_OWNED(free) char *line = NULL;
     size_t room = 0, count;
-    SS_OWNED(fclose) FILE *file = fopen(path.text, "re");
-    if (!file && errno == ENOENT)
-        return 0;
+    struct ss_error why = {0};
+    SS_OWNED(fclose) FILE *file = ssbatch_study_read(study, "values", &why);
     if (!file)
-        return ss_paths_fail(path.text, error);
+        return why.status ? ss_error_fail(error, "%s", why.message) : 0;
     while (getline(&line, &room, file) > 0) {
         SS_OWNED(free) char **words = ss_words_split(line, &count, error);
         if (!words || (count == 2 && ssbatch_values_set(values, words[0], words[1], error) < 0))
@@ -42,7 +41,7 @@ static int write_all(const struct ssbatch_values *values, const struct ssbatch_s
         fputc('\n', text.stream);
     }
     SS_OWNED(free) char *lines = ss_text_close(&text, error);
-    return lines ? ssbatch_disk_write(path.text, lines, error) : -1;
+    return lines ? ssbatch_disk_write(study->state, "values", path.text, lines, error) : -1;
 }
 
 int ssbatch_values_keep(

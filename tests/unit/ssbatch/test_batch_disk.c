@@ -17,8 +17,11 @@ static struct ssbatch_study study;
 
 static int make_study(void **state) {
     struct ss_error error = {0};
+    if (*study.path)
+        ssbatch_study_close(&study);
     tree_new();
-    assert_int_equal(ssbatch_study_open(&study, tree_path("study"), true, &error), 0);
+    assert_int_equal(
+        ssbatch_study_open(&study, tree_path("study"), SSBATCH_STUDY_MAKE, NULL, &error), 0);
     strcpy(study.host, "here");
     strcpy(study.boot, "12345678-9");
     return 0;
@@ -94,14 +97,16 @@ TEST_WITH(leftovers_of_a_finished_run_are_removed_unless_it_is_locked, make_stud
     assert_false(exists("study/.a.part"));
     assert_false(exists("study/.study/old-a"));
     assert_false(exists("study/.study/runs/a"));
+    assert_false(exists("study/.study/locks/a"));
 }
 
 TEST_WITH(a_study_path_with_placeholders_is_refused, make_study, NULL) {
     struct ss_error error = {0};
     struct ssbatch_study other;
-    assert_fails(ssbatch_study_open(&other, "/tmp/a{b", true, &error), error, "placeholder");
+    assert_fails(ssbatch_study_open(&other, "/tmp/a{b", SSBATCH_STUDY_MAKE, NULL, &error), error,
+        "placeholder");
     error = (struct ss_error){0};
-    assert_int_equal(ssbatch_study_open(&other, "/tmp/a%b", true, &error), -1);
+    assert_int_equal(ssbatch_study_open(&other, "/tmp/a%b", SSBATCH_STUDY_MAKE, NULL, &error), -1);
 }
 
 TEST_WITH(a_locked_run_names_its_holder, make_study, NULL) {
@@ -123,16 +128,30 @@ TEST_WITH(a_locked_run_names_its_holder, make_study, NULL) {
 
 TEST_WITH(the_lock_of_a_killed_process_is_not_held, make_study, NULL) {
     struct ssbatch_holder holder;
-    assert_false(ssbatch_study_is_locked(&study, "a", &holder));
+    assert_int_equal(ssbatch_study_is_locked(&study, "a", &holder), SSBATCH_FREE);
     int lock = lock_run("a");
-    assert_true(ssbatch_study_is_locked(&study, "a", &holder));
+    assert_int_equal(ssbatch_study_is_locked(&study, "a", &holder), SSBATCH_LOCKED);
     assert_string_equal(holder.host, "here");
     assert_int_equal(holder.pid, getpid());
     close(lock); /* as if the process had been killed */
     assert_true(exists("study/.study/runs/a"));
-    assert_false(ssbatch_study_is_locked(&study, "a", &holder));
+    assert_int_equal(ssbatch_study_is_locked(&study, "a", &holder), SSBATCH_FREE);
     strcpy(study.host, "elsewhere");
-    assert_true(ssbatch_study_is_locked(&study, "a", &holder));
+    assert_int_equal(ssbatch_study_is_locked(&study, "a", &holder), SSBATCH_LOCKED);
+}
+
+/* flock() needs no more than permission to read, which an earlier version gave to all. */
+TEST_WITH(a_lock_that_others_may_hold_is_replaced, make_study, NULL) {
+    struct stat status;
+    tree_write("study/.study/locks/a", "");
+    assert_int_equal(chmod(tree_path("study/.study/locks/a"), 0644), 0);
+    int other = open(tree_path("study/.study/locks/a"), O_RDONLY | O_CLOEXEC);
+    assert_int_equal(flock(other, LOCK_SH), 0);
+    int lock = lock_run("a");
+    assert_int_equal(stat(tree_path("study/.study/locks/a"), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    ssbatch_study_unlock_run(&study, "a", lock);
+    close(other);
 }
 
 static int reader;
@@ -143,13 +162,36 @@ static void close_reader(int number) {
 
 TEST_WITH(a_process_that_looks_at_a_lock_only_delays_a_call, make_study, NULL) {
     const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
-    tree_write("study/.study/runs/a", "here 1\n");
-    reader = open(tree_path("study/.study/runs/a"), O_RDONLY | O_CLOEXEC);
+    tree_write("study/.study/locks/a", "");
+    assert_int_equal(chmod(tree_path("study/.study/locks/a"), 0600), 0);
+    reader = open(tree_path("study/.study/locks/a"), O_RDONLY | O_CLOEXEC);
     assert_int_equal(flock(reader, LOCK_SH), 0);
     signal(SIGALRM, close_reader);
     setitimer(ITIMER_REAL, &soon, NULL);
     int lock = lock_run("a");
     ssbatch_study_unlock_run(&study, "a", lock);
+}
+
+static char said[100];
+
+static void say(const char *lock, const char *holder) {
+    snprintf(said, sizeof said, "%s", holder);
+}
+
+TEST_WITH(a_long_wait_for_the_plan_names_the_holder, make_study, NULL) {
+    const struct itimerval later = {.it_value = {.tv_sec = 2}};
+    struct ss_error error = {0};
+    char expected[100];
+    snprintf(expected, sizeof expected, "process %d on here", (int)getpid());
+    reader = ssbatch_study_lock(&study, &error);
+    assert_that(reader, >=, 0);
+    signal(SIGALRM, close_reader);
+    setitimer(ITIMER_REAL, &later, NULL);
+    study.waits = say;
+    int lock = ssbatch_study_lock(&study, &error);
+    assert_that(lock, >=, 0);
+    assert_string_equal(said, expected);
+    close(lock);
 }
 
 static bool removes; /* whether a sync of one of two files removes the other one */
@@ -458,6 +500,73 @@ TEST_WITH(lines_that_cannot_be_undone_stay_in_the_journal, make_study, NULL) {
     undone[0] = '\0';
     clear_all();
     assert_string_equal(undone, "");
+}
+
+/* Journals of another user, and those that another user may write to, are commands of that user. */
+TEST_WITH(foreign_journals_are_refused_unread, make_study, NULL) {
+    SKIP_UNLESS(getuid() == 0, "root: only root can make files of another user");
+    struct ssbatch_call call;
+    struct ss_error error = {0};
+    char folder[300], file[300], name[300];
+    leave_call(&call, "after close\n");
+    snprintf(name, sizeof name, "study/.study/calls/%s", call.mark);
+    snprintf(folder, sizeof folder, "%s", tree_path(name));
+    snprintf(name, sizeof name, "study/.study/calls/%s/a.undo", call.mark);
+    snprintf(file, sizeof file, "%s", tree_path(name));
+    SKIP_UNLESS(chown(file, 65534, 65534) == 0, "another-user: root cannot give it files");
+    assert_fails(clear_calls(NULL, &error), error, "belongs to ");
+    assert_int_equal(chown(file, 0, 0), 0);
+    assert_int_equal(chmod(file, 0646), 0);
+    assert_fails(clear_calls(NULL, &error), error, "other users may write to it");
+    assert_int_equal(chmod(file, 0644), 0);
+    snprintf(name, sizeof name, "%s/other", tree_root);
+    assert_int_equal(link(file, name), 0);
+    assert_fails(clear_calls(NULL, &error), error, "has another name (a hard link)");
+    assert_int_equal(rename(name, file), 0); /* of two names of a file: does nothing */
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(symlink(name, file), 0);
+    assert_int_equal(clear_calls(NULL, &error), -1);
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(mkfifo(file, 0600), 0); /* does not wait for a writer */
+    assert_fails(clear_calls(NULL, &error), error, "is not a regular file");
+    assert_int_equal(rename(name, file), 0);
+    assert_int_equal(chown(folder, 65534, 65534), 0);
+    assert_fails(clear_calls(NULL, &error), error, "belongs to ");
+    assert_string_equal(undone, "");
+    assert_int_equal(chown(folder, 0, 0), 0);
+    clear_all();
+    assert_string_equal(undone, "/:close()");
+}
+
+/* As made by an earlier version with umask 002. */
+TEST_WITH(own_folders_lose_the_permission_of_others, make_study, NULL) {
+    struct ssbatch_call call;
+    struct stat status;
+    assert_int_equal(chmod(tree_path("study/.study/calls"), 0775), 0);
+    leave_call(&call, "after close\n");
+    assert_int_equal(stat(tree_path("study/.study/calls"), &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0755);
+    clear_all();
+    assert_string_equal(undone, "/:close()");
+}
+
+TEST_WITH(state_is_made_for_us_alone_whatever_the_umask, make_study, NULL) {
+    static const char *const names[] = {".study", ".study/calls", ".study/runs", ".study/locks"};
+    struct ss_error error = {0};
+    struct stat status;
+    mode_t before = umask(0);
+    assert_int_equal(
+        ssbatch_study_open(&study, tree_path("open"), SSBATCH_STUDY_MAKE, NULL, &error), 0);
+    assert_int_equal(ssbatch_disk_write(study.state, "plan", "plan", "plan 1\n", &error), 0);
+    umask(before);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[100];
+        snprintf(path, sizeof path, "open/%s", names[i]);
+        assert_int_equal(stat(tree_path(path), &status), 0);
+        assert_int_equal(status.st_mode & 07777, 0755);
+    }
+    assert_int_equal(stat(tree_path("open/.study/plan"), &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0644);
 }
 
 UNIT_RUN

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "base/owned.h"
 #include "base/paths.h"
 #include "base/pattern.h"
+#include "base/state.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "base/words.h"
@@ -317,11 +319,8 @@ static int read_file(struct reader *reader, FILE *file, struct ss_error *error) 
     return end_section(reader, error);
 }
 
-int ssbatch_catalogue_read(
-    struct ssbatch_catalogue *catalogue, const char *path, struct ss_error *error) {
-    SS_OWNED(fclose) FILE *file = fopen(path, "re");
-    if (!file)
-        return ss_paths_fail(path, error);
+static int read_catalogue(
+    struct ssbatch_catalogue *catalogue, FILE *file, const char *path, struct ss_error *error) {
     struct reader reader = {.catalogue = catalogue,
         .path = keep_text(catalogue, strdup(path)),
         .first = catalogue->count,
@@ -342,6 +341,27 @@ int ssbatch_catalogue_read(
     }
     catalogue->count = kept;
     return 0;
+}
+
+int ssbatch_catalogue_read(
+    struct ssbatch_catalogue *catalogue, const char *path, struct ss_error *error) {
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    return file ? read_catalogue(catalogue, file, path, error) : ss_paths_fail(path, error);
+}
+
+/* Reads the user's catalogue, which no option names, so that sudo may find that of another user. */
+static int read_own(struct ssbatch_catalogue *catalogue, const char *path, struct ss_error *error) {
+    static const struct ss_trust trust;
+    SS_OWNED(close) int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    if (ss_state_check(file, &trust, path, error) < 0)
+        return -1;
+    SS_OWNED(fclose) FILE *stream = fdopen(file, "r");
+    if (!stream)
+        return ss_error_memory(error);
+    ss_owned_take(&file);
+    return read_catalogue(catalogue, stream, path, error);
 }
 
 static int read_named_by_environment(struct ssbatch_catalogue *catalogue, struct ss_error *error) {
@@ -365,7 +385,7 @@ int ssbatch_catalogue_read_default(struct ssbatch_catalogue *catalogue, struct s
         return -1;
     SS_OWNED(free)
     char *own = ss_words_format(error, "%s/.config/showstopper/workloads", home ? home : "");
-    if (!own || (access(own, R_OK) == 0 && ssbatch_catalogue_read(catalogue, own, error) < 0))
+    if (!own || read_own(catalogue, own, error) < 0)
         return -1;
     /* The build tree has one in the same place. */
     SS_OWNED(free) char *installed = ss_platform_program_path(2, "/" CATALOGUE_SUBDIR "/workloads");

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -12,11 +13,13 @@
 
 #include "base/owned.h"
 #include "base/paths.h"
+#include "base/walk.h"
 #include "base/words.h"
 
-/* Polling interval in milliseconds for the lock of a dead call's keeper, and number of attempts. */
-#define LOCK_INTERVAL 10
-#define WAITS_MAX     15000
+/* How often to poll for the lock of a dead call's keeper, every 10 ms. */
+#define WAITS_MAX 15000
+
+#define CALLS "calls"
 
 /* The name of the study's journal begins with a dot, as the name of a run cannot. */
 #define STUDY_JOURNAL ".study" JOURNAL
@@ -30,36 +33,61 @@ static struct ssbatch_path call_file(
     return ssbatch_study_path(study, ".study/calls/%s%s%s", mark, *name ? "/" : "", name);
 }
 
+/* Opens the folder of a call; returns as ss_state_folder(). */
+static int open_folder(
+    const struct ssbatch_study *study, const char *mark, bool makes, struct ss_error *error) {
+    SS_OWNED(close) int calls = ssbatch_study_folder(study, CALLS, makes, error);
+    if (calls < 0)
+        return calls;
+    SS_OWNED(close)
+    int folder =
+        ss_state_folder(calls, mark, &study->trust, makes, call_file(study, mark, "").text, error);
+    if (folder >= 0 && makes && fsync(calls) < 0)
+        return ss_paths_fail(call_file(study, mark, "").text, error);
+    return ss_owned_take(&folder);
+}
+
 int ssbatch_call_open(struct ssbatch_call *call, const struct ssbatch_study *study,
     uint64_t started, struct ss_error *error) {
-    *call = (struct ssbatch_call){.study = study};
+    *call = (struct ssbatch_call){.study = study, .folder = -1, .lock = -1};
     snprintf(call->mark, sizeof call->mark, "%s:%.8s:%d:%" PRIu64, study->host, study->boot,
         (int)getpid(), started);
     const struct ssbatch_path path = call_file(study, call->mark, "lock");
-    if (ssbatch_disk_make_folder(call_file(study, call->mark, "").text, error) < 0)
+    call->folder = open_folder(study, call->mark, true, error);
+    if (call->folder < 0)
         return -1;
-    call->lock = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (call->lock < 0 || flock(call->lock, LOCK_EX | LOCK_NB) < 0)
-        return ss_paths_fail(path.text, error);
-    return 0;
+    call->lock = ss_lock_open(call->folder, "lock", &study->trust, path.text, error);
+    if (call->lock < 0)
+        return -1;
+    return flock(call->lock, LOCK_EX | LOCK_NB) < 0 ? ss_paths_fail(path.text, error) : 0;
 }
 
-static struct ssbatch_path journal_path(
-    const struct ssbatch_study *study, const char *mark, const char *name) {
-    return ssbatch_study_path(study, ".study/calls/%s/%s" JOURNAL, mark, *name ? name : ".study");
+struct journal_name {
+    char text[NAME_MAX + 1];
+};
+
+static struct journal_name name_journal(const char *name) {
+    struct journal_name journal;
+    snprintf(journal.text, sizeof journal.text, "%s" JOURNAL, *name ? name : ".study");
+    return journal;
 }
 
 int ssbatch_call_note(const struct ssbatch_call *call, const char *name, const char *journal,
     struct ss_error *error) {
-    const struct ssbatch_path path = journal_path(call->study, call->mark, name);
-    return ssbatch_disk_write(path.text, journal, error);
+    const struct journal_name file = name_journal(name);
+    const struct ssbatch_path path = call_file(call->study, call->mark, file.text);
+    return ssbatch_disk_write(call->folder, file.text, path.text, journal, error);
 }
 
 int ssbatch_call_claim(
     const struct ssbatch_call *call, const char *name, bool in_memory, struct ss_error *error) {
     const struct ssbatch_path path = ssbatch_study_path(call->study, CLAIM, name);
-    return in_memory ? ssbatch_disk_write(path.text, call->mark, error)
-                     : ssbatch_disk_unlink(path.text, error);
+    const struct ssbatch_path hidden = ssbatch_study_path(call->study, SSBATCH_HIDDEN, name);
+    SS_OWNED(close) int folder = ss_walk_folder_path(hidden.text, O_RDONLY, error);
+    if (folder < 0)
+        return ss_error_wrap(error, "%s", hidden.text);
+    return in_memory ? ssbatch_disk_write(folder, ".call", path.text, call->mark, error)
+                     : ssbatch_disk_unlink(folder, ".call", path.text, error);
 }
 
 /*
@@ -71,17 +99,20 @@ static int has_claim(
     const struct ssbatch_study *study, const char *name, const char *mark, struct ss_error *error) {
     const struct ssbatch_path path = ssbatch_study_path(study, CLAIM, name);
     char text[SSBATCH_CALL_MARK + 1] = "";
-    SS_OWNED(fclose) FILE *file = fopen(path.text, "re");
+    struct ss_error why = {0};
+    SS_OWNED(fclose)
+    FILE *file = ss_state_read(AT_FDCWD, path.text, &study->trust, path.text, &why);
     if (!file)
-        return errno == ENOENT ? 0 : ss_paths_fail(path.text, error);
+        return why.status ? ss_error_fail(error, "%s", why.message) : 0;
     if (!fgets(text, sizeof text, file) && ferror(file))
         return ss_paths_fail(path.text, error);
     return strcmp(text, mark) == 0;
 }
 
 int ssbatch_call_forget(const struct ssbatch_call *call, const char *name, struct ss_error *error) {
-    const struct ssbatch_path path = journal_path(call->study, call->mark, name);
-    return ssbatch_disk_unlink(path.text, error);
+    const struct journal_name file = name_journal(name);
+    const struct ssbatch_path path = call_file(call->study, call->mark, file.text);
+    return ssbatch_disk_unlink(call->folder, file.text, path.text, error);
 }
 
 /* Returns whether this is a complete journal. A file that is being written has another suffix. */
@@ -91,29 +122,40 @@ static bool is_journal(const char *name) {
     return length > suffix && strcmp(name + length - suffix, JOURNAL) == 0;
 }
 
+/* Opens the entries of a folder; a negative descriptor has none. */
+static DIR *open_entries(int folder) {
+    int again = folder < 0 ? -1 : openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = again < 0 ? NULL : fdopendir(again);
+    if (!entries)
+        ss_owned_close(&again);
+    return entries;
+}
+
 /*
  * Removes the folder of a call, unless it has journals. If that fails, the next call tries again.
  */
-static void remove_folder(const struct ssbatch_study *study, const char *mark) {
-    const struct ssbatch_path folder = call_file(study, mark, "");
+static void remove_folder(const struct ssbatch_study *study, const char *mark, int folder) {
     size_t journals = 0;
-    SS_OWNED(closedir) DIR *entries = opendir(folder.text);
+    SS_OWNED(closedir) DIR *entries = open_entries(folder);
     for (struct dirent *entry; entries && (entry = readdir(entries));)
         journals += is_journal(entry->d_name);
-    if (journals == 0)
-        ssbatch_disk_remove_tree(folder.text, NULL);
+    if (entries && journals == 0)
+        ssbatch_disk_remove_tree(call_file(study, mark, "").text, NULL);
 }
 
 int ssbatch_call_folder(
     const struct ssbatch_call *call, char path[SSBATCH_PATH], struct ss_error *error) {
     strcpy(path, call_file(call->study, call->mark, "files").text);
-    return mkdir(path, 0777) < 0 ? ss_paths_fail(path, error) : 0;
+    return mkdirat(call->folder, "files", 0777) < 0 ? ss_paths_fail(path, error) : 0;
 }
 
 void ssbatch_call_close(struct ssbatch_call *call) {
-    remove_folder(call->study, call->mark);
-    flock(call->lock, LOCK_UN);
-    close(call->lock);
+    remove_folder(call->study, call->mark, call->folder);
+    if (call->lock >= 0) {
+        flock(call->lock, LOCK_UN);
+        close(call->lock);
+    }
+    ss_owned_close(&call->folder);
 }
 
 struct undoing {
@@ -184,16 +226,19 @@ static void undo_line(struct undoing *undoing, const char *line) {
 }
 
 /* Carries out all lines, even after one has failed. */
-static int undo_journal(const char *path, struct undoing *undoing) {
+static int undo_journal(int folder, const char *name, struct undoing *undoing) {
+    const struct ssbatch_study *study = undoing->study;
+    const struct ssbatch_path path = call_file(study, undoing->mark, name);
     char *line = NULL;
     size_t room = 0;
-    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    SS_OWNED(fclose)
+    FILE *file = ss_state_read(folder, name, &study->trust, path.text, undoing->error);
     if (!file)
-        return errno == ENOENT ? 0 : ss_paths_fail(path, undoing->error);
+        return undoing->error->status ? -1 : 0;
     while (getline(&line, &room, file) > 0)
         undo_line(undoing, line);
     free(line);
-    return undoing->failed ? -1 : 0;
+    return undoing->failed ? -1 : ssbatch_disk_unlink(folder, name, path.text, undoing->error);
 }
 
 struct owner {
@@ -219,12 +264,12 @@ static bool read_mark(const struct ssbatch_study *study, const char *mark, struc
  * Undoes the journals of the runs or, with `of_study`, the journal of the study. Undo the study
  * last.
  */
-static int undo_journals(const struct ssbatch_study *study, const char *mark, bool of_study,
-    const struct ssbatch_undoer *undoer, struct ss_error *error) {
+static int undo_journals(const struct ssbatch_study *study, const char *mark, int folder,
+    bool of_study, const struct ssbatch_undoer *undoer, struct ss_error *error) {
     struct owner owner = {0};
     bool copies = read_mark(study, mark, &owner) && owner.is_this_boot;
     int status = 0;
-    SS_OWNED(closedir) DIR *entries = opendir(call_file(study, mark, "").text);
+    SS_OWNED(closedir) DIR *entries = open_entries(folder);
     for (struct dirent *entry; entries && (entry = readdir(entries));) {
         struct ss_error failure = {0};
         struct undoing undoing = {
@@ -241,8 +286,7 @@ static int undo_journals(const struct ssbatch_study *study, const char *mark, bo
             continue;
         int length = (int)(strlen(entry->d_name) - (sizeof JOURNAL - 1));
         snprintf(undoing.name, sizeof undoing.name, "%.*s", length, entry->d_name);
-        const struct ssbatch_path path = call_file(study, mark, entry->d_name);
-        if (undo_journal(path.text, &undoing) == 0 && ssbatch_disk_unlink(path.text, &failure) == 0)
+        if (undo_journal(folder, entry->d_name, &undoing) == 0)
             continue;
         status =
             ss_error_fail(error, "%s: %s", of_study ? "the study" : undoing.name, failure.message);
@@ -252,48 +296,50 @@ static int undo_journals(const struct ssbatch_study *study, const char *mark, bo
 
 int ssbatch_call_undo(const struct ssbatch_study *study, const char *mark,
     const struct ssbatch_undoer *undoer, struct ss_error *error) {
-    int status = undo_journals(study, mark, false, undoer, error);
-    if (undo_journals(study, mark, true, undoer, error) < 0)
+    SS_OWNED(close) int folder = open_folder(study, mark, false, error);
+    if (folder < 0)
+        return folder == SS_STATE_ABSENT ? 0 : -1;
+    int status = undo_journals(study, mark, folder, false, undoer, error);
+    if (undo_journals(study, mark, folder, true, undoer, error) < 0)
         status = -1;
-    remove_folder(study, mark);
+    remove_folder(study, mark, folder);
     return status;
 }
 
-static bool has_journal(const struct ssbatch_study *study, const char *mark, const char *name) {
-    return access(journal_path(study, mark, name).text, F_OK) == 0;
+static bool has_journal(int folder, const char *name) {
+    return faccessat(folder, name_journal(name).text, F_OK, 0) == 0;
 }
 
 /*
  * Returns the descriptor of the lock, -1 with the error set, or SSBATCH_HELD if the call is alive.
  * Does not try to lock a call that is alive, because that call may be about to lock it.
  */
-static int lock_call(const struct ssbatch_study *study, const char *mark, const struct owner *owner,
-    const struct ssbatch_undoer *undoer, struct ss_error *error) {
+static int lock_call(const struct ssbatch_study *study, const char *mark, int folder,
+    const struct owner *owner, const struct ssbatch_undoer *undoer, struct ss_error *error) {
     const struct ssbatch_path path = call_file(study, mark, "lock");
     if (owner->is_this_boot && undoer->lives(owner->pid, owner->started))
         return SSBATCH_HELD;
-    SS_OWNED(close) int lock = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (lock < 0)
-        return errno == ENOENT ? SSBATCH_HELD
-                               : ss_paths_fail(path.text, error); /* it was removed */
-    for (int waits = 0; flock(lock, LOCK_EX | LOCK_NB) < 0; waits++) {
-        if (errno != EWOULDBLOCK)
-            return ss_paths_fail(path.text, error);
-        if (waits == WAITS_MAX)
-            return ss_error_fail(
-                error, "%s: processes of an earlier call do not end: see `ps`", mark);
-        poll(NULL, 0, LOCK_INTERVAL);
-    }
+    struct ss_error why = {0};
+    SS_OWNED(close) int lock = ss_lock_open(folder, "lock", &study->trust, path.text, &why);
+    if (lock < 0) /* the folder was removed */
+        return errno == ENOENT ? SSBATCH_HELD : ss_error_fail(error, "%s", why.message);
+    if (ssbatch_study_await_lock(study, lock, path.text, mark, WAITS_MAX, error) < 0)
+        return -1;
     return ss_owned_take(&lock);
 }
 
 static int clear_call(const struct ssbatch_study *study, const char *mark, const char *name,
     const struct ssbatch_undoer *undoer, struct ss_error *error) {
     struct owner owner;
-    if (!read_mark(study, mark, &owner) || (name && !has_journal(study, mark, name)))
+    if (!read_mark(study, mark, &owner))
         return 0;
-    SS_OWNED(close) int lock = lock_call(study, mark, &owner, undoer, error);
-    if (lock == SSBATCH_HELD && name && has_journal(study, mark, name))
+    SS_OWNED(close) int folder = open_folder(study, mark, false, error);
+    if (folder < 0)
+        return folder == SS_STATE_ABSENT ? 0 : -1;
+    if (name && !has_journal(folder, name))
+        return 0;
+    SS_OWNED(close) int lock = lock_call(study, mark, folder, &owner, undoer, error);
+    if (lock == SSBATCH_HELD && name && has_journal(folder, name))
         return ss_error_fail(error,
             "process %d, which carried it out, has not cleaned up: end that process, then call "
             "ssbatch --clean",
@@ -308,7 +354,10 @@ static int clear_call(const struct ssbatch_study *study, const char *mark, const
 int ssbatch_calls_clear(const struct ssbatch_study *study, const char *own, const char *name,
     const struct ssbatch_undoer *undoer, struct ss_error *error) {
     int status = 0;
-    SS_OWNED(closedir) DIR *calls = opendir(ssbatch_study_path(study, ".study/calls").text);
+    SS_OWNED(close) int folder = ssbatch_study_folder(study, CALLS, false, error);
+    if (folder == -1)
+        return -1;
+    SS_OWNED(closedir) DIR *calls = open_entries(folder);
     for (struct dirent *entry; calls && (entry = readdir(calls));) {
         if (entry->d_name[0] == '.' || strcmp(entry->d_name, own) == 0)
             continue;
@@ -319,8 +368,9 @@ int ssbatch_calls_clear(const struct ssbatch_study *study, const char *own, cons
 }
 
 bool ssbatch_calls_any(const struct ssbatch_study *study) {
-    bool any = false;
-    SS_OWNED(closedir) DIR *calls = opendir(ssbatch_study_path(study, ".study/calls").text);
+    SS_OWNED(close) int folder = ssbatch_study_folder(study, CALLS, false, NULL);
+    bool any = folder == -1; /* clearing them says why it is refused */
+    SS_OWNED(closedir) DIR *calls = open_entries(folder);
     for (struct dirent *entry; calls && (entry = readdir(calls));)
         any |= entry->d_name[0] != '.';
     return any;

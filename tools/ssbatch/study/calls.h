@@ -20,6 +20,7 @@
 struct ssbatch_call {
     const struct ssbatch_study *study;
     char mark[SSBATCH_CALL_MARK]; /* HOST:BOOT:PID:STARTED; also in the environment of commands */
+    int folder;                   /* that of the call */
     int lock;
 };
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +12,8 @@
 #include "base/owned.h"
 #include "base/paths.h"
 #include "base/streams.h"
+#include "base/walk.h"
+#include "base/whole_file.h"
 #include "base/words.h"
 
 /* Returns SSBATCH_UNREADABLE if permission is missing. */
@@ -29,55 +30,86 @@ int ssbatch_disk_path(
     return ss_error_fail(error, "%s: the path is too long", ss_words_show(name).text);
 }
 
-int ssbatch_disk_sync(const char *path, struct ss_error *error) {
-    SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+/* Opens the folder of a file by a walk, and finds the file's name in it. */
+static int open_parent(const char *path, const char **name, struct ss_error *error) {
+    char parent[SSBATCH_PATH];
+    struct ss_error why = {0};
+    const char *slash = strrchr(path, '/');
+    int length = slash ? (int)(slash - path) + (slash == path) : 0;
+    snprintf(parent, sizeof parent, "%.*s", length, path);
+    *name = slash ? slash + 1 : path;
+    int folder = ss_walk_folder_path(slash ? parent : ".", O_RDONLY, &why);
+    int number = errno;
+    if (folder < 0)
+        ss_error_fail(error, "%s: %s", path, why.message);
+    errno = number;
+    return folder;
+}
+
+/* Opens a folder in another one, with the name of a file for messages. */
+static int enter(int parent, const char *name, const char *path, struct ss_error *error) {
+    int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return folder < 0 ? fail_to_read(path, error) : folder;
+}
+
+static int sync_file(int parent, const char *name, const char *path, struct ss_error *error) {
+    SS_OWNED(close)
+    int file = openat(parent, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0)
         return fail_to_read(path, error);
     return fsync(file) < 0 ? ss_paths_fail(path, error) : 0;
 }
 
-static int sync_parent(const char *path, struct ss_error *error) {
-    char parent[SSBATCH_PATH];
-    snprintf(parent, sizeof parent, "%s", path);
-    char *slash = strrchr(parent, '/');
-    if (!slash)
-        return ssbatch_disk_sync(".", error);
-    slash[slash == parent] = '\0';
-    return ssbatch_disk_sync(parent, error);
+static int sync_folder(int folder, const char *path, struct ss_error *error) {
+    return fsync(folder) < 0 ? ss_paths_fail(path, error) : 0;
 }
 
 int ssbatch_disk_make_folder(const char *path, struct ss_error *error) {
-    if (mkdir(path, 0777) < 0 && errno != EEXIST)
+    const char *name;
+    SS_OWNED(close) int parent = open_parent(path, &name, error);
+    if (parent < 0)
+        return -1;
+    if (mkdirat(parent, name, 0777) < 0 && errno != EEXIST)
         return ss_paths_fail(path, error);
-    return sync_parent(path, error); /* the folder may exist but not be on disk yet */
+    return sync_folder(parent, path, error); /* the folder may exist but not be on disk yet */
 }
 
-typedef int visitor(
-    const void *context, const char *path, const struct stat *status, struct ss_error *error);
+/* An entry of a folder. */
+struct entry {
+    int folder;
+    const char *name, *path; /* the path is for messages */
+    struct stat status;
+};
+
+typedef int visitor(void *context, const struct entry *entry, struct ss_error *error);
 
 /*
  * Skips files that are removed meanwhile, as by processes of a container that still ends. Continues
  * after a visitor that returns SSBATCH_UNREADABLE, and then returns that.
  */
 static int each_entry(
-    const char *path, visitor *visit, const void *context, struct ss_error *error) {
+    int folder, const char *path, visitor *visit, void *context, struct ss_error *error) {
     int result = 0;
-    SS_OWNED(closedir) DIR *folder = opendir(path);
-    if (!folder)
-        return fail_to_read(path, error);
-    for (struct dirent *entry; (entry = readdir(folder));) {
+    int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    SS_OWNED(closedir) DIR *entries = again < 0 ? NULL : fdopendir(again);
+    if (!entries) {
+        result = fail_to_read(path, error);
+        ss_owned_close(&again);
+        return result;
+    }
+    for (struct dirent *found; (found = readdir(entries));) {
         char inner[SSBATCH_PATH];
-        struct stat status;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+        struct entry entry = {.folder = folder, .name = found->d_name, .path = inner};
+        if (strcmp(found->d_name, ".") == 0 || strcmp(found->d_name, "..") == 0)
             continue;
-        if (ssbatch_disk_path(inner, path, entry->d_name, error) < 0)
+        if (ssbatch_disk_path(inner, path, found->d_name, error) < 0)
             return -1;
-        if (lstat(inner, &status) < 0) {
+        if (fstatat(folder, entry.name, &entry.status, AT_SYMLINK_NOFOLLOW) < 0) {
             if (errno == ENOENT)
                 continue;
             return fail_to_read(inner, error);
         }
-        int visited = visit(context, inner, &status, error);
+        int visited = visit(context, &entry, error);
         if (visited == SSBATCH_UNREADABLE)
             result = visited;
         else if (visited < 0)
@@ -86,61 +118,75 @@ static int each_entry(
     return result;
 }
 
-static int sync_tree(const char *path, bool *unreadable, struct ss_error *error);
+static int sync_tree(int folder, const char *path, bool *unreadable, struct ss_error *error);
+
+static int sync_inner(const struct entry *entry, bool *unreadable, struct ss_error *error) {
+    SS_OWNED(close) int folder = enter(entry->folder, entry->name, entry->path, error);
+    return folder < 0 ? folder : sync_tree(folder, entry->path, unreadable, error);
+}
 
 /*
  * Syncs a file or folder. Links, pipes and sockets have no contents; the sync of their folder
  * suffices.
  */
-static int sync_entry(
-    const void *context, const char *path, const struct stat *status, struct ss_error *error) {
-    bool *const *unreadable = context;
+static int sync_entry(void *unreadable, const struct entry *entry, struct ss_error *error) {
     struct ss_error failure = {0};
-    if (!S_ISDIR(status->st_mode) && !S_ISREG(status->st_mode))
+    if (!S_ISDIR(entry->status.st_mode) && !S_ISREG(entry->status.st_mode))
         return 0;
-    int synced = S_ISDIR(status->st_mode) ? sync_tree(path, *unreadable, &failure)
-                                          : ssbatch_disk_sync(path, &failure);
+    int synced = S_ISDIR(entry->status.st_mode)
+                     ? sync_inner(entry, unreadable, &failure)
+                     : sync_file(entry->folder, entry->name, entry->path, &failure);
     if (synced == SSBATCH_UNREADABLE)
-        **unreadable = true;
-    else if (synced < 0 && (access(path, F_OK) == 0 || errno != ENOENT))
+        *(bool *)unreadable = true;
+    else if (synced < 0 && (faccessat(entry->folder, entry->name, F_OK, 0) == 0 || errno != ENOENT))
         return ss_error_fail(error, "%s", failure.message);
     return 0;
 }
 
-static int sync_tree(const char *path, bool *unreadable, struct ss_error *error) {
-    int status = each_entry(path, sync_entry, &unreadable, error);
-    return status < 0 ? status : ssbatch_disk_sync(path, error);
+static int sync_tree(int folder, const char *path, bool *unreadable, struct ss_error *error) {
+    int status = each_entry(folder, path, sync_entry, unreadable, error);
+    return status < 0 ? status : sync_folder(folder, path, error);
 }
 
 int ssbatch_disk_sync_tree(const char *path, struct ss_error *error) {
+    const char *name;
     bool unreadable = false;
-    if (sync_tree(path, &unreadable, error) < 0)
+    SS_OWNED(close) int parent = open_parent(path, &name, error);
+    SS_OWNED(close) int folder = parent < 0 ? -1 : enter(parent, name, path, error);
+    if (folder < 0 || sync_tree(folder, path, &unreadable, error) < 0)
         return -1;
-    if (!unreadable)
-        return 0;
-    SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return folder < 0 || syncfs(folder) < 0 ? ss_paths_fail(path, error) : 0;
+    return unreadable && syncfs(folder) < 0 ? ss_paths_fail(path, error) : 0;
 }
 
-int ssbatch_disk_rename(const char *from, const char *to, struct ss_error *error) {
-    if (rename(from, to) < 0)
+int ssbatch_disk_move(const char *from, const char *to, bool syncs, struct ss_error *error) {
+    const char *old, *new;
+    SS_OWNED(close) int source = open_parent(from, &old, error);
+    SS_OWNED(close) int target = source < 0 ? -1 : open_parent(to, &new, error);
+    if (target < 0)
+        return -1;
+    if (renameat(source, old, target, new) < 0)
         return ss_paths_fail(to, error);
-    return sync_parent(to, error);
+    return syncs ? sync_folder(target, to, error) : 0;
 }
 
-int ssbatch_disk_unlink(const char *path, struct ss_error *error) {
-    if (unlink(path) == 0)
-        return sync_parent(path, error);
+int ssbatch_disk_unlink(int folder, const char *name, const char *path, struct ss_error *error) {
+    if (unlinkat(folder, name, 0) == 0)
+        return sync_folder(folder, path, error);
     return errno == ENOENT ? 0 : ss_paths_fail(path, error);
 }
 
-int ssbatch_disk_write(const char *path, const char *text, struct ss_error *error) {
-    char temporary[SSBATCH_PATH + 8];
-    snprintf(temporary, sizeof temporary, "%s.new", path);
-    SS_OWNED(fclose) FILE *file = fopen(temporary, "we");
-    if (!file || fputs(text, file) == EOF || fflush(file) == EOF || fsync(fileno(file)) < 0)
-        return ss_paths_fail(temporary, error);
-    return ssbatch_disk_rename(temporary, path, error);
+int ssbatch_disk_write(
+    int folder, const char *name, const char *path, const char *text, struct ss_error *error) {
+    struct ss_whole_file file;
+    struct stat status;
+    if (ss_whole_file_open_below(&file, folder, name) < 0)
+        return ss_paths_fail(path, error);
+    if (fstat(fileno(file.stream), &status) == 0 && status.st_mode & (S_IWGRP | S_IWOTH))
+        fchmod(fileno(file.stream), status.st_mode & 0755);
+    fputs(text, file.stream);
+    if (ss_whole_file_commit(&file) < 0)
+        return ss_paths_fail(path, error);
+    return sync_folder(folder, path, error);
 }
 
 bool ssbatch_disk_is_own(const char *path) {
@@ -148,129 +194,175 @@ bool ssbatch_disk_is_own(const char *path) {
     return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
 }
 
-/* Continues after a failure: the folder, which is then not empty, cannot be removed either. */
-static int remove_entry(
-    const void *context, const char *path, const struct stat *status, struct ss_error *error) {
-    (void)context;
-    if (S_ISDIR(status->st_mode) && ssbatch_disk_remove_tree(path, error) < 0)
-        return 0;
-    if (!S_ISDIR(status->st_mode) && unlink(path) < 0 && errno != ENOENT)
-        ss_paths_fail(path, error);
-    return 0;
-}
-
 /*
  * Adds permissions of the owner to a file or folder of this user. Root needs none, but others
  * cannot empty a read-only folder, even their own.
  */
-static void permit(const char *path, const struct stat *status, mode_t needed) {
-    mode_t mode = status->st_mode & 07777;
-    if (status->st_uid == geteuid() && (mode & needed) != needed &&
-        fchmodat(AT_FDCWD, path, mode | needed, AT_SYMLINK_NOFOLLOW) < 0)
+static void permit(int parent, const char *name, mode_t needed) {
+    char path[40];
+    struct stat status;
+    SS_OWNED(close) int file = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0 || fstat(file, &status) < 0 || status.st_uid != geteuid() ||
+        (status.st_mode & needed) == needed || S_ISLNK(status.st_mode))
+        return;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (chmod(path, (status.st_mode & 07777) | needed) < 0)
         return; /* the operation that needs it fails, and says why */
 }
 
 /* Returns the ID of the mount that holds a folder, -1 if unknown. */
-static int mount_of(const char *folder) {
+static int mount_of(int folder) {
     char info[64], line[128];
     int id = -1;
-    SS_OWNED(close) int file = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    snprintf(info, sizeof info, "/proc/self/fdinfo/%d", file);
-    SS_OWNED(fclose) FILE *stream = file < 0 ? NULL : fopen(info, "re");
+    snprintf(info, sizeof info, "/proc/self/fdinfo/%d", folder);
+    SS_OWNED(fclose) FILE *stream = fopen(info, "re");
     while (stream && id < 0 && fgets(line, sizeof line, stream))
         sscanf(line, "mnt_id: %d", &id);
     return id;
 }
 
-static bool is_mount(const char *folder) {
-    char parent[PATH_MAX + 8];
-    snprintf(parent, sizeof parent, "%s/..", folder);
+static bool is_mount(int folder, int parent) {
     int above = mount_of(parent), here = mount_of(folder);
     return above >= 0 && here >= 0 && above != here;
 }
 
-int ssbatch_disk_remove_tree(const char *path, struct ss_error *error) {
+static int remove_tree(int parent, const char *name, const char *path, struct ss_error *error);
+
+/* Continues after a failure: the folder, which is then not empty, cannot be removed either. */
+static int remove_entry(void *context, const struct entry *entry, struct ss_error *error) {
+    (void)context;
+    remove_tree(entry->folder, entry->name, entry->path, error);
+    return 0;
+}
+
+static int remove_file(int parent, const char *name, const char *path, struct ss_error *error) {
+    return unlinkat(parent, name, 0) < 0 && errno != ENOENT ? ss_paths_fail(path, error) : 0;
+}
+
+static int remove_tree(int parent, const char *name, const char *path, struct ss_error *error) {
     struct stat status;
     struct ss_error first = {0};
-    if (lstat(path, &status) < 0)
+    int visited = -1;
+    if (fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? 0 : ss_paths_fail(path, error);
     if (!S_ISDIR(status.st_mode))
-        return unlink(path) < 0 && errno != ENOENT ? ss_paths_fail(path, error) : 0;
-    if (is_mount(path)) {
+        return remove_file(parent, name, path, error);
+    permit(parent, name, S_IRWXU);
+    SS_OWNED(close) int folder = enter(parent, name, path, &first);
+    if (folder >= 0 && is_mount(folder, parent)) {
         errno = EBUSY;
         return ss_paths_fail(path, error);
     }
-    permit(path, &status, S_IRWXU);
-    int visited = each_entry(path, remove_entry, NULL, &first);
-    if (rmdir(path) == 0)
+    if (folder >= 0)
+        visited = each_entry(folder, path, remove_entry, NULL, &first);
+    if (unlinkat(parent, name, AT_REMOVEDIR) == 0)
         return 0;
     return visited < 0 || first.status ? ss_error_fail(error, "%s", first.message)
                                        : ss_paths_fail(path, error);
 }
 
+int ssbatch_disk_remove_tree(const char *path, struct ss_error *error) {
+    const char *name;
+    struct ss_error why = {0};
+    SS_OWNED(close) int parent = open_parent(path, &name, &why);
+    if (parent < 0)
+        return errno == ENOENT ? 0 : ss_error_fail(error, "%s", why.message);
+    return remove_tree(parent, name, path, error);
+}
+
+/* Two folders; the paths are for messages. */
+struct copying {
+    int from, to;
+    const char *to_path;
+};
+
 /* Makes a new file: an earlier copy may be read-only. */
-static int copy_file(const char *from, const char *to, mode_t mode, struct ss_error *error) {
-    SS_OWNED(close) int in = open(from, O_RDONLY | O_CLOEXEC);
-    if (in < 0)
-        return fail_to_read(from, error);
-    if (unlink(to) < 0 && errno != ENOENT)
+static int copy_file(const struct copying *copying, const struct entry *entry, const char *to,
+    struct ss_error *error) {
+    struct stat status;
+    SS_OWNED(close)
+    int in = openat(entry->folder, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (in < 0 || fstat(in, &status) < 0)
+        return fail_to_read(entry->path, error);
+    if (!S_ISREG(status.st_mode))
+        return 0; /* it has just been replaced */
+    if (unlinkat(copying->to, entry->name, 0) < 0 && errno != ENOENT)
         return ss_paths_fail(to, error);
-    SS_OWNED(close) int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0777);
+    SS_OWNED(close)
+    int out = openat(copying->to, entry->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+        (status.st_mode | S_IRUSR) & 0777);
     if (out < 0)
         return ss_paths_fail(to, error);
     return ss_streams_copy(in, out, INT64_MAX) < 0 ? ss_paths_fail(to, error) : 0;
 }
 
-static int copy_link(const char *from, const char *to, struct ss_error *error) {
+static int copy_link(const struct copying *copying, const struct entry *entry, const char *to,
+    struct ss_error *error) {
     char target[SSBATCH_PATH];
-    ssize_t length = readlink(from, target, sizeof target - 1);
+    ssize_t length = readlinkat(entry->folder, entry->name, target, sizeof target - 1);
     if (length < 0)
-        return ss_paths_fail(from, error);
+        return ss_paths_fail(entry->path, error);
     target[length] = '\0';
-    unlink(to);
-    return symlink(target, to) < 0 ? ss_paths_fail(to, error) : 0;
+    unlinkat(copying->to, entry->name, 0);
+    return symlinkat(target, copying->to, entry->name) < 0 ? ss_paths_fail(to, error) : 0;
 }
 
-static int copy_entry(
-    const void *target, const char *path, const struct stat *status, struct ss_error *error) {
+static int copy_tree(int from_parent, const char *from_name, const char *from, int to_parent,
+    const char *to_name, const char *to, struct ss_error *error);
+
+static int copy_entry(void *context, const struct entry *entry, struct ss_error *error) {
+    const struct copying *copying = context;
     char to[SSBATCH_PATH];
-    if (ssbatch_disk_path(to, target, strrchr(path, '/') + 1, error) < 0)
+    if (ssbatch_disk_path(to, copying->to_path, entry->name, error) < 0)
         return -1;
-    if (S_ISREG(status->st_mode)) {
-        permit(path, status, S_IRUSR);
-        return copy_file(path, to, status->st_mode | S_IRUSR, error);
+    if (S_ISREG(entry->status.st_mode)) {
+        permit(entry->folder, entry->name, S_IRUSR);
+        return copy_file(copying, entry, to, error);
     }
-    if (S_ISLNK(status->st_mode))
-        return copy_link(path, to, error);
-    if (!S_ISDIR(status->st_mode))
+    if (S_ISLNK(entry->status.st_mode))
+        return copy_link(copying, entry, to, error);
+    if (!S_ISDIR(entry->status.st_mode))
         return 0; /* a pipe or a socket is useless without its processes */
     /* The files are yet to come, so the copy of a read-only folder is not read-only. */
-    if (mkdir(to, (status->st_mode | S_IRWXU) & 0777) < 0 && errno != EEXIST)
+    if (mkdirat(copying->to, entry->name, (entry->status.st_mode | S_IRWXU) & 0777) < 0 &&
+        errno != EEXIST)
         return ss_paths_fail(to, error);
-    return ssbatch_disk_copy_tree(path, to, error);
+    return copy_tree(entry->folder, entry->name, entry->path, copying->to, entry->name, to, error);
 }
 
 /* Removes an entry of a copy that the original lacks, or has as another type of file. */
-static int remove_other(
-    const void *original, const char *path, const struct stat *status, struct ss_error *error) {
-    char from[SSBATCH_PATH];
+static int remove_other(void *context, const struct entry *entry, struct ss_error *error) {
+    const struct copying *copying = context;
     struct stat now;
-    if (ssbatch_disk_path(from, original, strrchr(path, '/') + 1, error) < 0)
-        return -1;
-    if (lstat(from, &now) < 0)
-        return errno == ENOENT ? ssbatch_disk_remove_tree(path, error) : ss_paths_fail(from, error);
-    return (now.st_mode & S_IFMT) == (status->st_mode & S_IFMT)
+    if (fstatat(copying->from, entry->name, &now, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? remove_tree(entry->folder, entry->name, entry->path, error)
+                               : ss_paths_fail(entry->path, error);
+    return (now.st_mode & S_IFMT) == (entry->status.st_mode & S_IFMT)
                ? 0
-               : ssbatch_disk_remove_tree(path, error);
+               : remove_tree(entry->folder, entry->name, entry->path, error);
+}
+
+static int copy_tree(int from_parent, const char *from_name, const char *from, int to_parent,
+    const char *to_name, const char *to, struct ss_error *error) {
+    permit(from_parent, from_name, S_IRUSR | S_IXUSR);
+    permit(to_parent, to_name, S_IRWXU);
+    SS_OWNED(close) int target = enter(to_parent, to_name, to, error);
+    if (target < 0)
+        return target;
+    SS_OWNED(close) int source = enter(from_parent, from_name, from, error);
+    if (source < 0)
+        return source;
+    struct copying copying = {source, target, to};
+    if (each_entry(target, to, remove_other, &copying, error) < 0)
+        return -1;
+    return each_entry(source, from, copy_entry, &copying, error);
 }
 
 int ssbatch_disk_copy_tree(const char *from, const char *to, struct ss_error *error) {
-    struct stat status;
-    if (lstat(from, &status) == 0)
-        permit(from, &status, S_IRUSR | S_IXUSR);
-    if (lstat(to, &status) == 0)
-        permit(to, &status, S_IRWXU);
-    if (each_entry(to, remove_other, from, error) < 0)
+    const char *from_name, *to_name;
+    SS_OWNED(close) int from_parent = open_parent(from, &from_name, error);
+    SS_OWNED(close) int to_parent = from_parent < 0 ? -1 : open_parent(to, &to_name, error);
+    if (to_parent < 0)
         return -1;
-    return each_entry(from, copy_entry, to, error);
+    return copy_tree(from_parent, from_name, from, to_parent, to_name, to, error);
 }

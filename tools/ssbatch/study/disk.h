@@ -7,7 +7,10 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-/* Files that survive a power cut. */
+/*
+ * Files that survive a power cut. Trees are opened folder by folder, so that nobody who may write
+ * to one of them leads us out of it.
+ */
 
 #define SSBATCH_PATH 4200
 
@@ -21,22 +24,23 @@ SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_make_folder(const char *path, struct 
 /* Returned with the error set if this user must not read a file, such as one that sudo has made. */
 #define SSBATCH_UNREADABLE (-4)
 
-/* Syncs a file or a folder, without the folder's contents. */
-SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_sync(const char *path, struct ss_error *error);
-
 /* Syncs a folder with all that is in it, contents first, even if this user cannot read it. */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_sync_tree(const char *path, struct ss_error *error);
 
-/* Renames a file or folder, and syncs the folder of the new name. */
-SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_rename(
-    const char *from, const char *to, struct ss_error *error);
+/* Renames a file or folder; `syncs`: and syncs the folder of the new name. */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_move(
+    const char *from, const char *to, bool syncs, struct ss_error *error);
 
-/* Removes a file and syncs its folder; succeeds if it does not exist. */
-SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_unlink(const char *path, struct ss_error *error);
+/* Removes a file in an open folder, and syncs that; succeeds if the file does not exist. */
+SS_MUST_USE SS_NONNULL(2, 3) int ssbatch_disk_unlink(
+    int folder, const char *name, const char *path, struct ss_error *error);
 
-/* Writes a file under a temporary name, syncs it, renames it, and syncs its folder. */
-SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_write(
-    const char *path, const char *text, struct ss_error *error);
+/*
+ * Writes a file of an open folder under a temporary name, syncs it, renames it, and syncs the
+ * folder. Only this user may write to it. `path` is for messages.
+ */
+SS_MUST_USE SS_NONNULL(2, 3, 4) int ssbatch_disk_write(
+    int folder, const char *name, const char *path, const char *text, struct ss_error *error);
 
 /*
  * Returns whether this is a folder of this user. Where all users may write, such as /dev/shm,

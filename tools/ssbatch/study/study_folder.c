@@ -12,33 +12,80 @@
 
 #include "base/owned.h"
 #include "base/paths.h"
+#include "base/walk.h"
 #include "base/words.h"
 
 /* Room for the longest name of a file in the folder. */
 #define NAME_ROOM 500
 
-/* Formats of paths: an earlier result that is being replaced, and the lock of a run. */
-#define OLD  ".study/old-%s"
-#define LOCK ".study/runs/%s"
+/* Format of the path of an earlier result that is being replaced. */
+#define OLD ".study/old-%s"
+
+#define STATE   ".study"
+#define HOLDERS "runs"
+#define LOCKS   "locks"
 
 /* Polling interval in milliseconds for a reader that looks whether a run is locked. */
 #define READER_INTERVAL 1
 
+/* The same for a lock that another call holds, and after how many the holder is named. */
+#define LOCK_INTERVAL  10
+#define WAITS_TILL_SAY 100
+
 static int make_folder(const char *path, struct ss_error *error) {
     return mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : ss_paths_fail(path, error);
+}
+
+static struct ssbatch_path state_path(const struct ssbatch_study *study, const char *name) {
+    return ssbatch_study_path(study, STATE "/%s", name);
+}
+
+int ssbatch_study_folder(
+    const struct ssbatch_study *study, const char *name, bool makes, struct ss_error *error) {
+    return ss_state_folder(
+        study->state, name, &study->trust, makes, state_path(study, name).text, error);
+}
+
+FILE *ssbatch_study_read(
+    const struct ssbatch_study *study, const char *name, struct ss_error *error) {
+    if (study->state < 0)
+        return NULL;
+    return ss_state_read(study->state, name, &study->trust, state_path(study, name).text, error);
+}
+
+/* Opens .study, with `makes` a new one, whose name is synced. */
+static int open_state(struct ssbatch_study *study, bool makes, struct ss_error *error) {
+    const struct ssbatch_path path = ssbatch_study_path(study, STATE);
+    struct ss_error why = {0};
+    SS_OWNED(close)
+    int folder = study->trust.everyone ? open(study->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                                       : ss_walk_folder_path(study->path, O_RDONLY, &why);
+    if (folder < 0 && !why.status)
+        ss_error_fail(&why, "%s", strerror(errno));
+    if (folder < 0)
+        return errno == ENOENT ? 0 : ss_error_fail(error, "%s: %s", study->path, why.message);
+    study->state = ss_state_folder(folder, STATE, &study->trust, makes, path.text, error);
+    if (study->state == SS_STATE_ABSENT)
+        study->state = -1;
+    else if (study->state < 0)
+        return -1;
+    return makes && fsync(folder) < 0 ? ss_paths_fail(path.text, error) : 0;
 }
 
 /*
  * Does not sync the folders in .study: ssbatch_merge() syncs them with the plan, before any run
  * begins.
  */
-static int make_folders(const struct ssbatch_study *study, struct ss_error *error) {
-    const struct ssbatch_path inner = ssbatch_study_path(study, ".study");
-    if (ssbatch_disk_make_folder(study->path, error) < 0 ||
-        ssbatch_disk_make_folder(inner.text, error) < 0 ||
-        make_folder(ssbatch_study_path(study, ".study/runs").text, error) < 0)
+static int make_folders(struct ssbatch_study *study, struct ss_error *error) {
+    static const char *const names[] = {HOLDERS, LOCKS, "calls"};
+    if (ssbatch_disk_make_folder(study->path, error) < 0 || open_state(study, true, error) < 0)
         return -1;
-    return make_folder(ssbatch_study_path(study, ".study/calls").text, error);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        SS_OWNED(close) int folder = ssbatch_study_folder(study, names[i], true, error);
+        if (folder < 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int resolve(char path[SSBATCH_PATH], const char *given, struct ss_error *error) {
@@ -62,25 +109,39 @@ static int resolve(char path[SSBATCH_PATH], const char *given, struct ss_error *
     return 0;
 }
 
-int ssbatch_study_open(
-    struct ssbatch_study *study, const char *path, bool create, struct ss_error *error) {
+int ssbatch_study_open(struct ssbatch_study *study, const char *path, enum ssbatch_study_use use,
+    const char *trust_owner, struct ss_error *error) {
     struct stat status;
-    *study = (struct ssbatch_study){.boot = "unknown"};
+    *study = (struct ssbatch_study){
+        .boot = "unknown",
+        .state = -1,
+        .trust = {.everyone = use == SSBATCH_STUDY_LOOK, .can_trust = true},
+    };
     if (resolve(study->path, path, error) < 0) {
         study->path[0] = '\0';
         return -1;
     }
+    if (trust_owner && ss_trust_user(&study->trust, trust_owner, error) < 0)
+        return -1;
     gethostname(study->host, sizeof study->host - 1);
     SS_OWNED(fclose) FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "re");
     if (boot && fgets(study->boot, sizeof study->boot, boot))
         study->boot[strcspn(study->boot, "\n")] = '\0';
 
-    if (create)
+    if (use == SSBATCH_STUDY_MAKE)
         return make_folders(study, error);
-    if (stat(ssbatch_study_path(study, ".study/plan").text, &status) < 0)
-        return ss_error_fail(
-            error, "%s is not a study: no plan was carried out there", ss_words_show(path).text);
-    return 0;
+    if (open_state(study, false, error) < 0)
+        return -1;
+    if (study->state >= 0 && fstatat(study->state, "plan", &status, AT_SYMLINK_NOFOLLOW) == 0)
+        return 0;
+    ss_error_fail(
+        error, "%s is not a study: no plan was carried out there", ss_words_show(path).text);
+    return SSBATCH_ABSENT;
+}
+
+void ssbatch_study_close(struct ssbatch_study *study) {
+    ss_owned_close(&study->state);
+    study->state = -1;
 }
 
 struct ssbatch_path ssbatch_study_path(const struct ssbatch_study *study, const char *format, ...) {
@@ -93,75 +154,134 @@ struct ssbatch_path ssbatch_study_path(const struct ssbatch_study *study, const 
     return path;
 }
 
-int ssbatch_study_lock(const struct ssbatch_study *study, struct ss_error *error) {
-    const struct ssbatch_path path = ssbatch_study_path(study, ".study/lock");
-    SS_OWNED(close) int lock = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (lock < 0 || flock(lock, LOCK_EX) < 0)
-        return ss_paths_fail(path.text, error);
-    return ss_owned_take(&lock);
+static int write_holder(const struct ssbatch_study *study, int file) {
+    char text[128];
+    int length = snprintf(text, sizeof text, "%s %d\n", study->host, (int)getpid());
+    return ftruncate(file, 0) < 0 || pwrite(file, text, (size_t)length, 0) != length ? -1 : 0;
 }
 
-static void read_holder(int lock, struct ssbatch_holder *holder) {
+static void read_holder(int file, struct ssbatch_holder *holder) {
     char text[128] = "";
     int pid = 0;
     *holder = (struct ssbatch_holder){.host = "?"};
-    if (pread(lock, text, sizeof text - 1, 0) > 0 &&
+    if (file >= 0 && pread(file, text, sizeof text - 1, 0) > 0 &&
         sscanf(text, "%64s %d", holder->host, &pid) == 2)
         holder->pid = pid;
 }
 
-/*
- * Returns whether the lock file still has its name: the previous holder of the lock removes the
- * file.
- */
-static bool has_name(int lock, const char *path) {
-    struct stat ours, named;
-    return fstat(lock, &ours) == 0 && stat(path, &named) == 0 && ours.st_ino == named.st_ino &&
-           ours.st_dev == named.st_dev;
+int ssbatch_study_await_lock(const struct ssbatch_study *study, int lock, const char *path,
+    const char *holder, int limit, struct ss_error *error) {
+    for (int waits = 0; flock(lock, LOCK_EX | LOCK_NB) < 0; waits++) {
+        char name[128];
+        struct ssbatch_holder found;
+        if (errno != EWOULDBLOCK)
+            return ss_paths_fail(path, error);
+        if (limit && waits == limit)
+            return ss_error_fail(
+                error, "%s: processes of an earlier call do not end: see `ps`", holder);
+        if (waits == WAITS_TILL_SAY && study->waits) {
+            read_holder(lock, &found);
+            snprintf(name, sizeof name, "process %d on %s", (int)found.pid, found.host);
+            study->waits(path, *holder ? holder : name);
+        }
+        poll(NULL, 0, LOCK_INTERVAL);
+    }
+    return 0;
 }
 
-int ssbatch_study_lock_run(const struct ssbatch_study *study, const char *name,
-    struct ssbatch_holder *holder, struct ss_error *error) {
-    const struct ssbatch_path path = ssbatch_study_path(study, LOCK, name);
-    char text[128];
+int ssbatch_study_lock(const struct ssbatch_study *study, struct ss_error *error) {
+    const struct ssbatch_path path = state_path(study, "lock");
     for (;;) {
-        SS_OWNED(close) int lock = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        SS_OWNED(close)
+        int lock = ss_lock_open(study->state, "lock", &study->trust, path.text, error);
+        if (lock < 0 || ssbatch_study_await_lock(study, lock, path.text, "", 0, error) < 0)
+            return -1;
+        if (!ss_lock_has_name(lock, study->state, "lock"))
+            continue;
+        return write_holder(study, lock) < 0 ? ss_paths_fail(path.text, error)
+                                             : ss_owned_take(&lock);
+    }
+}
+
+/* Opens the file that names the holder of a run, for all users. */
+static int open_holder(const struct ssbatch_study *study, int holders, const char *name, int flags,
+    struct ss_error *error) {
+    const struct ssbatch_path path = ssbatch_study_path(study, STATE "/" HOLDERS "/%s", name);
+    return ss_state_file(holders, name, flags, &study->trust, path.text, error);
+}
+
+static int read_holder_of(const struct ssbatch_study *study, int holders, const char *name,
+    struct ssbatch_holder *holder, struct ss_error *error) {
+    SS_OWNED(close) int file = open_holder(study, holders, name, O_RDONLY, error);
+    read_holder(file, holder);
+    return file < 0 ? file : 0;
+}
+
+/* Returns the locked file, or as ssbatch_study_lock_run(). */
+static int take_lock(const struct ssbatch_study *study, int locks, int holders, const char *name,
+    struct ssbatch_holder *holder, struct ss_error *error) {
+    const struct ssbatch_path path = ssbatch_study_path(study, STATE "/" LOCKS "/%s", name);
+    for (;;) {
+        SS_OWNED(close) int lock = ss_lock_open(locks, name, &study->trust, path.text, error);
         if (lock < 0)
-            return ss_paths_fail(path.text, error);
+            return -1;
         if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
             if (errno != EWOULDBLOCK)
                 return ss_paths_fail(path.text, error);
-            if (flock(lock, LOCK_SH | LOCK_NB) < 0) {
-                read_holder(lock, holder);
-                return SSBATCH_HELD;
-            }
+            if (flock(lock, LOCK_SH | LOCK_NB) < 0)
+                return read_holder_of(study, holders, name, holder, error) == -1 ? -1
+                                                                                 : SSBATCH_HELD;
             flock(lock, LOCK_UN); /* only ssbatch_study_is_locked() has it, for a moment */
             poll(NULL, 0, READER_INTERVAL);
             continue;
         }
-        if (!has_name(lock, path.text))
-            continue;
-        int length = snprintf(text, sizeof text, "%s %d\n", study->host, (int)getpid());
-        if (ftruncate(lock, 0) < 0 || pwrite(lock, text, (size_t)length, 0) != length)
-            return ss_paths_fail(path.text, error);
-        return ss_owned_take(&lock);
+        if (ss_lock_has_name(lock, locks, name))
+            return ss_owned_take(&lock);
     }
 }
 
-bool ssbatch_study_is_locked(
-    const struct ssbatch_study *study, const char *name, struct ssbatch_holder *holder) {
+int ssbatch_study_lock_run(const struct ssbatch_study *study, const char *name,
+    struct ssbatch_holder *holder, struct ss_error *error) {
+    SS_OWNED(close) int locks = ssbatch_study_folder(study, LOCKS, true, error);
     SS_OWNED(close)
-    int lock = open(ssbatch_study_path(study, LOCK, name).text, O_RDONLY | O_CLOEXEC);
+    int holders = locks < 0 ? -1 : ssbatch_study_folder(study, HOLDERS, true, error);
+    if (holders < 0)
+        return -1;
+    SS_OWNED(close) int lock = take_lock(study, locks, holders, name, holder, error);
     if (lock < 0)
-        return false;
-    read_holder(lock, holder);
+        return lock;
+    SS_OWNED(close) int file = open_holder(study, holders, name, O_RDWR | O_CREAT, error);
+    if (file < 0)
+        return -1;
+    if (write_holder(study, file) < 0)
+        return ss_paths_fail(ssbatch_study_path(study, STATE "/" HOLDERS "/%s", name).text, error);
+    return ss_owned_take(&lock);
+}
+
+enum ssbatch_lock ssbatch_study_is_locked(
+    const struct ssbatch_study *study, const char *name, struct ssbatch_holder *holder) {
+    SS_OWNED(close) int holders = ssbatch_study_folder(study, HOLDERS, false, NULL);
+    if (holders < 0 || read_holder_of(study, holders, name, holder, NULL) < 0)
+        return SSBATCH_FREE;
     if (holder->pid == 0 || strcmp(holder->host, study->host) != 0)
-        return holder->pid != 0;
-    return flock(lock, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+        return holder->pid != 0 ? SSBATCH_LOCKED : SSBATCH_FREE;
+    SS_OWNED(close) int locks = ssbatch_study_folder(study, LOCKS, false, NULL);
+    SS_OWNED(close)
+    int lock =
+        locks < 0 ? locks : openat(locks, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (lock < 0 && (locks == -1 || (locks >= 0 && errno == EACCES)))
+        return SSBATCH_MAYBE_LOCKED;
+    return lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK ? SSBATCH_LOCKED
+                                                                                   : SSBATCH_FREE;
 }
 
 void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *name, int lock) {
-    unlink(ssbatch_study_path(study, LOCK, name).text);
+    SS_OWNED(close) int locks = ssbatch_study_folder(study, LOCKS, false, NULL);
+    SS_OWNED(close) int holders = ssbatch_study_folder(study, HOLDERS, false, NULL);
+    if (holders >= 0)
+        unlinkat(holders, name, 0);
+    if (locks >= 0)
+        unlinkat(locks, name, 0);
     flock(lock, LOCK_UN);
     close(lock);
 }
@@ -184,7 +304,7 @@ int ssbatch_study_begin(const struct ssbatch_study *study, const char *name,
     if (ssbatch_disk_make_folder(hidden.text, error) < 0)
         return -1;
     if (reuse == SSBATCH_REUSE_RESULT && !exists(inner.text) && exists(result.text))
-        return ssbatch_disk_rename(result.text, inner.text, error);
+        return ssbatch_disk_move(result.text, inner.text, true, error);
     return ssbatch_disk_make_folder(inner.text, error);
 }
 
@@ -208,9 +328,7 @@ static int displace(const struct ssbatch_study *study, const char *name, const c
     if (ssbatch_study_check_place(study, name, error) < 0 ||
         ssbatch_disk_remove_tree(old, error) < 0)
         return -1;
-    if (rename(result, old) < 0)
-        return ss_paths_fail(result, error);
-    return 0;
+    return ssbatch_disk_move(result, old, false, error);
 }
 
 /* Removes both trees, the second one even if the first one remains. */
@@ -228,7 +346,7 @@ int ssbatch_study_commit(
         ssbatch_study_path(study, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
     if (ssbatch_disk_sync_tree(inner.text, error) < 0 ||
         displace(study, name, result.text, old.text, error) < 0 ||
-        ssbatch_disk_rename(inner.text, result.text, error) < 0)
+        ssbatch_disk_move(inner.text, result.text, true, error) < 0)
         return -1;
     return remove_both(old.text, hidden.text, error);
 }
@@ -249,8 +367,8 @@ int ssbatch_study_recover(
         return lock == SSBATCH_HELD ? 0 : -1;
     int status = 0;
     if (!exists(result.text) && exists(old.text)) /* another call may just have done this */
-        status =
-            ssbatch_disk_rename(exists(document.text) ? inner.text : old.text, result.text, error);
+        status = ssbatch_disk_move(
+            exists(document.text) ? inner.text : old.text, result.text, true, error);
     ssbatch_study_unlock_run(study, name, lock);
     return status;
 }
@@ -259,7 +377,7 @@ int ssbatch_study_tidy(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
     struct ssbatch_holder holder;
     const struct ssbatch_path hidden = ssbatch_study_path(study, SSBATCH_HIDDEN, name);
-    const struct ssbatch_path held = ssbatch_study_path(study, LOCK, name);
+    const struct ssbatch_path held = ssbatch_study_path(study, STATE "/" HOLDERS "/%s", name);
     const struct ssbatch_path old = ssbatch_study_path(study, OLD, name);
     if (!exists(hidden.text) && !exists(held.text) && !exists(old.text))
         return 0;

@@ -8,6 +8,7 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
+#include "base/state.h"
 #include "disk.h"
 
 /*
@@ -18,22 +19,51 @@
  *                    .NAME.part/result becomes NAME
  *   .study/plan      the plan, with all runs that were ever added
  *   .study/values    the values of `once` lines
- *   .study/lock      locked while the plan is merged
- *   .study/runs/NAME locked while a run is carried out; names the host and the process
+ *   .study/lock      locked while the plan is merged; names the host and the process
+ *   .study/locks/NAME locked while a run is carried out
+ *   .study/runs/NAME names the host and the process that carries it out, for all users
  *   .study/calls/    what calls have to undo, see calls.h
  */
 struct ssbatch_study {
     char path[SSBATCH_PATH]; /* absolute path */
     char host[65];
     char boot[40]; /* changes with each start of the host */
+    int state;     /* the folder .study; -1 if absent */
+    struct ss_trust trust;
+    /* Called once for a lock that is held for longer than a second; NULL: nothing is said. */
+    void (*waits)(const char *lock, const char *holder);
 };
 
+enum ssbatch_study_use {
+    SSBATCH_STUDY_LOOK,  /* nothing in it is carried out */
+    SSBATCH_STUDY_CARRY, /* only accepts state of ours, root's and that of --trust-owner */
+    SSBATCH_STUDY_MAKE,  /* the same, and makes it if it does not exist */
+};
+
+/* Returned with the error set if the study does not exist; its path is set. */
+#define SSBATCH_ABSENT (-5)
+
 /*
- * Opens a study. With `create`, makes it if it does not exist. If only the study is absent, its
- * path is set; an invalid path is "".
+ * Opens a study; close it, even on failure. `trust_owner` is NULL or the value of that option.
  */
-SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_open(
-    struct ssbatch_study *study, const char *path, bool create, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_open(struct ssbatch_study *study, const char *path,
+    enum ssbatch_study_use use, const char *trust_owner, struct ss_error *error);
+
+SS_NONNULL() void ssbatch_study_close(struct ssbatch_study *study);
+
+/*
+ * Opens a file of .study for reading. Returns NULL, with the error set unless the file does not
+ * exist.
+ */
+SS_MUST_USE SS_NONNULL(1, 2) FILE *ssbatch_study_read(
+    const struct ssbatch_study *study, const char *name, struct ss_error *error);
+
+/*
+ * Opens a folder of .study; `makes`: and makes it if it does not exist. Returns its descriptor, or
+ * as ss_state_folder().
+ */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_folder(
+    const struct ssbatch_study *study, const char *name, bool makes, struct ss_error *error);
 
 struct ssbatch_path {
     char text[SSBATCH_PATH];
@@ -68,13 +98,23 @@ struct ssbatch_holder {
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_study_lock_run(const struct ssbatch_study *study,
     const char *name, struct ssbatch_holder *holder, struct ss_error *error);
 
+enum ssbatch_lock {
+    SSBATCH_FREE,
+    SSBATCH_LOCKED,
+    SSBATCH_MAYBE_LOCKED, /* another user holds or held it, whose lock we cannot open */
+};
+
 /*
  * Returns whether a process carries out a run, and which one. A call that locks the run meanwhile
  * succeeds. A process on another host counts even if it was killed, because not all file systems
  * show the locks of other hosts.
  */
-SS_MUST_USE SS_NONNULL() bool ssbatch_study_is_locked(
+SS_MUST_USE SS_NONNULL() enum ssbatch_lock ssbatch_study_is_locked(
     const struct ssbatch_study *study, const char *name, struct ssbatch_holder *holder);
+
+/* Locks a file that ss_lock_open() opened; says so if that takes long. Returns 0 or -1. */
+SS_MUST_USE SS_NONNULL(1, 3, 4) int ssbatch_study_await_lock(const struct ssbatch_study *study,
+    int lock, const char *path, const char *holder, int limit, struct ss_error *error);
 
 /* Unlocks a run, even if processes that were forked since still live. */
 SS_NONNULL()
