@@ -9,6 +9,7 @@
 #include "surroundings.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -16,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "platform/platform.h"
 
@@ -411,6 +414,20 @@ TEST_CASE(a_process_can_be_claimed_only_once) {
     kin_end(child);
     ck_assert(!ss_platform_process_is_claimed(child));
     ck_assert_int_eq(ss_platform_process_claim(child), -ENOENT);
+}
+
+/* A claim is a lock, which needs no more than permission to read. */
+TEST_CASE(another_user_cannot_claim_our_process) {
+    SKIP_UNLESS(family_can_become_nobody(), "another-user: root cannot become it");
+    int status = 0;
+    pid_t child = kin_start(NULL), other = fork();
+    if (other == 0) {
+        family_become_nobody();
+        _exit(ss_platform_process_claim(child) == -EACCES ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(other, &status, 0), other);
+    ck_assert_int_eq(status, 0);
+    kin_end(child);
 }
 
 /* The kernel ignores the request silently, so a wait for its answer would not end. */

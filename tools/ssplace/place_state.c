@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/owned.h"
+#include "base/state.h"
 #include "base/words.h"
 
 #define POLLING 10 /* milliseconds */
@@ -59,9 +60,22 @@ void ssplace_free(struct ssplace *place) {
     place->state = NULL;
 }
 
+/* Its files name processes that are ended, so it must be ours. */
+static int open_state(const struct ssplace *place, struct ss_error *error) {
+    static const struct ss_trust trust;
+    return ss_state_folder(AT_FDCWD, place->state, &trust, false, place->state, error);
+}
+
 FILE *ssplace_open(const struct ssplace *place, const char *file, const char *mode) {
-    SS_OWNED(free) char *path = ss_words_format(NULL, "%s/%s", place->state, file);
-    return path ? fopen(path, mode) : NULL;
+    static const struct ss_trust trust;
+    int flags = *mode == 'w' ? O_WRONLY | O_CREAT | O_TRUNC : O_RDONLY;
+    SS_OWNED(close) int folder = open_state(place, NULL);
+    SS_OWNED(close)
+    int opened = folder < 0 ? -1 : ss_state_file(folder, file, flags, &trust, file, NULL);
+    FILE *stream = opened < 0 ? NULL : fdopen(opened, *mode == 'w' ? "w" : "r");
+    if (stream)
+        ss_owned_take(&opened);
+    return stream;
 }
 
 int ssplace_write_process(
@@ -115,13 +129,13 @@ static bool is_current(int folder, const char *path) {
  * Locks the place and creates its folder, which another command may remove at any time. Returns 0,
  * -EWOULDBLOCK if another process holds the lock, or another negative errno.
  */
-static int try_lock(struct ssplace *place) {
+static int try_lock(struct ssplace *place, struct ss_error *error) {
     for (;;) {
         if ((mkdir(place->folder, 0755) < 0 && errno != EEXIST) ||
             (mkdir(place->state, 0700) < 0 && errno != EEXIST && errno != ENOENT))
             return -errno;
-        SS_OWNED(close) int lock = open(place->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (lock < 0 && errno == ENOENT)
+        SS_OWNED(close) int lock = open_state(place, error);
+        if (lock == SS_STATE_ABSENT)
             continue;
         if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0)
             return -errno;
@@ -143,7 +157,7 @@ static int fail_to_lock(const struct ssplace *place, int status, struct ss_error
 int ssplace_lock_free(struct ssplace *place, struct ss_error *error) {
     ss_time deadline = ss_platform_now() + LOCK_PATIENCE;
     int status;
-    while ((status = try_lock(place)) == -EWOULDBLOCK) {
+    while ((status = try_lock(place, error)) == -EWOULDBLOCK) {
         if (is_held(place) || ss_platform_now() >= deadline)
             return ss_error_fail(error, "%s is already held", place->name);
         poll(NULL, 0, POLLING);
@@ -180,8 +194,11 @@ static bool end_by(const struct ssplace_process *process, int signal, ss_time pa
  * of them lives.
  */
 static bool signal_entered(const struct ssplace *place, int signal) {
-    SS_OWNED(closedir) DIR *entries = opendir(place->state);
+    SS_OWNED(close) int folder = open_state(place, NULL);
+    SS_OWNED(closedir) DIR *entries = folder < 0 ? NULL : fdopendir(folder);
     const struct dirent *entry;
+    if (entries)
+        ss_owned_take(&folder);
     bool lives = false;
     while (entries && (entry = readdir(entries)) != NULL) {
         struct ssplace_process process;
@@ -256,7 +273,7 @@ void ssplace_remove(struct ssplace *place) {
 static int take_over(struct ssplace *place, struct ss_error *error) {
     ss_time deadline = ss_platform_now() + CLOSE_PATIENCE;
     int status;
-    while ((status = try_lock(place)) == -EWOULDBLOCK) {
+    while ((status = try_lock(place, error)) == -EWOULDBLOCK) {
         struct ssplace_process holder;
         if (ss_platform_now() >= deadline)
             return ss_error_fail(error, "%s: another command has kept it locked for %u s",

@@ -303,6 +303,7 @@ TEST_WITH(knob_locked_by_a_later_run_is_not_restored, open_state, close_state) {
     begin_run();
     ssactuate_journal_close(&journal);
     tree_write("run/showstopper/one.lock", "1\n");
+    assert_int_equal(chmod(tree_path("run/showstopper/one.lock"), 0600), 0);
     int lock = open(tree_path("run/showstopper/one.lock"), O_RDWR | O_CLOEXEC);
     assert_int_equal(flock(lock, LOCK_EX | LOCK_NB), 0);
     assert_fails(ssactuate_restore_dead(&folder, &restorer, NULL, &dead, &error), error,

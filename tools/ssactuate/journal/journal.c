@@ -13,6 +13,7 @@
 #include "base/grow.h"
 #include "base/owned.h"
 #include "base/paths.h"
+#include "base/state.h"
 #include "base/words.h"
 #include "platform/platform.h"
 #include "quote.h"
@@ -21,6 +22,9 @@
 #define SUFFIX ".journal"
 
 static const char *const kept_words[] = {"exact", "rounded", "lowered"};
+
+/* Others' journals name files of the kernel, which we would set. */
+static const struct ss_trust trust;
 
 /* Fails with "FOLDER/NAME: REASON"; the reason is that of errno. */
 static int fail_at(const struct ssactuate_state *state, const char *name, struct ss_error *error) {
@@ -62,10 +66,8 @@ int ssactuate_state_open(struct ssactuate_state *state, const char *path, struct
     state->path = choose_folder(path, error);
     if (!state->path)
         return -1;
-    if (mkdir(state->path, 0755) < 0 && errno != EEXIST)
-        return ss_error_fail(error, "cannot create %s: %s", state->path, strerror(errno));
-    state->folder = open(state->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return state->folder < 0 ? ss_paths_fail(state->path, error) : 0;
+    state->folder = ss_state_folder(AT_FDCWD, state->path, &trust, true, state->path, error);
+    return state->folder < 0 ? -1 : 0;
 }
 
 void ssactuate_state_close(struct ssactuate_state *state) {
@@ -128,8 +130,9 @@ int ssactuate_journal_create(struct ssactuate_journal *journal, const struct ssa
         (unsigned long long)ss_platform_process_started(journal->pid), state->boot);
     snprintf(hidden, sizeof hidden, ".%s.new", journal->name);
     /* Lock the file before renaming it: a journal without a lock belongs to a killed run. */
-    journal->file =
-        openat(state->folder, hidden, O_RDWR | O_CREAT | O_APPEND | O_TRUNC | O_CLOEXEC, 0644);
+    unlinkat(state->folder, hidden, 0); /* of a run that was killed before a restart */
+    journal->file = openat(
+        state->folder, hidden, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (journal->file < 0 || flock(journal->file, LOCK_EX | LOCK_NB) < 0 ||
         renameat(state->folder, hidden, state->folder, journal->name) < 0)
         return fail_at(state, hidden, error);
@@ -155,15 +158,16 @@ int ssactuate_journal_lock(
     struct ssactuate_journal *journal, const char *knob, struct ss_error *error) {
     const struct ssactuate_state *state = journal->state;
     char name[80], pid[32];
-    struct stat status;
     name_lock(name, knob);
-    SS_OWNED(close) int lock = openat(state->folder, name, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", state->path, name);
+    SS_OWNED(close)
+    int lock = path ? ss_lock_open(state->folder, name, &trust, path, error) : -1;
     if (lock < 0)
-        return fail_at(state, name, error);
+        return -1;
     if (flock(lock, LOCK_EX | LOCK_NB) < 0)
         return errno == EWOULDBLOCK ? refuse_locked(lock, knob, error)
                                     : fail_at(state, name, error);
-    if (fstat(lock, &status) == 0 && status.st_nlink == 0)
+    if (!ss_lock_has_name(lock, state->folder, name))
         return ssactuate_journal_lock(journal, knob, error); /* removed before it was locked */
     int length = snprintf(pid, sizeof pid, "%d\n", (int)getpid());
     if (ftruncate(lock, 0) < 0 || pwrite(lock, pid, (size_t)length, 0) != length)
@@ -722,6 +726,20 @@ static int carry_out(struct ssactuate_journal *journal, const struct ssactuate_r
     return ssactuate_journal_remove(journal, error);
 }
 
+/*
+ * Returns whether a lock does not prove that the run of a journal lives: an earlier version made
+ * journals that all users could open, and so lock.
+ */
+static bool others_may_hold(const struct ssactuate_journal *journal) {
+    struct stat status;
+    unsigned long long started;
+    int pid;
+    if (fstat(journal->file, &status) < 0 || !(status.st_mode & (S_IRWXG | S_IRWXO)))
+        return false;
+    return sscanf(journal->name, "%d-%llu-", &pid, &started) != 2 ||
+           !ss_platform_process_lives((pid_t)pid, started);
+}
+
 static int restore_file(const struct ssactuate_state *state, const char *name,
     const struct ssactuate_restorer *restorer, const struct ssactuate_journal *own,
     struct ssactuate_dead *dead, struct ss_error *error) {
@@ -730,11 +748,20 @@ static int restore_file(const struct ssactuate_state *state, const char *name,
     if (strlen(name) >= sizeof journal.name) /* a file that is not ours */
         return 0;
     memcpy(journal.name, name, strlen(name) + 1);
-    journal.file = openat(state->folder, name, O_RDWR | O_APPEND | O_CLOEXEC);
+    SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", state->path, name);
+    if (!path)
+        return -1;
+    journal.file = ss_state_file(state->folder, name, O_RDWR | O_APPEND, &trust, path, error);
     if (journal.file < 0)
-        return errno == ENOENT ? 0 : fail_at(state, name, error);
+        return journal.file == SS_STATE_ABSENT ? 0 : -1;
     int result = 0;
-    if (flock(journal.file, LOCK_EX | LOCK_NB) < 0)
+    bool is_locked = flock(journal.file, LOCK_EX | LOCK_NB) < 0;
+    if (is_locked && others_may_hold(&journal))
+        result = ss_error_fail(error,
+            "%s is locked, perhaps by another user: end the processes that `fuser %s` names, then "
+            "try again",
+            path, path);
+    else if (is_locked)
         dead->living++;
     else if (fstat(journal.file, &status) == 0 && status.st_nlink > 0) /* not removed meanwhile */
         result = carry_out(&journal, restorer, own, dead, error);
@@ -747,7 +774,8 @@ int ssactuate_restore_dead(const struct ssactuate_state *state,
     struct ssactuate_dead *dead, struct ss_error *error) {
     int status = 0;
     *dead = (struct ssactuate_dead){0};
-    SS_OWNED(closedir) DIR *folder = opendir(state->path);
+    int again = openat(state->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    SS_OWNED(closedir) DIR *folder = again < 0 ? NULL : fdopendir(again);
     if (!folder)
         return ss_paths_fail(state->path, error);
     for (struct dirent *entry; (entry = readdir(folder));) {

@@ -1,0 +1,443 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What root does with folders, links, files and locks that another user has left.
+
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+PATH=$build/bin:$PATH
+need_built ssbatch
+need_built ssload
+folder=$scratch/work
+theirs=$folder/theirs victim=$folder/victim
+
+# The other user, and words that become it.
+mallory=65534
+as=(setpriv --reuid "$mallory" --regid "$mallory" --clear-groups)
+
+# begin: makes a folder of the other user and one of ours, and enters a new one.
+begin() {
+    [ "$(id -u)" -eq 0 ] || skip "root: only root can become another user"
+    have_other_users || skip "another-user: root cannot become it"
+    umask 022
+    rm -rf "$folder"
+    mkdir -p "$folder/here" "$theirs" "$victim/folder"
+    echo secret >"$victim/file"
+    printf '{\n  "schema": 1}\n' >"$victim/folder/plan.json" # as in a record
+    chmod 755 "$scratch" "$folder"
+    chown "$mallory:$mallory" "$theirs"
+    cd "$folder/here"
+    "${as[@]}" test -x "$build/bin/ssbatch" || skip "another-user: no other user can read the build folder"
+}
+
+# unharmed: fails if anything of ours was changed.
+unharmed() {
+    is "$victim/file" secret
+    [ "$(cd "$victim" && find . -mindepth 1 | sort | tr '\n' ' ')" = './file ./folder ./folder/plan.json ' ] ||
+        fail "new files: $(find "$victim")"
+}
+
+# write_plan: a plan whose run leaves a mark.
+write_plan() {
+    printf 'run a takes 1s\n  main -- touch %q\n' "$PWD/carried-out" >plan
+}
+
+journals_of_another_user_are_not_carried_out() { # case
+    local call
+    begin
+    write_plan
+    expect 0 ssbatch study plan
+    call=study/.study/calls/$(uname -n):$(cut -c1-8 /proc/sys/kernel/random/boot_id):1:5
+    mkdir "$call"
+    echo "after touch $PWD/theirs" >"$call/x.undo"
+    chown -R "$mallory" "$call"
+    expect 0 ssbatch study plan
+    says err "belongs to nobody, whose commands root would carry out: use sudo -u nobody, or --trust-owner nobody"
+    refuses 125 "belongs to nobody" ssbatch --clean study
+    chown 0 "$call"
+    refuses 125 "x.undo belongs to nobody" ssbatch --clean study
+    chown 0 "$call/x.undo"
+    chmod 666 "$call/x.undo"
+    refuses 125 "x.undo: other users may write to it" ssbatch --clean study
+    [ ! -e theirs ] || fail "a command of another user was carried out"
+    chmod 644 "$call/x.undo"
+    expect 0 ssbatch --clean study
+    [ -e theirs ] || fail "our own command was not carried out"
+}
+
+plans_of_another_user_are_not_carried_out() { # case
+    local words
+    begin
+    cd "$theirs"
+    write_plan
+    chown "$mallory" plan
+    expect 0 "${as[@]}" ssbatch --add study plan
+    printf 'run b takes 1s\nmain -- true\n' >further
+    for words in "--only a study" "study further" "--add study further" "--clean study"; do
+        # shellcheck disable=SC2086 # several words
+        refuses 125 "study/.study belongs to nobody, whose commands root would carry out" ssbatch $words
+    done
+    expect 0 ssbatch --list study
+    says out "0 done, 0 failed, 0 skipped, 1 to come"
+    expect 0 ssbatch --dry-run --only a study
+    [ ! -e carried-out ] || fail "a command of another user was carried out"
+    refuses 125 "--trust-owner: there is no user no-such-user" ssbatch --trust-owner no-such-user --only a study
+    expect 0 ssbatch --trust-owner "$mallory" --only a study
+    [ -e carried-out ] || fail "--trust-owner has no effect"
+}
+
+# Under sudo, in a folder of the user: the study is root's, and root may continue it.
+studies_of_root_in_a_users_folder_continue() { # case
+    begin
+    cd "$theirs"
+    write_plan
+    expect 0 ssbatch study plan
+    expect 0 ssbatch --redo a study plan
+    expect 0 "${as[@]}" ssbatch --list study
+    says out "1 done"
+    mv study/.study study/.mine # as the user may
+    "${as[@]}" ln -s .mine study/.study 2>/dev/null || ln -s .mine study/.study
+    chown -h "$mallory" study/.study
+    expect 125 ssbatch --only a study
+}
+
+# An earlier version made folders and files as the umask permitted.
+own_studies_lose_the_permission_of_others() { # case
+    begin
+    umask 002
+    write_plan
+    expect 0 ssbatch study plan
+    [ -z "$(find study/.study -perm /022)" ] || fail "others may write: $(find study/.study -perm /022 -ls)"
+    chmod 775 study/.study study/.study/calls study/.study/runs
+    expect 0 ssbatch --redo a study plan
+    [ -z "$(find study/.study -perm /022)" ] || fail "others may write: $(find study/.study -perm /022 -ls)"
+    umask 000
+    expect 0 ssbatch open plan
+    [ -z "$(find open/.study -perm /022)" ] || fail "others may write: $(find open/.study -perm /022 -ls)"
+}
+
+# In a user namespace with one user, the files of all others seem to belong to one user, who is nobody in particular.
+unmapped_owners_are_not_trusted() { # case
+    begin
+    write_plan
+    expect 0 ssbatch study plan
+    chown "$mallory" "$folder/here" out err
+    "${as[@]}" unshare -U true 2>/dev/null || skip "user-namespaces: no user may make one"
+    refuses 125 "study/.study belongs to " "${as[@]}" unshare -U "$build/bin/ssbatch" --only a study
+    chown -R "$mallory" study
+    expect 0 "${as[@]}" unshare -Ur "$build/bin/ssbatch" --only a study
+}
+
+# Outputs, as PROGRAM OPTION KIND WORDS...: OUT is the path. KIND: file or folder. The last row of a program without an
+# option is for its operand.
+outputs() {
+    cat <<END
+showstopper --json file showstopper -n 1 -l 50% --duration 1s --json OUT sleep 1000
+showstopper --output folder showstopper -n 1 -l 50% --duration 1s --output OUT sleep 1000
+showstopper --record folder showstopper -n 1 -l 50% --duration 1s --record OUT --force sleep 1000
+showstopper --openmetrics file showstopper --status $running --openmetrics OUT
+ssactuate --record file ssactuate run --record OUT pin=first:1 -- true
+ssbatch --joblog file ssbatch --joblog OUT study plan
+ssload --output file ssload --count 1 --interval 0.01s --output OUT
+ssload --openmetrics file ssload --count 1 --interval 0.01s --openmetrics OUT
+ssprofile_measure - folder ssprofile measure --repetitions 1 --battery ./quick OUT
+ssrequest --each file ssrequest --rate 1 --duration 1s --each OUT http://127.0.0.1:9
+ssrequest --json file ssrequest --rate 1 --duration 1s --json OUT http://127.0.0.1:9
+ssrequest --record folder ssrequest --rate 1 --duration 1s --record OUT http://127.0.0.1:9
+sssim --record folder sssim --foreground serial --iteration 50ms --duration 1s --record OUT
+sssim_fleet --record folder sssim fleet --nodes 1 --record OUT
+sstrace --output file sstrace --output OUT trace
+sstrace --split folder sstrace --split OUT --from csv machines.csv
+showstopper-platform --output file showstopper-platform --output OUT
+ssantagonist_codes - folder ssantagonist codes --slots 63 --shifts 0:1,2,3,4 --slot 5s OUT
+END
+}
+
+# Options with a path that is read, made by nobody, or a socket, which is bound and never opened.
+inputs() {
+    cat <<'END'
+showstopper --workloads
+showstopper --replay
+showstopper --attach-group
+ssactuate --root
+ssactuate --policy
+ssactuate --control
+ssbatch --catalogue
+ssbatch --tools
+ssload --cgroup
+ssload --target
+ssprofile_measure --battery
+ssprofile_measure --root
+ssprofile_calibrate --battery
+ssprofile_calibrate --root
+ssprofile_compare --battery
+ssrequest --trace
+ssrequest --load-trace
+ssrequest --requests-file
+ssrequest --cacert
+ssrequest --unix-socket
+ssrequest --control
+sssim_queue --trace
+sssim_queue --load-trace
+sssim_queue --power
+sssim_fleet --traces
+showstopper-platform --root
+END
+}
+
+# Outputs that other tests cover: those of the Python package, those that are written after a calibration, and a folder
+# whose name must be new.
+elsewhere() {
+    cat <<'END'
+ssprofile_calibrate --output
+ssprofile_compare --output
+ssprofile_predict --output
+ssbatch --ram-folder
+END
+}
+
+programs="showstopper ssactuate ssantagonist ssantagonist_watch ssantagonist_codes ssbatch ssburn ssload ssprofile_measure
+    ssprofile_calibrate ssprofile_compare ssprofile_predict ssrequest sssim sssim_queue sssim_fleet sstrace
+    showstopper-platform"
+
+# A new option that takes a path must be listed above, and if it is an output, keep the promise.
+all_options_with_a_path_are_known() { # case
+    local program known option
+    running=0
+    known=$(outputs | cut -d' ' -f1,2; inputs; elsewhere)
+    for program in $programs; do
+        command -v "${program%%_*}" >/dev/null || continue
+        # shellcheck disable=SC2086 # a program and its command
+        for option in $(${program/_/ } --help | sed -nE 's/^ +(-., )?(--[a-z-]+) ([A-Z|]*\|)?(FILE|DIR|FOLDER|PATH|SOCKET)( .*|$)/\2/p'); do
+            grep -qxF -e "$program $option" <<<"$known" || fail "$program $option: list it in outputs or inputs of $test_script"
+        done
+    done
+}
+
+outputs_follow_no_link_of_another_user() { # case
+    local program option kind words at
+    begin
+    write_plan
+    printf '0s 0.5\n10s 0.5\n' >trace
+    printf 'time,host,load\n%s\n' 01:00:00,a,10 11:00:00,a,20 >machines.csv
+    echo "a integer items/s higher 'echo 1' '([0-9]+)'" >quick
+    start showstopper -q -n 1 -l 50% --duration 1h sleep 1000
+    running=$pid
+    await showstopper --status "$running" >/dev/null 2>&1
+    ln -s "$victim/file" "$theirs/file"
+    ln -s "$victim/folder" "$theirs/folder"
+    ln -s "$victim" "$theirs/through"
+    chown -h "$mallory" "$theirs"/*
+    while read -r program option kind words <&3; do
+        command -v "${program%%_*}" >/dev/null || continue
+        for at in "$theirs/$kind" "$theirs/through/$kind"; do
+            # shellcheck disable=SC2086 # several words
+            expect '[1-9]*' ${words/OUT/$at}
+            grep -qE 'is a link of nobody: name its target|already exists|exists already' err || fail "$words: $(cat err)"
+            unharmed
+        done
+    done 3< <(outputs)
+    kill "$running"
+    ends '*' "$running"
+}
+
+# The other user has made the whole folder, and a list that claims that we wrote its files.
+filled_folders_of_another_user_are_refused() { # case
+    local name
+    begin
+    mkdir "$theirs/full"
+    printf '/0.out\n/0.err\n' >"$theirs/full/.showstopper-output"
+    for name in 0.out 0.err samples.csv interrupted results.csv codes.csv s1.trace; do
+        ln -s "$victim/file" "$theirs/full/$name"
+    done
+    chown -hR "$mallory" "$theirs/full"
+    refuses 125 "it is a link" showstopper -n 1 -l 50% --duration 1s --output "$theirs/full" sleep 1000
+    unharmed
+    rm "$theirs/full"/*
+    ln "$victim/file" "$theirs/full/0.out"
+    chmod 666 "$victim/file"
+    ln "$victim/file" "$theirs/full/interrupted"
+    refuses 125 "was not written by showstopper" \
+        showstopper -n 1 -l 50% --duration 1s --output "$theirs/full" sleep 1000
+    unharmed
+    printf 'This run has not finished.\n' >"$victim/file"
+    refuses 125 "interrupted: Too many links" \
+        showstopper -n 1 -l 50% --duration 1s --record "$theirs/full" --force sleep 1000
+    is "$victim/file" "This run has not finished."
+    for name in results.csv runs.csv; do ln "$victim/file" "$theirs/full/$name"; done
+    echo "a integer items/s higher 'echo 1' '([0-9]+)'" >quick
+    command -v ssprofile >/dev/null || return 0
+    refuses 125 "it has another name (a hard link)" \
+        ssprofile measure --repetitions 1 --battery "$PWD/quick" "$theirs/full"
+    is "$victim/file" "This run has not finished."
+}
+
+hard_links_and_files_of_others_are_not_emptied() { # case
+    begin
+    ln "$victim/file" "$theirs/file"
+    refuses 125 "it has another name (a hard link)" ssload --count 1 --interval 0.01s --output "$theirs/file"
+    write_plan
+    refuses 125 "it has another name (a hard link)" ssbatch --joblog "$theirs/file" study plan
+    unharmed
+    chmod 1777 "$folder/here"
+    echo theirs >mine
+    chown "$mallory" mine
+    refuses 125 "it belongs to nobody" ssload --count 1 --interval 0.01s --output mine
+    is mine theirs
+    mkfifo pipe
+    chown "$mallory" pipe
+    refuses 125 "it is a pipe of nobody in a folder open to all users" ssload --count 1 --interval 0.01s --output pipe
+}
+
+# What users rely on, and the rules must not break.
+usual_outputs_work() { # case
+    begin
+    # Under sudo, in a folder of the user, also through a link of the user.
+    "${as[@]}" mkdir "$theirs/data"
+    "${as[@]}" ln -s data "$theirs/link"
+    expect 0 ssload -q --count 1 --interval 0.01s --output "$theirs/data/a"
+    expect 0 ssload -q --count 1 --interval 0.01s --output "$theirs/link/b" --openmetrics "$theirs/link/c"
+    [[ -s $theirs/data/a && -s $theirs/data/b && -s $theirs/data/c ]] || fail "an output is missing"
+    expect 0 "${as[@]}" ssload -q --count 1 --interval 0.01s --output "$theirs/d"
+    expect 0 ssload -q --count 1 --interval 0.01s --output "$theirs/d"
+    # A home that is a link of root.
+    ln -s "$theirs" "$folder/home"
+    expect 0 "${as[@]}" ssload -q --count 1 --interval 0.01s --output "$folder/home/e" --openmetrics "$folder/home/f"
+    # Our own link.
+    ln -s target link
+    expect 0 ssload -q --count 1 --interval 0.01s --output link
+    [[ -L link && -s target ]] || fail "the target was not written"
+    expect 0 ssload -q --count 1 --interval 0.01s --openmetrics link
+    says target '# EOF'
+    # Descriptors.
+    ssload -q --count 1 --interval 0.01s --output >(cat >substituted)
+    await test -s substituted
+    ssload -q --count 1 --interval 0.01s --openmetrics >(cat >metrics)
+    await grep -q '# EOF' metrics
+    echo before >appended
+    ssload -q --count 1 --interval 0.01s --output /dev/stdout >>appended
+    [ "$(head -n 1 appended)" = before ] || fail "the file was emptied"
+    has_lines appended 2 || fail "no output"
+    ssload -q --count 1 --interval 0.01s --openmetrics /dev/fd/7 7>seventh
+    says seventh '# EOF'
+    ssload -q --count 1 --interval 0.01s --output /proc/self/fd/1 | grep -q time || fail "no output to a pipe"
+    expect 0 ssload -q --count 1 --interval 0.01s --output /dev/null
+}
+
+files_of_others_do_not_give_their_mode() { # case
+    begin
+    : >"$theirs/file"
+    chown "$mallory" "$theirs/file"
+    chmod 666 "$theirs/file"
+    expect 0 ssload -q --count 1 --interval 0.01s --openmetrics "$theirs/file"
+    [ "$(stat -c %a "$theirs/file")" = 644 ] || fail "others may write our output"
+}
+
+# The system's links belong to a user whom the namespace lacks.
+outputs_work_in_a_user_namespace() { # case
+    begin
+    "${as[@]}" unshare -Ur true 2>/dev/null || skip "user-namespaces: no user may make one"
+    ln -s "$theirs" "$folder/home"
+    expect 0 "${as[@]}" unshare -Ur "$build/bin/ssload" -q --count 1 --interval 0.01s --output "$folder/home/a"
+    expect 0 "${as[@]}" unshare -Ur "$build/bin/ssload" -q --count 1 --interval 0.01s --output /dev/stdout
+    says out time
+    chmod 1777 "$folder/here"
+    ln -s "$theirs/b" link
+    expect '[1-9]*' "${as[@]}" unshare -Ur "$build/bin/ssload" -q --count 1 --interval 0.01s --output link
+    says err "is a link of "
+}
+
+locks_cannot_be_held_by_readers() { # case
+    begin
+    printf 'run a takes 1s\nmain -- sleep 1000\n' >plan
+    start ssbatch -q study plan
+    batch=$pid
+    await grep -q ' ' study/.study/runs/a
+    [ -z "$("${as[@]}" find study/.study/lock study/.study/locks study/.study/calls -type f -readable ! -name '*.undo')" ] ||
+        fail "another user can open a lock"
+    expect 0 "${as[@]}" ssbatch --list study
+    grep -qE "^a +running .*or interrupted: on $(uname -n) by process $batch$" out || fail "not listed as running"
+    expect 0 ssbatch --list study
+    grep -qE "^a +running .* on $(uname -n) by process $batch$" out || fail "not listed as running"
+    ! grep interrupted out || fail "root can tell"
+    kill "$batch"
+    ends '*' "$batch"
+    expect 0 "${as[@]}" ssbatch --list study
+    says out "to come"
+}
+
+journals_of_ssactuate_must_be_ours() { # case
+    local journals=tree/run/showstopper journal=tree/run/showstopper/1-1-unknown.journal
+    need_built ssactuate
+    begin
+    mkdir -p "$journals" tree/sys
+    echo new >tree/sys/a
+    printf 'boot unknown\nrun 1\nset one sys/a exact old\narmed\nwant 0 new\ngot 0 new\n' >"$journal"
+    chown "$mallory" "$journal"
+    refuses 125 "1-1-unknown.journal belongs to nobody" ssactuate restore --root "$PWD/tree"
+    chown 0 "$journal"
+    chown "$mallory" "$journals"
+    refuses 125 "showstopper belongs to nobody" ssactuate restore --root "$PWD/tree"
+    chown 0 "$journals"
+    is tree/sys/a new
+    # An earlier version made journals that all users could lock.
+    start "${as[@]}" flock --no-fork "$journal" sh -c 'echo; exec sleep 1000' >held
+    await test -s held
+    refuses 125 "is locked, perhaps by another user" ssactuate restore --root "$PWD/tree"
+    is tree/sys/a new
+    kill "$pid"
+    ends '*'
+    await flock --nonblock "$journal" true
+    expect 0 ssactuate restore --root "$PWD/tree"
+    says out "restored the changes of 1 killed run"
+    is tree/sys/a old
+}
+
+journals_and_locks_of_ssactuate_are_private() { # case
+    need_built ssactuate
+    begin
+    mkdir -p tree/sys/class/powercap tree/proc
+    umask 000
+    start ssactuate run --root "$PWD/tree" pin=first:1,each -- sleep 1000
+    kill "$pid"
+    ends '*'
+    [ -z "$(find tree/run -type f -perm /077)" ] || fail "others may lock: $(find tree/run -ls)"
+}
+
+catalogues_of_another_user_are_refused() { # case
+    begin
+    mkdir -p "$theirs/.config/showstopper"
+    printf '[mine]\ncommand = touch %s/theirs\n' "$PWD" >"$theirs/.config/showstopper/workloads"
+    chown -R "$mallory" "$theirs/.config"
+    refuses 125 "workloads belongs to nobody" env HOME="$theirs" ssbatch --list-workloads
+    chown 0 "$theirs/.config/showstopper/workloads"
+    expect 0 env HOME="$theirs" ssbatch --list-workloads
+    says out mine
+}
+
+pipes_in_folders_are_not_waited_for() { # case
+    begin
+    write_plan
+    expect 0 ssbatch study plan
+    rm study/a/run.json
+    mkfifo study/a/run.json
+    refuses 125 "run.json: it is not a regular file" timeout 100 ssbatch --list study
+    rm study/.study/plan
+    mkfifo study/.study/plan
+    refuses 125 "plan is not a regular file" timeout 100 ssbatch --list study
+}
+
+# An empty part of PATH stands for the current folder.
+programs_in_the_current_folder_are_not_found() { # case
+    local path
+    begin
+    cd "$theirs"
+    printf '#!/bin/sh\ntouch %s/carried-out\n' "$folder/here" >hello
+    chmod 755 hello
+    for path in ":$PATH" "$PATH:" "${PATH/:/::}"; do
+        expect 127 env "PATH=$path" ssload --interval 0.1s -- hello
+        [ ! -e "$folder/here/carried-out" ] || fail "PATH=$path: a program of another user was executed"
+    done
+    expect 0 env "PATH=.:$PATH" ssload --interval 0.1s -- hello
+}
+
+run_cases
