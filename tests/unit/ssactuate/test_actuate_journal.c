@@ -296,6 +296,21 @@ TEST_WITH(journal_removed_before_locking_is_not_restored, open_state, close_stat
     assert_file("sys/a", "150");
 }
 
+/* flock() needs no more than permission to read. */
+TEST_WITH(journals_and_locks_are_private, open_state, close_state) {
+    struct stat status;
+    char name[200];
+    mode_t before = umask(0);
+    begin_run();
+    umask(before);
+    snprintf(name, sizeof name, "run/showstopper/%s", journal.name);
+    assert_int_equal(stat(tree_path(name), &status), 0);
+    assert_int_equal(status.st_mode & 0077, 0);
+    assert_that(journal.lock_count, >, 0);
+    assert_int_equal(fstat(journal.locks[0].file, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+}
+
 /* A run that began after the kill has locked the knob, and may have read the value. */
 TEST_WITH(knob_locked_by_a_later_run_is_not_restored, open_state, close_state) {
     struct ss_error error = {0};
