@@ -197,10 +197,10 @@ static struct sums sum_up(const char *record) {
     for (RUN_EACH_ROW(row, text)) {
         double error = run_cell(row, 2) - run_cell(row, LOAD);
         ck_assert_double_eq_tol(error, run_cell(row, 4), 2e-6);
-        ck_assert_double_eq(run_cell(row, columns - 1), 1); /* it counts */
+        ck_assert_double_eq(run_cell(row, columns - 2), 1); /* it counts */
         sums.error += 100 * error;
         sums.squares += 1e4 * error * error;
-        sums.duty += run_cell(row, columns - 2);
+        sums.duty += run_cell(row, columns - 3);
         sums.samples++;
     }
     text = record_read(record, "decisions.csv");
