@@ -26,7 +26,7 @@
 #include <showstopper/time.h>
 
 /* Incremented whenever a table changes its meaning; modules of another version are refused. */
-#define SS_MODULE_VERSION 9
+#define SS_MODULE_VERSION 10
 
 /* The rounds of dithering. */
 struct ss_rhythm {
