@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""plan and answer of ssantagonist, compared with what the C program printed about the same studies.
+"""plan and answer of ssantagonist, compared with what they printed before about the same studies.
 
 Each recipe simulates a study. corpus/antagonist/ has a file for each, with a part for each command.
+Most of these studies have figures of slots, as earlier versions measured them.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from showstopper import __version__, cli
-from showstopper.antagonist import PLAN, answer, effects, study
+from showstopper.antagonist import PLAN, answer, effects, plan, study
 from showstopper.antagonist.study import Call, Stage, Study, Suspect
 from showstopper.options import parse
 from showstopper.text import UserError
@@ -57,6 +59,8 @@ class Recipe:
     then: dict[int, Job] = field(default_factory=dict)  # jobs in the last run
     last: float | None = None  # the only figure of the last run, in one of 20 slots
     unrecorded: bool = False  # the last run has no records
+    in_rows: bool = False  # figures are those of rows, if they are frequent enough
+    aside: int = 0  # the first suspect is set aside in this row of each run; 0: it is not
     acquits: bool = False  # in each run, the suspects of the first group have no cost
     call: dict[str, str] = field(default_factory=dict)
     names: list[str] | None = None
@@ -80,7 +84,6 @@ RECIPES = {
         call={"victim": "sh -c 'echo {}'\t5", "iteration": "it ([0-9]{2})", "lower": "yes", "rate": "2.5"},
     ),
     "long-iterations": Recipe(count=1, runs=1, look=(3, 3, 1), call={"slot": "0"}),
-    "long-rounds": Recipe(count=1, runs=1, call={"slot": "0", "tau": "240m"}, parts=("plan",)),
     "noisy": Recipe(count=2, runs=1, look=(100, 70, 9)),
     "caught-up": Recipe({1: Job(only_stops=True), 2: Job(catches_up=0.999)}, parts=FULL),
     "idle": Recipe({1: Job(hardly_runs=True)}, count=2, parts=FULL),
@@ -89,13 +92,13 @@ RECIPES = {
             1: Job(cost=0.15), 2: Job(cost=-0.2), 3: Job(cost=0.1, catches_up=0.9),
             4: Job(cost=0.12, returns_later=True),
         },
-        count=5, parts=FULL,
+        count=5, runs=5, parts=FULL,
     ),
-    "holds-back": Recipe({0: Job(cost=-0.2), 1: Job(cost=0.3, fills_gaps=0.5)}, parts=SMALL),
+    "holds-back": Recipe({0: Job(cost=-0.2), 1: Job(cost=0.3, fills_gaps=0.5)}, runs=4, parts=SMALL),
     "harmless-more": Recipe(
-        {0: Job(cost=-0.2), 1: Job(cost=0.3), 2: Job(fills_gaps=0.5)}, parts=SMALL
+        {0: Job(cost=-0.2), 1: Job(cost=0.3), 2: Job(fills_gaps=0.5)}, runs=4, parts=SMALL
     ),
-    "chance-more": Recipe({0: Job(cost=-0.2), 1: Job(cost=0.3, varies=0.3)}, parts=SMALL),
+    "chance-more": Recipe({0: Job(cost=-0.2), 1: Job(cost=0.3, varies=0.3)}, runs=4, parts=SMALL),
     "crossed": Recipe({2: Job(fills_gaps=0.5)}, parts=FULL),
     "neighbor": Recipe({2: Job(fills_gaps=0.2, cost=0.15)}, parts=SMALL),
     "risen": Recipe({1: Job(grows=0.18, cost=0.15)}, parts=SMALL),
@@ -111,8 +114,8 @@ RECIPES = {
     "unrecorded": Recipe(count=2, unrecorded=True, parts=FULL),
     "one-untestable": Recipe({1: Job(only_stops=True)}, parts=SMALL),
     "pairs": Recipe(count=10, both=0.1, parts=SMALL),
-    "shorter": Recipe({0: Job(cost=-0.2), 1: Job(cost=0.1)}, count=2, call={"lower": "yes"}, parts=FULL),
-    "large": Recipe({0: Job(cost=-1.2)}, count=2, call={"lower": "yes"}, parts=SMALL),
+    "shorter": Recipe({0: Job(cost=-0.2), 1: Job(cost=0.1)}, count=2, runs=4, call={"lower": "yes"}, parts=FULL),
+    "large": Recipe({0: Job(cost=-1.2)}, count=2, runs=3, call={"lower": "yes"}, parts=SMALL),
     "split": Recipe({17: Job(cost=0.3)}, count=40, runs=3, parts=("plan", "answer", "suspects.csv")),
     "all-hurt": Recipe({i: Job(cost=0.1) for i in range(32)}, count=32, parts=SMALL),
     "split-thrice": Recipe(
@@ -141,11 +144,10 @@ class Simulation:
         self.jobs = {i: recipe.jobs.get(i, Job()) for i in range(recipe.count)}
         names = recipe.names or [f"job{i}" for i in range(recipe.count)]
         self.suspects = [Suspect(100 + i, 7, name) for i, name in enumerate(names)]
-        self.options = {"victim": "bench --figure {x}", "slot": "1s", "tau": "53m", "rate": "20"} | recipe.call
+        self.options = {"victim": "bench --figure {x}", "slot": "1s", "rate": "20"} | recipe.call
         for number in range(recipe.runs):
             planned = self.study()
-            stage = planned.stages[-1]
-            assert not stage.done
+            stage = next(one for one in planned.stages if not one.done)
             if number == recipe.runs - 1:
                 self.jobs |= recipe.then
             if recipe.acquits and number > 0:
@@ -184,16 +186,24 @@ class Simulation:
         }
         (folder / "run.json").write_text(json.dumps({"status": "done", "columns": columns}))
         low = np.zeros((stage.slot_count, len(stage.groups)), dtype=bool)
+        stage.is_in_rows &= self.recipe.in_rows
         if stage.codes:
-            low = stage.codes.low()[:, : len(stage.groups)]
+            low = stage.codes.low()
+            if stage.is_in_rows:
+                low = self.write_blocks(stage, low)
+            low = low[:, : len(stage.groups)]
+            if self.recipe.aside:
+                (folder / "aside.csv").write_text(f"suspect,row\ns1,{self.recipe.aside}\n")
+                low[self.recipe.aside + 1 :, 0] = False
         rows = self.figures(stage, low)
         if stage.name == "look" and self.recipe.look:
             even, odd, count = self.recipe.look
             rows = [(even if slot % 2 == 0 else odd, count) for slot in range(12)]
         if is_last and self.recipe.last is not None:
             rows = [(self.recipe.last, 1) if at % 20 == 0 else (math.nan, 0) for at in range(len(rows))]
+        seconds = stage.figure_seconds
         lines = [
-            f"{at},{BEGIN + at * stage.slot:.3f},{stage.slot:.9g},{count},"
+            f"{at},{BEGIN + at * seconds:.3f},{seconds:.9g},{count},"
             + (f"{figure:.9g}" if math.isfinite(figure) else "")
             for at, (figure, count) in enumerate(rows)
         ]
@@ -202,13 +212,27 @@ class Simulation:
             if not (is_last and self.recipe.unrecorded):
                 self.record(stage, low, group)
 
+    def write_blocks(self, stage: Stage, low: np.ndarray) -> np.ndarray:
+        """Draw the rows that end with a block, as ssantagonist codes does, and write them."""
+        random = np.random.default_rng(stage.codes.start if stage.codes else 0)
+        stopped = np.zeros((len(low), stage.rows, low.shape[1]), dtype=bool)
+        for slot, code in np.argwhere(low):
+            drawn = random.choice(stage.rows - stage.blocks, stage.blocks, replace=False)
+            stopped[slot, np.sort(drawn) + np.arange(stage.blocks) + 1, code] = True
+        stopped = stopped.reshape(-1, low.shape[1])
+        names = [f"s{at + 1}" for at in range(len(stage.groups))] + ["ghost1", "ghost2"]
+        table = pd.DataFrame(stopped.astype(int), columns=names)
+        table.insert(0, "slot", table.index // stage.rows)
+        table.to_csv(self.folder / stage.name / "codes.csv", index_label="row")
+        return stopped
+
     def figures(self, stage: Stage, low: np.ndarray) -> list[tuple[float, int]]:
         random = Numbers((stage.codes.start if stage.codes else 0) + 4)
         rows = []
         for states in low:
             gain = 0.02 * (random.next() - 0.5)
             gain += sum(
-                stage.depth * self.jobs[one].cost
+                (1 if stage.is_in_rows else stage.depth) * self.jobs[one].cost
                 for group, state in zip(stage.groups, states) if state for one in group
             )
             gain += self.recipe.both if len(states) > 1 and states[:2].all() else 0
@@ -219,7 +243,7 @@ class Simulation:
         job, folder = self.jobs[stage.groups[group][0]], self.folder / stage.name / f"s{group + 1}"
         folder.mkdir()
         (folder / "plan.json").write_text('{"cpu_count": 2}\n')
-        per_slot = int(2 * stage.slot)
+        per_slot = int(2 * stage.figure_seconds)
         lines = ["time,elapsed_seconds,target,load,error,duty,counted"]
         for sample in range(len(low) * per_slot):
             slot = sample // per_slot
@@ -235,7 +259,7 @@ class Simulation:
         if job.only_stops:
             load = 0.02 if is_low else 0.005
         elif is_low:
-            load *= 1 - stage.depth * (1 - job.catches_up)
+            load *= 1 - (1 if stage.is_in_rows else stage.depth) * (1 - job.catches_up)
         elif job.returns_later and stage.codes:
             load *= 1 + stage.depth
         if job.hardly_runs:
@@ -327,7 +351,7 @@ def test_calls_that_contradict_the_study_are_refused(
         ("--victim true --suspects 5 --suspects-of x study", "either --suspects or"),
         ("--victim true --suspects 5 study more", "unexpected argument 'more'"),
         ("--depth 95% study", "--depth: '95%' is too large"),
-        ("--tau 11s study", "--tau: '11s' is too large"),
+        ("--block 2s study", "--block: '2s' is too large"),
     ],
 )
 def test_invalid_options_are_refused(
@@ -379,6 +403,104 @@ def test_suspects_are_asked_for_by_pid_and_start(
     victim = "--victim=bench --figure {x} --iteration=x --victim-pid=5"
     asked = f"suspects --suspects=812@5,900@7 --names=a\\,b, {victim}"
     assert study.find_suspects(call, known) == [Suspect(7, 9, asked)]
+
+
+# Studies in rows
+
+NEEDED = {0: Job(cost=-0.2)}
+
+
+def in_rows(folder: Path, recipe: Recipe, **call: str) -> Study:
+    recipe.call, recipe.in_rows = {"slot": "5s"} | call, True
+    return Simulation(recipe, folder).study()
+
+
+def plan_of(study_: Study) -> str:
+    return "\n".join(plan.lines(study_))
+
+
+def test_dependency_must_be_confirmed_alone(tmp_path: Path) -> None:
+    sentences = {}
+    for name, recipe in {
+        "together": Recipe(NEEDED, count=2),
+        "confirmed": Recipe(NEEDED, count=2, runs=3),
+        "refuted": Recipe(NEEDED, count=2, runs=3, then={0: Job()}),
+        "aside": Recipe({0: Job(cost=-3)}, count=2, runs=3, aside=12),
+    }.items():
+        found = in_rows(tmp_path / name, recipe, seed="3")
+        rows = answer.df_suspects(found)
+        sentences[name] = re.sub(r"[\d.]+", "#", answer.sentence_of(found, rows.iloc[0]))
+        assert rows["verdict"][1] == effects.NOTHING
+    lost = "stopping it costs # % (# to #)"
+    assert sentences == {
+        "together": f"pid # (job#): not confirmed: {lost}, which no run alone confirms",
+        "confirmed": f"pid # (job#): the service depends on it: {lost}; look for sockets, pipes or "
+        "memory that they share; alone, the service loses again",
+        "refuted": f"pid # (job#): not confirmed: {lost}; alone, no effect was found",
+        "aside": "pid # (job#): the service depends on it: stopping it costs # % or more; look for "
+        "sockets, pipes or memory that they share; alone, the service loses again",
+    }
+
+
+def test_cost_in_rows_is_that_of_all_cpu_time(tmp_path: Path) -> None:
+    found = in_rows(tmp_path, Recipe({1: Job(cost=0.1)}, count=3))
+    rows = answer.df_suspects(found)
+    assert rows["verdict"][0] == effects.HURTS
+    assert abs(rows["cost"][0] - 0.1) < 0.01 and abs(rows["withheld"][0] - 1) < 0.01
+
+
+def test_blocks_and_figures_are_planned(tmp_path: Path) -> None:
+    lines = plan_of(in_rows(tmp_path / "often", Recipe(NEEDED, count=2)))
+    assert "codes --depth 0.2 --slot 5s --slots 126 --rows 5 --blocks 1 " in lines
+    assert "watch --slots 630 --slot 1s " in lines
+    assert re.search(r"--rows 5 --blocks 1 --settle 0 --shifts \S+ --loss-blocks 1 ", lines)
+    assert "--throttles {s1.pid},{s2.pid} " in lines
+    assert "codes --depth 0.5 --slot 10s --slots 63 --rows 10 --blocks 5 " in lines
+    lines = plan_of(in_rows(tmp_path / "short", Recipe(count=2, runs=1), block="500m"))
+    assert "--slot 5s --slots 126 --rows 5 --blocks 2 " in lines
+    # In a block of a second, there are 2.5 figures.
+    rare = Recipe(count=2, runs=1, look=(100, 101, 10))
+    lines = plan_of(in_rows(tmp_path / "rare", rare))
+    assert "--rows 5 --blocks 1 " in lines and "watch --slots 126 --slot 5s " in lines
+    assert re.search(r"--rows 1 --blocks 1 --shifts \S+ --loss-blocks 2 ", lines)
+
+
+def test_loss_of_a_noisy_victim_needs_several_blocks(tmp_path: Path) -> None:
+    """The noise of a slot is 10 %, that of a second 20 %, which three blocks reduce below 12 %."""
+    lines = plan_of(in_rows(tmp_path, Recipe(count=2, runs=1, look=(100, 121, 50))))
+    assert "--loss-blocks 3 " in lines
+
+
+def test_noise_above_12_percent_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = Recipe(count=2, runs=1, look=(100, 150, 50), call={"slot": "5s"})
+    simulation = Simulation(recipe, tmp_path)
+    monkeypatch.setattr(study, "find_suspects", lambda *_: simulation.suspects)
+    deviation = simulation.study().look.slots.deviation()
+    assert cli.main(["ssantagonist", "plan", *simulation.words()]) == 125
+    longer = math.ceil(5 * 1.5 * (deviation / 0.12) ** 2)
+    out, err = capsys.readouterr()
+    assert not out and f"use --slot {longer}s" in err
+    assert cli.main(["ssantagonist", "plan", *simulation.words(slot=f"{longer}s")]) == 0
+
+
+def test_quantile_has_enough_requests(tmp_path: Path) -> None:
+    url = {"victim": "http://none/", "figure": "p99"}
+    simulation = Simulation(Recipe(count=1, runs=0, call=url | {"slot": "0"}), tmp_path)
+    assert simulation.study().look.slot == 63  # 1000 requests at 20 a second, in 80 % of it
+    assert "--figure p99 " in plan_of(simulation.study())
+    with pytest.raises(UserError, match="--slot: too few requests for p99: use at least 63s, or a"):
+        simulation.call(slot="5s")
+
+
+@pytest.mark.parametrize("depth, block", [(0.2, 1), (0.5, 1), (0.3, 0.4), (0.7, 1), (0.9, 0.1)])
+def test_blocks_fit_in_a_slot(depth: float, block: float) -> None:
+    for slot in (0.2, 1, 2, 5, 5.5, 10, 63):
+        rows, blocks = study.divide_slot(slot, depth, block)
+        length = depth * slot / blocks
+        assert length <= min(block, slot / rows) + 1e-9
+        assert 2 * blocks <= rows or (rows == blocks and length < slot / rows)
 
 
 SLOTS = {
@@ -436,9 +558,9 @@ def codes(seed: int, suspects: int = 16) -> np.ndarray:
 
 
 def test_codes_agree_with_the_c_program() -> None:
-    """corpus/codes.csv is from `ssantagonist codes --shifts 62:0,3,60 --slots 126`."""
+    """corpus/codes.csv is from `ssantagonist codes --shifts 62:0,3,60 --rows 1 --blocks 1`."""
     table = np.loadtxt(CORPUS / "codes.csv", delimiter=",", skiprows=1)
-    np.testing.assert_array_equal(effects.Codes(62, (0, 3, 60), 126).low(), table[:, 1:])
+    np.testing.assert_array_equal(effects.Codes(62, (0, 3, 60), 126).low(), table[:, 2:])
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -481,7 +603,8 @@ class Slotted:
         self.figures[1:][self.low[:-1, suspect]] += after
 
     def estimate(self) -> effects.Effects:
-        found = effects.estimate(self.low, DEPTH, self.figures, self.cpu, self.usual)
+        throttled = effects.Throttled.in_slots(self.low, DEPTH)
+        found = effects.estimate(throttled, self.figures, self.cpu, self.usual)
         assert found
         return found
 
@@ -530,10 +653,65 @@ def test_slots_without_a_figure_are_left_out() -> None:
     run.figures[3::9] = math.nan
     assert abs(run.estimate().codes["effect"][0] - 0.03) < 0.002
     run.figures[:-12] = math.nan
-    assert effects.estimate(run.low, DEPTH, run.figures, run.cpu, run.usual) is None
+    throttled = effects.Throttled.in_slots(run.low, DEPTH)
+    assert effects.estimate(throttled, run.figures, run.cpu, run.usual) is None
 
 
 def test_effect_of_an_unused_code_is_reported() -> None:
     run = Slotted()
     run.add(5, 0.05)
     assert run.estimate().ghost_found
+
+
+class Rowed(Slotted):
+    """A run of four suspects that are stopped in one of the five rows of a slot."""
+
+    def __post_init__(self) -> None:
+        random = np.random.default_rng(5)
+        places = random.integers(1, 5, self.low.shape)
+        stopped = (places[:, None, :] == np.arange(5)[:, None]) & self.low[:, None, :]
+        self.stopped = stopped.reshape(-1, self.low.shape[1]).astype(float)
+        self.figures = 3 + 0.01 * (random.random(len(self.stopped)) - 0.5)
+        self.cpu = 2 * (1 - self.stopped[:, :4])
+        self.usual = np.full((4, 2), [2, 0.01])
+
+    def add(self, suspect: int, now: float, after: float = 0) -> None:
+        self.figures += now * self.stopped[:, suspect]
+        self.figures[1:] += after * self.stopped[:-1, suspect]
+
+    def estimate(self) -> effects.Effects:
+        throttled = effects.Throttled.in_rows(self.low, self.stopped)
+        found = effects.estimate(throttled, self.figures, self.cpu, self.usual)
+        assert found
+        return found
+
+
+def test_loss_only_after_a_block_is_a_disturbance() -> None:
+    run = Rowed()
+    run.add(0, 0, -0.03)
+    run.add(1, -0.03, -0.03)
+    run.add(2, 0.03)
+    assert run.verdicts() == [effects.DISTURBS, effects.SUPPORTS, effects.HURTS, effects.NOTHING]
+
+
+def test_gain_that_is_lost_in_the_seconds_after_is_shifted_work() -> None:
+    run = Rowed()
+    run.add(0, 0.03, -0.03)
+    assert run.verdicts()[0] == effects.SHIFTS
+    codes = run.estimate().codes
+    assert codes["net_low"][0] < 0 < codes["net_high"][0]
+
+
+def test_seconds_after_end_when_a_suspect_is_stopped_again() -> None:
+    stopped = np.array([[0, 1, 0, 0, 0, 1, 0, 1, 0]], dtype=float).T
+    throttled = effects.Throttled.in_rows(stopped[:1] > 0, stopped)
+    assert throttled.after[:, 0].tolist() == [0, 0, 1, 1, 0, 0, 1, 0, 1]
+
+
+def test_only_a_loss_is_confirmed() -> None:
+    supports, disturbs = effects.SUPPORTS, effects.DISTURBS
+    assert effects.confirmed(supports, supports) == supports
+    assert effects.confirmed(supports, disturbs) == disturbs
+    for alone in ("", effects.NOTHING, effects.HURTS, effects.UNTESTABLE):
+        assert effects.confirmed(supports, alone) == effects.UNCONFIRMED
+    assert effects.confirmed(effects.HURTS, "") == effects.HURTS

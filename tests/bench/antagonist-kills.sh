@@ -98,7 +98,7 @@ chmod +x bench
 start_suspect
 start_suspect
 # The first run, without throttles, is the same in all rounds.
-asked=(--victim ./bench --suspects "${firsts[0]},${firsts[1]}" --slot 200m --tau 20m --depth 50%)
+asked=(--victim ./bench --suspects "${firsts[0]},${firsts[1]}" --slot 200m --depth 50%)
 ssantagonist plan "${asked[@]}" "$PWD/study" >first-plan
 ANTAGONIST_KILLS=$folder ssbatch --quiet --others 100% study first-plan
 mv study first

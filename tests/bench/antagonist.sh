@@ -5,10 +5,11 @@
 
 usage() {
     cat <<END
-Usage: tests/bench/antagonist.sh [--build DIR] [RUNS [SEED]]
+Usage: tests/bench/antagonist.sh [--build DIR] [RUNS [SEED [LOST]]]
 Simulates studies of tools/experiments/antagonist, RUNS of each kind (default 1000), and prints how often the
-answers of the Python package are right. Exits with status 1 if a limit is missed; with fewer than 1000 runs, by
-more than two standard errors.
+answers of the Python package are right. In one kind, the service loses LOST ms (default 16) whenever a suspect is
+continued, half of them after 50 ms. Exits with status 1 if a limit is missed; with fewer than 1000 runs, by more than
+two standard errors.
 END
 }
 

@@ -10,6 +10,10 @@
 #include "base/owned.h"
 #include "base/walk.h"
 #include "base/words.h"
+#include <showstopper/random.h>
+
+/* The trace lasts longer than the run by this, so that no suspect is released before its end. */
+#define SPARE_SECONDS 10
 
 /* Returns bit `index` of the sequence s[n] = s[n-6] xor s[n-5], which begins with 000001. */
 static bool sequence(uint32_t index) {
@@ -27,6 +31,32 @@ bool codes_low(const struct codes *codes, size_t code, size_t slot) {
     uint32_t place = (uint32_t)(slot % CODES_LENGTH);
     bool bit = sequence((codes->start + codes->shifts[code] + place) % CODES_LENGTH);
     return slot < CODES_LENGTH ? bit : !bit;
+}
+
+void codes_draw(const struct codes *codes, size_t code, size_t slot, bool *stopped) {
+    bool is_low = codes_low(codes, code, slot), is_dense = codes->blocks == codes->rows;
+    uint64_t seed = (uint64_t)codes->start * CODES_LENGTH + codes->shifts[code];
+    size_t left = codes->blocks, row = 1;
+    for (size_t i = 0; i < codes->rows; i++)
+        stopped[i] = is_low && is_dense;
+    if (!is_low || is_dense)
+        return;
+
+    /* Takes each candidate with the probability that makes all choices of rows equally likely. */
+    for (size_t candidates = codes->rows - codes->blocks; candidates > 0; candidates--, row++) {
+        double random = ss_random(seed, slot * codes->rows + candidates);
+        if (random * (double)candidates < (double)left) {
+            stopped[row++] = true;
+            left--;
+        }
+    }
+}
+
+int codes_check_rows(const struct codes *codes, struct ss_error *error) {
+    if (codes->blocks == codes->rows || 2 * codes->blocks <= codes->rows)
+        return 0;
+    return ss_error_fail(
+        error, "--blocks: use all rows, or at most half of them: %zu", codes->rows / 2);
 }
 
 /* Reads a place in the sequence. Returns what follows it, or NULL if it is invalid. */
@@ -75,27 +105,39 @@ static int finish(FILE *file, struct ss_error *error) {
 /* Writes a trace. Two points at the same time form a step. */
 static void write_trace(
     FILE *file, const struct codes *codes, size_t suspect, double slot, double depth) {
+    bool stopped[CODES_ROWS_MAX];
+    double row = slot / (double)codes->rows, block = depth * slot / (double)codes->blocks;
+    fputs("0s 1\n", file);
     for (size_t i = 0; i < codes->slots; i++) {
-        double load = codes_low(codes, suspect, i) ? 1 - depth : 1;
-        fprintf(
-            file, "%.9gs %.9g\n%.9gs %.9g\n", (double)i * slot, load, (double)(i + 1) * slot, load);
+        codes_draw(codes, suspect, i, stopped);
+        for (size_t j = 0; j < codes->rows; j++) {
+            double end = (double)i * slot + (double)(j + 1) * row, begin = end - block;
+            if (stopped[j])
+                fprintf(file, "%.9gs 1\n%.9gs 0\n%.9gs 0\n%.9gs 1\n", begin, begin, end, end);
+        }
     }
+    fprintf(file, "%.9gs 1\n", (double)codes->slots * slot + SPARE_SECONDS);
 }
 
 static int write_table(const struct codes *codes, const char *folder, struct ss_error *error) {
+    static bool stopped[CODES_MAX][CODES_ROWS_MAX];
     SS_OWNED(fclose) FILE *file = create(folder, "codes.csv", error);
     if (!file)
         return -1;
-    fputs("slot", file);
+    fputs("row,slot", file);
     for (size_t code = 0; code < codes_count(codes); code++)
         fprintf(file, code < codes->suspects ? ",s%zu" : ",ghost%zu",
             code < codes->suspects ? code + 1 : code - codes->suspects + 1);
     fputc('\n', file);
     for (size_t slot = 0; slot < codes->slots; slot++) {
-        fprintf(file, "%zu", slot);
         for (size_t code = 0; code < codes_count(codes); code++)
-            fprintf(file, ",%d", codes_low(codes, code, slot));
-        fputc('\n', file);
+            codes_draw(codes, code, slot, stopped[code]);
+        for (size_t row = 0; row < codes->rows; row++) {
+            fprintf(file, "%zu,%zu", slot * codes->rows + row, slot);
+            for (size_t code = 0; code < codes_count(codes); code++)
+                fprintf(file, ",%d", stopped[code][row]);
+            fputc('\n', file);
+        }
     }
     return finish(file, error);
 }

@@ -8,6 +8,7 @@
 
 #include "analysis.h"
 #include "base/pattern.h"
+#include "base/units.h"
 #include "base/wallclock.h"
 #include "codes.h"
 #include "options/arguments.h"
@@ -27,7 +28,8 @@ struct request {
     char **words;       /* at most one: the folder of the results of a run */
     const char *folder; /* NULL: not given */
     const char *suspects, *group, *names, *victim_pids;
-    const char *start_at, *shifts;
+    const char *start_at, *shifts, *figure, *throttles;
+    uint64_t rows, blocks;      /* of a slot */
     struct watch_options watch; /* also used by codes and suspects */
     double depth;
     int help, version;
@@ -44,6 +46,13 @@ struct request {
     {0, "REGEX", {"iteration", SS_OPTION_TEXT, AT(watch.iteration),                                                    \
         .help = "matches a line that ends an iteration; the first group, if any, is its time; without a group, lines are "     \
                 "counted. Default, for a command: the last number of each line"}}
+#define CODE_ROWS                                                                                                      \
+    {0, "START:SHIFT,...", {"shifts", SS_OPTION_TEXT, AT(shifts),                                                      \
+        .help = "where the sequence begins, and the shift of each suspect and of two ghosts"}},                        \
+    {0, "N", {"rows", COUNT_AT(rows), .initial = "5", .min = "1", .max = "4096",                                       \
+        .help = "rows of a slot"}},                                                                                    \
+    {0, "N", {"blocks", COUNT_AT(blocks), .initial = "1", .min = "1", .max = "4096",                                   \
+        .help = "rows of a slot at whose end a throttled suspect is stopped"}}
 #define SLOT_ROW                                                                                                       \
     {0, "TIME", {"slot", SS_OPTION_TIME, AT(watch.slot), .initial = "5s", .min = "1m", .help = "length of a slot"}}
 #define END_ROWS                                                                                                       \
@@ -56,13 +65,22 @@ static const struct ss_argument watch_rows[] = {
     {0, "N", {"rate", SS_OPTION_NUMBER, AT(watch.rate), .initial = "20", .min = "0.001",
         .help = "requests per second to a URL"}},
     {0, NULL, {"lower-is-better", AT(watch.lower), .help = "smaller figures are better"}},
-    {0, "N", {"slots", COUNT_AT(watch.slots), .initial = "12", .min = "1", .max = "126",
+    {0, "mean|pN", {"figure", SS_OPTION_TEXT, AT(figure), .initial = "mean",
+        .help = "of the response times of a URL: mean, or a quantile such as p99"}},
+    {0, "N", {"slots", COUNT_AT(watch.slots), .initial = "12", .min = "1", .max = "1000000",
         .help = "number of slots"}},
     SLOT_ROW,
     {0, "TIME", {"start-at", SS_OPTION_TEXT, AT(start_at),
         .help = "the first slot begins at this wall-clock time, as for showstopper; default: now"}},
-    {0, "FIGURE", {"usual", SS_OPTION_NUMBER, AT(watch.usual),
-        .help = "the figure without throttles; if the victim loses 30 % of it in two slots, the run ends with status 4"}},
+    {0, "LOAD", {"settle", SS_OPTION_LOAD, AT(watch.settle), .initial = "20%", .max = "90%",
+        .help = "the part of each slot, at its beginning, that is skipped"}},
+    CODE_ROWS,
+    {0, "N", {"loss-blocks", COUNT_AT(watch.loss_blocks), .initial = "1", .min = "1",
+        .help = "with --shifts, --rows and --blocks, whose rows are slots: a suspect is set aside if the victim loses "
+                "30 % in so many of its blocks, which aside.csv then says"}},
+    {0, "PID,...", {"throttles", SS_OPTION_TEXT, AT(throttles),
+        .help = "the processes that throttle the suspects; that of a suspect that is set aside gets SIGTERM"},
+        .needs = "shifts"},
     END_ROWS,
 };
 static const struct ss_argument codes_rows[] = {
@@ -71,8 +89,7 @@ static const struct ss_argument codes_rows[] = {
     SLOT_ROW,
     {0, "N", {"slots", COUNT_AT(watch.slots), .initial = "126", .min = "63", .max = "126",
         .help = "126, or 63 without the inverted half"}},
-    {0, "START:SHIFT,...", {"shifts", SS_OPTION_TEXT, AT(shifts),
-        .help = "where the sequence begins, and the shift of each suspect and of two ghosts"}},
+    CODE_ROWS,
     END_ROWS,
 };
 static const struct ss_argument suspects_rows[] = {
@@ -151,19 +168,53 @@ static int list_suspects(struct request *request, struct ss_error *error) {
     return status;
 }
 
+/* Takes the codes of a run; there are none without --shifts. */
+static int take_codes(const struct request *request, struct codes *codes, struct ss_error *error) {
+    codes->rows = request->rows;
+    codes->blocks = request->blocks;
+    if (request->shifts && codes_parse(codes, request->shifts, error) < 0)
+        return -1;
+    return codes_check_rows(codes, error);
+}
+
+/* Parses mean, or a quantile: p99, p99.9. */
+static int take_figure(struct request *request, struct ss_error *error) {
+    struct watch_options *watch = &request->watch;
+    double percent;
+    watch->quantile = NAN;
+    if (strcmp(request->figure, "mean") == 0)
+        return 0;
+    if (*request->figure != 'p' || ss_units_number(request->figure + 1, &percent, error) < 0 ||
+        percent <= 0 || percent >= 100)
+        return ss_error_fail(error, "--figure: use mean, or a quantile such as p99");
+    if (watch_kind(watch->victim, watch->iteration) != WATCH_URL)
+        return ss_error_fail(error, "--figure: only the response times of a URL have quantiles");
+    watch->quantile = percent / 100;
+    return 0;
+}
+
 static int watch(struct request *request, struct ss_error *error) {
-    char output[4200];
+    struct watch_options *watch = &request->watch;
     int64_t now = ss_platform_wallclock();
-    if (!request->folder || !request->watch.victim)
+    if (!request->folder || !watch->victim)
         return ss_error_fail(
             error, "%s is required: see --help", request->folder ? "--victim" : "a folder");
-    snprintf(output, sizeof output, "%s/slots.csv", request->folder);
-    request->watch.output = output;
-    request->watch.start_at = now;
+    if (take_figure(request, error) < 0 || take_codes(request, &watch->codes, error) < 0)
+        return -1;
+    watch->codes.slots = 2 * CODES_LENGTH;
+    if (request->shifts && watch->slots > watch->codes.slots * watch->codes.rows)
+        return ss_error_fail(
+            error, "--slots: the codes have only %zu rows", watch->codes.slots * watch->codes.rows);
+    watch->folder = request->folder;
+    watch->start_at = now;
     if (request->start_at &&
-        ss_wallclock_parse(request->start_at, now, &request->watch.start_at, error) < 0)
+        ss_wallclock_parse(request->start_at, now, &watch->start_at, error) < 0)
         return ss_error_wrap(error, "--start-at");
-    return watch_victim(&request->watch, error);
+    if (request->throttles && suspects_add(&watch->throttles, request->throttles, error) < 0)
+        return ss_error_wrap(error, "--throttles");
+    int status = watch_victim(watch, error);
+    suspects_free(&watch->throttles);
+    return status;
 }
 
 static int write_codes(struct request *request, struct ss_error *error) {
@@ -171,7 +222,7 @@ static int write_codes(struct request *request, struct ss_error *error) {
     if (!request->folder || !request->shifts)
         return ss_error_fail(
             error, "%s is required: see --help", request->folder ? "--shifts" : "a folder");
-    if (codes_parse(&codes, request->shifts, error) < 0)
+    if (take_codes(request, &codes, error) < 0)
         return -1;
     if (codes.slots != CODES_LENGTH && codes.slots != 2 * CODES_LENGTH)
         return ss_error_fail(error, "--slots: use %d or %d", CODES_LENGTH, 2 * CODES_LENGTH);
@@ -226,7 +277,7 @@ static int carry_out(
 }
 
 static int run(char **argv, int *status, struct ss_error *error) {
-    struct request request = {.watch = {.usual = NAN}};
+    struct request request = {0};
     const struct command *command = &no_command;
     (void)status;
     for (size_t i = 0; argv[0] && argv[1] && i < sizeof commands / sizeof *commands; i++) {

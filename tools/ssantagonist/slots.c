@@ -15,14 +15,14 @@ static double stall(double gap, double usual) {
     return gap > GAPS_MAX * usual ? gap - usual : 0;
 }
 
-double slots_rate(const struct slots *slots, size_t slot, double first, double last) {
-    double count = slots->figures[slot];
-    double begin = slots_begin(slots, slot) + SLOTS_SETTLE * slots->length;
+double slots_rate(
+    const struct slots *slots, size_t slot, double figures, double first, double last) {
+    double begin = slots_begin(slots, slot) + slots->settle * slots->length;
     double end = slots_begin(slots, slot + 1);
     double length = last - first;
-    if (count < 2)
-        return count > 0 && slots->length >= SLOTS_SILENCE ? count / (end - begin) : NAN;
-    double usual = length / (count - 1);
+    if (figures < 2)
+        return figures > 0 && slots->length >= SLOTS_SILENCE ? figures / (end - begin) : NAN;
+    double usual = length / (figures - 1);
     length += stall(first - begin, usual) + stall(end - last, usual);
-    return (count - 1) / length;
+    return (figures - 1) / length;
 }

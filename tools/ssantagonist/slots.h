@@ -8,20 +8,14 @@
 
 #include <showstopper/contract.h>
 
-#include "codes.h"
-
-/* Fraction of each slot, at its beginning, that is skipped, so that effects can settle. */
-#define SLOTS_SETTLE 0.2
-
 /* In a shorter slot, a victim may give no figure, or one, by chance. Seconds. */
 #define SLOTS_SILENCE 1
 
 struct slots {
     size_t count;
-    double begin;                     /* start of the first slot, seconds since 1970 */
-    double length;                    /* seconds */
-    double figure[2 * CODES_LENGTH];  /* NaN: unknown */
-    double figures[2 * CODES_LENGTH]; /* number of figures in the slot */
+    double begin;  /* start of the first slot, seconds since 1970 */
+    double length; /* seconds */
+    double settle; /* fraction of each slot, at its beginning, that is skipped */
 };
 
 /* Returns when a slot begins, in seconds since 1970. */
@@ -32,6 +26,8 @@ SS_NONNULL() double slots_begin(const struct slots *slots, size_t slot);
  * of the last; NaN if unknown. The time between these gives the rate without rounding to whole
  * lines, but excludes a stall at either edge.
  */
-SS_NONNULL() double slots_rate(const struct slots *slots, size_t slot, double first, double last);
+SS_NONNULL()
+double slots_rate(
+    const struct slots *slots, size_t slot, double figures, double first, double last);
 
 #endif

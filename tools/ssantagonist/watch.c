@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/owned.h"
 #include "base/paths.h"
 #include "base/walk.h"
@@ -22,9 +23,16 @@
 #include "platform/platform.h"
 #include "slots.h"
 
-/* A run ends if the victim loses this part of its usual figure in two slots. */
-#define LOSS_MAX   0.3
-#define LOSS_SLOTS 2
+/*
+ * A suspect is set aside if the victim loses this part of its figure in the suspect's blocks,
+ * compared with the last rows in which the suspect ran.
+ */
+#define LOSS_MAX       0.3
+#define REFERENCE_MIN  5
+#define REFERENCE_ROWS 20
+
+/* A victim that gives no figure has lost all but this. */
+#define KEPT_MIN 0.01
 
 /* Minimum time between starts of a command that ends at once. */
 #define REPEAT_MIN (10 * SS_MILLISECOND)
@@ -35,8 +43,11 @@
 /* How long the command may take to exit after SIGTERM, before SIGKILL. */
 #define END_PATIENCE (2 * SS_SECOND)
 
-/* How long to wait after a slot for its lines: ssrequest writes them at the end of each second. */
-#define LATE_SECONDS 1.5
+/*
+ * How long to wait after a slot for its lines: ssrequest writes them at the end of each second, and
+ * a request that was due in the slot may take longer than the slot.
+ */
+#define LATE_SECONDS 3
 
 /* A command fails if this many launches print no figure, or this many lines contain no number. */
 #define LAUNCHES_WITHOUT 3
@@ -46,6 +57,25 @@
 #define SPARE_SECONDS 10
 
 #define LINE_ROOM 4096
+
+/* What is known of a slot. */
+struct row {
+    double sum;         /* of its figures */
+    double figures;     /* number of them */
+    double first, last; /* times of the first and the last line */
+    double failed;      /* number of requests that failed */
+    double *values;     /* its figures, for a quantile */
+    size_t count, room;
+};
+
+/* The victim's figure while a suspect runs and while it is stopped, as logarithms. */
+struct loss {
+    double reference; /* mean of the last rows in which the suspect runs */
+    double rows;      /* number of these, at most REFERENCE_ROWS */
+    double sum;       /* of the differences in blocks */
+    uint64_t blocks;  /* number of these */
+    bool is_aside;    /* it is not throttled any longer */
+};
 
 struct watch {
     const struct watch_options *options;
@@ -66,14 +96,14 @@ struct watch {
     size_t launches; /* number of launches that have ended, of a repeated command */
     size_t lines_read;
     struct slots slots;
-    size_t slot;                     /* the first slot not yet written */
-    double sum[2 * CODES_LENGTH];    /* sum of the figures in a slot */
-    double first[2 * CODES_LENGTH];  /* time of the first line of a slot */
-    double last[2 * CODES_LENGTH];   /* time of the last line of a slot */
-    double failed[2 * CODES_LENGTH]; /* number of requests in a slot that failed */
-    double born;                     /* wall clock at the start of the command */
-    size_t lost;                     /* number of slots with too large a loss */
-    FILE *output;
+    size_t slot; /* the first slot not yet written */
+    struct row *rows;
+    struct loss losses[CODES_SUSPECTS_MAX];
+    size_t known, positive; /* number of slots with a figure, and with one above 0 */
+    double born;            /* wall clock at the start of the command */
+    bool is_over;           /* no suspect is throttled any longer */
+    bool is_out_of_memory;
+    FILE *output, *aside;
 };
 
 enum watch_kind watch_kind(const char *victim, const char *iteration) {
@@ -124,7 +154,7 @@ static double now(void) {
 static bool find_slot(const struct watch *watch, double time, size_t *slot) {
     double place = (time - watch->slots.begin) / watch->slots.length;
     if (place < (double)watch->slot || place >= (double)watch->slots.count ||
-        place - floor(place) < SLOTS_SETTLE)
+        place - floor(place) < watch->slots.settle)
         return false;
     *slot = (size_t)place;
     return true;
@@ -135,44 +165,119 @@ static void take_figure(struct watch *watch, double figure, double time) {
     watch->has_figure |= isfinite(figure);
     if (!isfinite(figure) || !find_slot(watch, time, &slot))
         return;
-    if (watch->slots.figures[slot]++ == 0)
-        watch->first[slot] = time;
-    watch->last[slot] = time;
-    watch->sum[slot] += figure;
+    struct row *row = &watch->rows[slot];
+    if (row->figures++ == 0)
+        row->first = time;
+    row->last = time;
+    row->sum += figure;
+    if (isnan(watch->options->quantile))
+        return;
+    if (SS_GROW(row->values, row->count + 1, row->room))
+        row->values[row->count++] = figure;
+    else
+        watch->is_out_of_memory = true;
 }
 
-/* A victim that gives no figure, or fails more requests than not, has lost more than any limit. */
-static int check_loss(struct watch *watch, size_t slot, struct ss_error *error) {
-    double usual = watch->options->usual, figure = watch->slots.figure[slot];
-    double kept = watch->lower_is_better ? usual / figure : figure / usual;
-    bool is_silent = isnan(figure) && watch->slots.length >= SLOTS_SILENCE;
-    if (is_silent || watch->failed[slot] > watch->slots.figures[slot])
-        kept = 0;
-    watch->lost += isfinite(usual) && kept < 1 - LOSS_MAX;
-    if (watch->lost < LOSS_SLOTS)
+static int compare(const void *one, const void *other) {
+    double a = *(const double *)one, b = *(const double *)other;
+    return (a > b) - (a < b);
+}
+
+/* Returns the figure of a slot; NaN if unknown. */
+static double figure_of_slot(const struct watch *watch, size_t slot) {
+    const struct row *row = &watch->rows[slot];
+    if (watch->counts)
+        return slots_rate(&watch->slots, slot, row->figures, row->first, row->last);
+    if (row->figures == 0)
+        return NAN;
+    if (isnan(watch->options->quantile))
+        return row->sum / row->figures;
+    qsort(row->values, row->count, sizeof *row->values, compare);
+    return row->values[(size_t)ceil(fmax(watch->options->quantile * (double)row->count - 1, 0))];
+}
+
+static int fail_to_write(const struct watch *watch, const char *name, struct ss_error *error) {
+    return ss_error_fail(
+        error, "cannot write %s/%s: %s", watch->options->folder, name, strerror(errno));
+}
+
+/* Sets a suspect aside from this row on: ends its throttle, which continues it. */
+static int set_aside(struct watch *watch, size_t suspect, size_t row, struct ss_error *error) {
+    const struct suspects *throttles = &watch->options->throttles;
+    watch->losses[suspect].is_aside = true;
+    if (suspect < throttles->count)
+        ss_platform_process_signal_once(
+            throttles->items[suspect].pid, throttles->items[suspect].started, SIGTERM);
+    fprintf(stderr,
+        "ssantagonist: the victim lost %.0f %% or more while s%zu was stopped, which is not "
+        "throttled any longer\n",
+        100 * LOSS_MAX, suspect + 1);
+    fprintf(watch->aside, "s%zu,%zu\n", suspect + 1, row);
+    if (fflush(watch->aside) == EOF)
+        return fail_to_write(watch, "aside.csv", error);
+    return 0;
+}
+
+/* Returns whether the blocks of a suspect show too large a loss, of which this row is the last. */
+static bool has_lost(struct loss *loss, uint64_t blocks, double figure, bool is_stopped) {
+    if (!is_stopped) {
+        loss->rows = fmin(loss->rows + 1, REFERENCE_ROWS);
+        loss->reference += (figure - loss->reference) / loss->rows;
+        return false;
+    }
+    if (loss->rows < REFERENCE_MIN)
+        return false;
+    loss->sum += figure - loss->reference;
+    if (++loss->blocks < blocks)
+        return false;
+    bool lost = loss->sum / (double)loss->blocks <= log(1 - LOSS_MAX);
+    loss->sum = 0;
+    loss->blocks = 0;
+    return lost;
+}
+
+/* Sets suspects aside in whose blocks the victim, with this figure in this row, loses too much. */
+static int check_loss(struct watch *watch, size_t slot, double figure, struct ss_error *error) {
+    const struct codes *codes = &watch->options->codes;
+    const struct row *row = &watch->rows[slot];
+    bool is_silent =
+        row->failed > row->figures || (isnan(figure) && watch->slots.length >= SLOTS_SILENCE);
+    double value = watch->lower_is_better ? -log(figure) : log(figure);
+    if (codes->suspects == 0 || (!is_silent && !isfinite(value)))
         return 0;
-    return ss_error_set(error, WATCH_LOSS,
-        "the victim lost %.0f %% or more in %d slots: ending the run; no suspect is throttled any "
-        "longer",
-        100 * LOSS_MAX, LOSS_SLOTS);
+    watch->is_over = true;
+    for (size_t i = 0; i < codes->suspects; i++) {
+        struct loss *loss = &watch->losses[i];
+        bool stopped[CODES_ROWS_MAX];
+        codes_draw(codes, i, slot / codes->rows, stopped);
+        if (!loss->is_aside &&
+            has_lost(loss, watch->options->loss_blocks,
+                is_silent ? loss->reference + log(KEPT_MIN) : value, stopped[slot % codes->rows]) &&
+            set_aside(watch, i, slot, error) < 0)
+            return -1;
+        watch->is_over &= loss->is_aside;
+    }
+    return 0;
 }
 
 static int end_slot(struct watch *watch, struct ss_error *error) {
-    struct slots *slots = &watch->slots;
     size_t slot = watch->slot++;
-    double count = slots->figures[slot];
-    if (watch->counts)
-        slots->figure[slot] = slots_rate(slots, slot, watch->first[slot], watch->last[slot]);
-    else
-        slots->figure[slot] = count > 0 ? watch->sum[slot] / count : NAN;
-    fprintf(
-        watch->output, "%zu,%.3f,%.9g,%.0f,", slot, slots_begin(slots, slot), slots->length, count);
-    if (isfinite(slots->figure[slot]))
-        fprintf(watch->output, "%.9g", slots->figure[slot]);
+    double figure = figure_of_slot(watch, slot);
+    fprintf(watch->output, "%zu,%.3f,%.9g,%.0f,", slot, slots_begin(&watch->slots, slot),
+        watch->slots.length, watch->rows[slot].figures);
+    if (isfinite(figure))
+        fprintf(watch->output, "%.9g", figure);
     fputc('\n', watch->output);
+    free(watch->rows[slot].values);
+    watch->rows[slot].values = NULL;
+    watch->known += isfinite(figure);
+    watch->positive += figure > 0;
+    if (watch->is_out_of_memory)
+        return ss_error_memory(error);
     if (fflush(watch->output) == EOF)
-        return ss_paths_fail(watch->options->output, error);
-    return check_loss(watch, slot, error);
+        return ss_error_fail(
+            error, "cannot write %s/slots.csv: %s", watch->options->folder, strerror(errno));
+    return check_loss(watch, slot, figure, error);
 }
 
 static int make_words(struct watch *watch, struct ss_error *error) {
@@ -278,7 +383,7 @@ static int reap_command(struct watch *watch, struct ss_error *error) {
 }
 
 /*
- * Counts a response time in the slot in which the request ended. A failed request has none: a
+ * Counts a response time in the slot in which the request was due. A failed request has none: a
  * service that refuses requests responds quickly.
  */
 static void take_request(struct watch *watch, const char *line) {
@@ -288,9 +393,9 @@ static void take_request(struct watch *watch, const char *line) {
     if (sscanf(line, "%*u,%*[^,],%lf,%*[^,],%lf,%15[^,]", &due, &finished, outcome) != 3)
         return;
     if (strcmp(outcome, "success") == 0)
-        take_figure(watch, finished - due, watch->born + finished);
-    else if (find_slot(watch, watch->born + finished, &slot))
-        watch->failed[slot]++;
+        take_figure(watch, finished - due, watch->born + due);
+    else if (find_slot(watch, watch->born + due, &slot))
+        watch->rows[slot].failed++;
 }
 
 static void take_line(struct watch *watch, const char *line) {
@@ -360,18 +465,13 @@ static int wait_until(struct watch *watch, double until, struct ss_error *error)
 
 /* Fails if no slot has a figure, or most figures have no logarithm, of which effects consist. */
 static int check_figures(const struct watch *watch, struct ss_error *error) {
-    size_t known = 0, positive = 0;
-    for (size_t slot = 0; slot < watch->slots.count; slot++) {
-        known += isfinite(watch->slots.figure[slot]);
-        positive += watch->slots.figure[slot] > 0;
-    }
-    if (known > 0 && 2 * positive >= known)
+    if (watch->is_over || (watch->known > 0 && 2 * watch->positive >= watch->known))
         return 0;
-    if (known > 0)
+    if (watch->known > 0)
         return ss_error_fail(error,
             "the figure of the victim is 0 or negative in %zu of %zu slots, but must be above 0, "
             "because effects are ratios: see --iteration",
-            known - positive, known);
+            watch->known - watch->positive, watch->known);
     if (watch->kind == WATCH_URL)
         return ss_error_fail(error, "no request to the victim succeeded");
     return fail_without_figures(watch, error);
@@ -380,11 +480,11 @@ static int check_figures(const struct watch *watch, struct ss_error *error) {
 static int run(struct watch *watch, struct ss_error *error) {
     if (start_command(watch, error) < 0)
         return -1;
-    while (watch->slot < watch->options->slots) {
+    while (watch->slot < watch->options->slots && !watch->is_over) {
         double late = watch->kind == WATCH_URL ? LATE_SECONDS : 0;
         if (wait_until(watch, slots_begin(&watch->slots, watch->slot + 1) + late, error) < 0)
             return -1;
-        while (watch->slot < watch->options->slots &&
+        while (watch->slot < watch->options->slots && !watch->is_over &&
                now() >= slots_begin(&watch->slots, watch->slot + 1) + late) {
             if (end_slot(watch, error) < 0)
                 return -1;
@@ -410,9 +510,40 @@ static void close_watch(struct watch *watch) {
         close(watch->lines);
     if (watch->output)
         fclose(watch->output);
+    if (watch->aside)
+        fclose(watch->aside);
     if (watch->options->iteration)
         regfree(&watch->pattern);
+    for (size_t i = 0; watch->rows && i < watch->slots.count; i++)
+        free(watch->rows[i].values);
+    free(watch->rows);
     free(watch->given);
+}
+
+static FILE *create(const struct watch *watch, const char *name, struct ss_error *error) {
+    SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", watch->options->folder, name);
+    struct ss_error why = {0};
+    FILE *file = path ? ss_walk_stream(path, O_TRUNC, &why) : NULL;
+    if (path && !file)
+        ss_error_fail(error, "%s: %s", path, why.message);
+    return file;
+}
+
+static int open_rows(struct watch *watch, struct ss_error *error) {
+    watch->rows = calloc(watch->slots.count, sizeof *watch->rows);
+    if (!watch->rows)
+        return ss_error_memory(error);
+    watch->output = create(watch, "slots.csv", error);
+    if (!watch->output)
+        return -1;
+    fputs("slot,begin_epoch_seconds,length_seconds,figures,figure\n", watch->output);
+    if (watch->options->codes.suspects == 0)
+        return 0;
+    watch->aside = create(watch, "aside.csv", error);
+    if (!watch->aside)
+        return -1;
+    fputs("suspect,row\n", watch->aside);
+    return 0;
 }
 
 int watch_victim(const struct watch_options *options, struct ss_error *error) {
@@ -423,7 +554,8 @@ int watch_victim(const struct watch_options *options, struct ss_error *error) {
         .lines = -1,
         .slots = {.count = options->slots,
             .begin = (double)options->start_at / 1e9,
-            .length = ss_time_seconds(options->slot)},
+            .length = ss_time_seconds(options->slot),
+            .settle = options->settle},
     };
     if (options->iteration && regcomp(&watch.pattern, options->iteration, REG_EXTENDED) != 0)
         return ss_error_fail(error, "--iteration: '%s' is not an extended regular expression",
@@ -431,14 +563,11 @@ int watch_victim(const struct watch_options *options, struct ss_error *error) {
     bool has_group = options->iteration && watch.pattern.re_nsub > 0;
     watch.counts = options->iteration && !has_group;
     watch.lower_is_better = options->lower || watch.kind == WATCH_URL || has_group;
-    if (make_words(&watch, error) < 0)
-        return -1;
-    struct ss_error why = {0};
-    watch.output = ss_walk_stream(options->output, O_TRUNC, &why);
-    if (!watch.output)
-        return ss_error_fail(error, "%s: %s", options->output, why.message);
-    fputs("slot,begin_epoch_seconds,length_seconds,figures,figure\n", watch.output);
-    int status = run(&watch, error);
+    int status = make_words(&watch, error);
+    if (status == 0)
+        status = open_rows(&watch, error);
+    if (status == 0)
+        status = run(&watch, error);
     close_watch(&watch);
     return status;
 }

@@ -9,16 +9,28 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
+#include "codes.h"
+#include "suspects.h"
+
 struct watch_options {
     const char *victim;    /* a URL, a log, or a command; see watch_kind() */
     const char *iteration; /* pattern of lines that end an iteration; NULL if not given */
     double rate;           /* requests per second */
     int lower;             /* smaller figures are better */
-    const char *output;    /* path of the table of slots */
+    double quantile;       /* of the response times of a slot, 0 to 1; NaN: their mean */
+    const char *folder;    /* for the results */
     uint64_t slots;
     ss_time slot;     /* length of a slot */
+    double settle;    /* fraction of each slot, at its beginning, that is skipped */
     int64_t start_at; /* start of the first slot, nanoseconds since 1970 */
-    double usual;     /* the figure without throttles; NaN: do not check for a loss */
+
+    /*
+     * How suspects are throttled, whose rows are the slots here; 0 suspects: do not check for a
+     * loss.
+     */
+    struct codes codes;
+    uint64_t loss_blocks;      /* blocks whose mean loss is judged */
+    struct suspects throttles; /* the processes that throttle the suspects */
 };
 
 enum watch_kind { WATCH_URL, WATCH_LOG, WATCH_COMMAND };
@@ -27,13 +39,11 @@ enum watch_kind { WATCH_URL, WATCH_LOG, WATCH_COMMAND };
 SS_NONNULL(1) enum watch_kind watch_kind(const char *victim, const char *iteration);
 
 /*
- * Measures the victim slot by slot until the last slot has ended. Fails with WATCH_LOSS if the
- * victim lost too much in two slots.
+ * Measures the victim slot by slot until the last slot has ended. If it loses too much while a
+ * suspect is stopped, the throttle of this suspect is ended, and aside.csv says from which row on
+ * it was not throttled.
  */
 SS_MUST_USE SS_NONNULL() int watch_victim(
     const struct watch_options *options, struct ss_error *error);
-
-/* The exit status if the victim lost too much. */
-#define WATCH_LOSS 4
 
 #endif

@@ -4,8 +4,8 @@
 
 /* Slots of `length` seconds from 1000 s on, of which the second one has `count` lines. */
 static double rate(double length, double count, double first, double last) {
-    struct slots slots = {.count = 2, .begin = 1000, .length = length, .figures = {7, count}};
-    return slots_rate(&slots, 1, 1000 + first, 1000 + last);
+    struct slots slots = {.count = 2, .begin = 1000, .length = length, .settle = 0.2};
+    return slots_rate(&slots, 1, count, 1000 + first, 1000 + last);
 }
 
 TEST(rate_comes_from_the_time_between_the_first_and_the_last_line) {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 
@@ -17,6 +18,10 @@ def _check(values: Values) -> None:
     for name, value in (("a folder", values.words), ("--victim", values.victim)):
         if not value:
             raise UserError(f"{name} is required: see --help")
+    if not re.fullmatch(r"mean|p(?=.*[1-9])\d{1,2}(\.\d+)?", values.figure):
+        raise UserError("--figure: use mean, or a quantile such as p99")
+    if values.figure != "mean" and not re.match(r"http.*://", values.victim or ""):
+        raise UserError("--figure: only the response times of a URL have quantiles")
     if bool(values.suspects) == bool(values.suspects_of):
         raise UserError("either --suspects or --suspects-of is required")
 
@@ -33,8 +38,9 @@ def _run(command: str) -> Callable[[Values], int]:
         pending = asked.pending() if asked.look.done else []
         if pending:
             study.find_suspects(call, pending)
+        forecast = list(plan.forecast(asked))  # may refuse to go on
         print(*plan.lines(asked), sep="\n")
-        for line in plan.forecast(asked):
+        for line in forecast:
             print(printable(line), file=sys.stderr)
         return 0
 
@@ -56,9 +62,11 @@ _ROWS = (
     Option("depth", "the part of its running time that a throttled suspect loses; default 20%",
            "LOAD", "load", min="1%", max="90%"),
     Option("slot", "length of a slot, for which a suspect is throttled or not; 0: the longest of "
-           "5 s, 10 iterations, and 50 rounds", "TIME", "time", default="0"),
-    Option("tau", "mean length of a round of running and stopping", "TIME", "time", default="53m",
-           min="1m", max="10s"),
+           "5 s, 10 iterations, and 10/(1-Q) requests for quantile Q", "TIME", "time", default="0"),
+    Option("block", "the longest time for which a suspect is stopped", "TIME", "time", default="1s",
+           min="10m", max="1s"),
+    Option("figure", "of the response times of a URL: mean, or a quantile such as p99", "mean|pN",
+           default="mean"),
     Option("seed", "seed of the codes; 0: derived from the suspects", "N", "count", default="0"),
 )
 _END = (Option("help", "print this help", letter="h"), Option("version", "print the version"))

@@ -13,14 +13,20 @@ from .. import __version__, page
 from ..cli import say
 from ..outputs import write_files
 from ..tables import Column, Sheet, Table, json_text
-from .effects import HURTS, NOTHING, SHIFTS, SUPPORTS, UNTESTABLE, Effects, percent
+from .effects import (
+    DISTURBS, HURTS, NOTHING, SHIFTS, SUPPORTS, UNCONFIRMED, UNTESTABLE, Effects, confirmed,
+    percent,
+)
 from .study import Stage, Study
 
 SCHEMA = 1  # of the JSON document
 CHANGE_MIN = 0.001  # smaller relative changes of CPU time are not worth a sentence
 
-_RANKS = {HURTS: 0, SHIFTS: 1, SUPPORTS: 2, UNTESTABLE: 3, NOTHING: 4, "": 5}
+_RANKS = {
+    HURTS: 0, SHIFTS: 1, SUPPORTS: 2, DISTURBS: 3, UNCONFIRMED: 4, UNTESTABLE: 5, NOTHING: 6, "": 7,
+}
 _BOUNDS = {"value": "", "low": "_low", "high": "_high"}
+_ESTIMATES = ("effect", "after", "returned", "cost", "net")
 
 
 def digits(number: float) -> str:
@@ -49,17 +55,22 @@ def df_suspects(study: Study) -> pd.DataFrame:
     rows = []
     for place, suspect in enumerate(study.suspects):
         row: dict[str, object] = {"pid": suspect.pid, "name": suspect.name, "verdict": ""}
-        row |= {"stage": -1, "place": -1, "alone": "", "cost": math.nan}
+        row |= {"stage": -1, "place": -1, "alone": "", "withheld": math.nan, "grew": False}
+        row |= {f"{name}{bound}": math.nan for name in _ESTIMATES for bound in _BOUNDS.values()}
         for at, stage in enumerate(study.stages):
             group = next((at for at, members in enumerate(stage.groups) if place in members), None)
-            if stage.effects is None or group is None:
+            if group is None or not stage.verdict(group):
                 continue
-            found = stage.effects.codes.loc[group].to_dict()
+            found = {"verdict": SUPPORTS}
+            if stage.effects and group not in stage.aside:
+                found = stage.effects.codes.loc[group].to_dict()
             if stage.name.startswith("alone-"):
-                row |= {f"cost_alone{bound}": found[f"cost{bound}"] for bound in _BOUNDS.values()}
+                costs = {f"cost_alone{bound}": f"cost{bound}" for bound in _BOUNDS.values()}
+                row |= {name: found.get(cost, math.nan) for name, cost in costs.items()}
                 row["alone"] = found["verdict"]
             else:
                 row |= found | {"stage": at, "place": group, "group": f"{stage.name}/s{group + 1}"}
+        row["verdict"] = confirmed(str(row["verdict"]), str(row["alone"]))
         rows.append(row)
     return (
         pd.DataFrame(rows)
@@ -102,16 +113,31 @@ def _interval(values: Iterable[float]) -> str:
     return f"{value} % ({low} to {high})"
 
 
+def _throttling(study: Study, one: pd.Series) -> str:
+    if study.stages[one["stage"]].is_in_rows:
+        return "stopping it"
+    return f"withholding {100 * one['withheld']:.0f} % of its CPU time"
+
+
+def _lost(study: Study, one: pd.Series) -> str:
+    """Return what the victim lost while a suspect was throttled."""
+    if not math.isfinite(one["effect"]):
+        return "30 % or more"
+    ends = one[["effect", "effect_high", "effect_low"]]
+    return _interval(cost_percent(study, -end) for end in ends)
+
+
 def _hurts(study: Study, one: pd.Series) -> str:
     gain = _interval(gain_percent(study, one[f"effect{bound}"]) for bound in _BOUNDS.values())
     cost = digits(cost_percent(study, one["cost"]))
-    withheld = f"withholding {100 * one['withheld']:.0f} % of its CPU time"
+    withheld = _throttling(study, one)
+    far = "" if study.stages[one["stage"]].is_in_rows else ", by extrapolation"
     if study.call.lower_is_better:
         return (
             f"{withheld} makes the victim's times {gain} shorter; all of it makes them about "
-            f"{cost} % longer, by extrapolation"
+            f"{cost} % longer{far}"
         )
-    return f"{withheld} gives {gain} more; all of it costs about {cost} %, by extrapolation"
+    return f"{withheld} gives {gain} more; all of it costs about {cost} %{far}"
 
 
 def _hurts_still(study: Study, one: pd.Series) -> str:
@@ -127,11 +153,9 @@ def _shifts(study: Study, one: pd.Series) -> str:
 
 
 def _supports(study: Study, one: pd.Series) -> str:
-    ends = one[["effect", "effect_high", "effect_low"]]
     sentence = (
-        f"the service depends on it: withholding {100 * one['withheld']:.0f} % of its CPU time "
-        f"costs {_interval(cost_percent(study, -end) for end in ends)}; look for sockets, pipes "
-        "or memory that they share"
+        f"the service depends on it: {_throttling(study, one)} costs {_lost(study, one)}; look for "
+        "sockets, pipes or memory that they share"
     )
     stage = study.stages[one["stage"]]
     gaining = (
@@ -147,6 +171,21 @@ def _supports(study: Study, one: pd.Series) -> str:
             "more CPU time meanwhile"
         )
     return sentence
+
+
+def _disturbs(study: Study, one: pd.Series) -> str:
+    ends = one[["after", "after_high", "after_low"]]
+    costs = _interval(cost_percent(study, -end) for end in ends)
+    most = digits(max(0, cost_percent(study, one["cost_high"])))
+    return (
+        f"throttling it disturbs the service, which costs {costs} in the seconds after it was "
+        f"stopped; all of it costs at most {most} %"
+    )
+
+
+def _unconfirmed(study: Study, one: pd.Series) -> str:
+    lacks = ", which no run alone confirms" if one["alone"] == "" else ""
+    return f"not confirmed: {_throttling(study, one)} costs {_lost(study, one)}{lacks}"
 
 
 def _untestable(study: Study, one: pd.Series) -> str:
@@ -170,6 +209,8 @@ _SENTENCES = {
     HURTS: _hurts_still,
     SHIFTS: _shifts,
     SUPPORTS: _supports,
+    DISTURBS: _disturbs,
+    UNCONFIRMED: _unconfirmed,
     UNTESTABLE: _untestable,
     NOTHING: _nothing,
 }
@@ -181,7 +222,8 @@ def _alone(study: Study, one: pd.Series) -> str:
         return f"; alone, all of it costs about {_interval(costs)}"
     return {
         "": "",
-        SUPPORTS: "; alone, the service depends on it",
+        SUPPORTS: "; alone, the service loses again",
+        DISTURBS: "; alone, throttling it disturbs the service",
         UNTESTABLE: "; alone, not testable",
         NOTHING: "; alone, no effect was found",
     }[one["alone"]]
@@ -231,10 +273,11 @@ def results(study: Study, suspects: pd.DataFrame) -> list[str]:
     """Return a sentence for each suspect, the most harmful first. The first line is the answer."""
     lines = [sentence_of(study, one) for _, one in suspects.iterrows()]
     noise = noise_of(study, suspects)
+    interval = "second" if study.stages[max(suspects["stage"][0], 0)].is_in_rows else "slot"
     if suspects["rank"][0] > _RANKS[SHIFTS]:
         lines.insert(0, _none(study, suspects["verdict"]))
     if math.isfinite(noise):
-        lines[0] += f"; the noise is {digits(percent(noise))} % per slot"
+        lines[0] += f"; the noise is {digits(percent(noise))} % per {interval}"
     return lines
 
 
@@ -254,7 +297,12 @@ def _pairs(study: Study, stage: Stage, found: Effects) -> Iterator[str]:
 def warnings(study: Study) -> Iterator[str]:
     """Return reasons to doubt the answer, changes of CPU time, and when costs are valid."""
     for stage in study.stages[1:]:
-        if stage.done and not stage.effects:
+        for group in stage.aside:
+            yield (
+                f"{stage.name}: the victim lost 30 % or more while "
+                f"{study.group_name(stage, group)} was stopped, which was not throttled afterwards"
+            )
+        if stage.done and not stage.effects and not stage.aside:
             yield f"{stage.name}: too few slots with a figure above 0 for an estimate"
         if stage.effects and stage.effects.ghost_found:
             yield (
@@ -282,7 +330,7 @@ SUSPECTS = Table(
         Column("effect", "effect, log", 4),
         Column("effect_low", "from", 4),
         Column("effect_high", "to", 4),
-        Column("after", "in the slot after", 4),
+        Column("after", "afterwards", 4),
         Column("returned", "CPU time used later, %", percent=True),
         Column("cost", "cost of all of it, log", 4),
         Column("cost_low", "from", 4),
@@ -323,7 +371,7 @@ def _json_suspect(study: Study, one: pd.Series) -> dict[str, object]:
     names = ["cost_alone"] if one["alone"] else []
     if one["stage"] >= 0:
         found |= {"verdict": one["verdict"], "withheld": one["withheld"]}
-        names = ["effect", "after", "returned", "cost", "net", *names]
+        names = [*_ESTIMATES, *names]
     for name in names:
         found[name] = {member: one[f"{name}{bound}"] for member, bound in _BOUNDS.items()}
     return found

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Codes by which suspects are throttled, and estimates of what each suspect costs the victim.
 
-Least squares over the slots of a study:
+Least squares over the rows of a run, seconds or slots:
 
-    ln figure = constant + cubic drift + sum over all codes of (b low + l low in the slot before)
+    ln figure = constant + cubic drift + sum over all codes of (b stopped + l after)
 
-where low is 1 in the slots in which a suspect is throttled, and 0 in the others. A larger figure is
-better; callers that measure times pass their negative logarithms.
+where `stopped` is the part of a row for which a suspect is stopped, and `after` that which follows
+its blocks. A larger figure is better; callers that measure times pass their negative logarithms.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ PAIRS_MAX = 8
 SHIFT = 3  # any two codes differ, even if one is delayed by one or two slots
 DRIFT = 4  # regressors of the drift: a constant and a cubic
 DRIFT_OF_HALVES = 3
+AFTER = 2  # rows after a block in which a continued suspect disturbs, or catches up
 SINGULAR = 1e-9  # a smaller pivot shows that a column depends on the previous ones
 
 ALPHA = 0.05  # probability that any suspect is accused by chance
@@ -41,6 +42,8 @@ NOTHING = "no effect"
 HURTS = "hurts"
 SHIFTS = "hurts, but only shifts its work"
 SUPPORTS = "is needed"
+DISTURBS = "throttling disturbs"
+UNCONFIRMED = "loss not confirmed"
 UNTESTABLE = "not testable"
 
 _WORD = (1 << 64) - 1
@@ -101,6 +104,46 @@ class Codes:
         return np.not_equal(_sequence()[places % LENGTH], inverted)
 
 
+@dataclass(frozen=True)
+class Throttled:
+    """When suspects were throttled, a column for each code, that of the ghosts last.
+
+    Rows are slots, in which a suspect is throttled or not, or parts of slots of about a second, in
+    which it is stopped or not.
+    """
+
+    low: np.ndarray  # whether it is throttled in each slot
+    stopped: np.ndarray  # the part of each row
+    after: np.ndarray  # the part of each row that follows blocks
+    afters: np.ndarray  # rows after a block for each row of a block
+    withheld: float  # part of its CPU time that a suspect is to lose while it is stopped
+
+    @classmethod
+    def in_slots(cls, low: np.ndarray, depth: float) -> Throttled:
+        stopped = low.astype(float)
+        return cls(low, stopped, _earlier(stopped, 1), np.ones(low.shape[1]), depth)
+
+    @classmethod
+    def in_rows(cls, low: np.ndarray, stopped: np.ndarray) -> Throttled:
+        before = sum(_earlier(stopped, rows) for rows in range(1, AFTER + 1))
+        after = np.minimum(before, 1 - stopped)
+        afters = after.sum(axis=0) / np.maximum(stopped.sum(axis=0), SINGULAR)
+        return cls(low, stopped, after, afters, 1)
+
+    @property
+    def is_in_rows(self) -> bool:
+        return len(self.stopped) > len(self.low)
+
+    def regressors(self) -> np.ndarray:
+        both = np.stack([self.stopped, self.after], axis=2).reshape(len(self.stopped), -1)
+        return np.hstack([drift(len(self.stopped), DRIFT), both])
+
+
+def _earlier(rows: np.ndarray, count: int) -> np.ndarray:
+    """Return for each row the one that is `count` earlier; 0 before the first."""
+    return np.vstack([np.zeros_like(rows[:count]), rows[:-count]])
+
+
 # Least squares
 
 
@@ -134,12 +177,6 @@ def drift(slots: int, columns: int) -> np.ndarray:
     return np.stack([x**0, x, (3 * x**2 - 1) / 2, (5 * x**3 - 3 * x) / 2][:columns], axis=1)
 
 
-def _regressors(low: np.ndarray) -> np.ndarray:
-    before = np.vstack([np.zeros_like(low[:1]), low[:-1]])
-    both = np.stack([low, before], axis=2).reshape(len(low), -1)
-    return np.hstack([drift(len(low), DRIFT), both])
-
-
 @lru_cache(maxsize=None)
 def quantile(tests: int, freedom: float) -> float:
     """Return the |t| that the largest of `tests` effects exceeds by chance in 5 % of studies."""
@@ -151,17 +188,18 @@ def percent(logarithm: float) -> float:
     return 100 * math.expm1(logarithm)
 
 
-def found_from(codes: Codes, deviation: float, depth: float) -> float:
-    """Return the smallest cost, as a logarithm, that a study finds with a probability of 90 %.
+def found_from(tests: int, rows: int, stopped: float, deviation: float, withheld: float) -> float:
+    """Return the smallest cost, as a logarithm, that a run finds with a probability of 90 %.
 
-    `deviation` is the standard deviation of the logarithm of a slot's figure.
+    `stopped` is the part of the rows in which a suspect is, `deviation` the standard deviation of
+    the logarithm of a row's figure.
     """
-    freedom = codes.slots - DRIFT - 2 * len(codes.shifts)
+    freedom = rows - DRIFT - 2 * (tests + GHOSTS)
     if freedom <= 0:
         return math.nan
-    error = 2 * deviation / math.sqrt(codes.slots)
-    found = quantile(len(codes.shifts) - GHOSTS, freedom) + float(student(2 * POWER - 1, freedom))
-    return found * error / depth
+    error = deviation / math.sqrt(rows * stopped * (1 - stopped))
+    found = quantile(tests, freedom) + float(student(2 * POWER - 1, freedom))
+    return found * error / withheld
 
 
 # Estimates
@@ -186,35 +224,37 @@ class Effects:
 
 
 def estimate(
-    low: np.ndarray, depth: float, figures: np.ndarray, cpu: np.ndarray, usual: np.ndarray
+    throttled: Throttled, figures: np.ndarray, cpu: np.ndarray, usual: np.ndarray
 ) -> Effects | None:
-    """Estimate the effects in a run; None if too few slots have a figure.
+    """Estimate the effects in a run; None if too few rows have a figure.
 
-    `low` has a column per code, `figures` the logarithm of the figure in each slot, `cpu` a column
-    per suspect with its CPU time in each slot, in any unit, `usual` a row per suspect with the mean
-    of its CPU time before the study and the standard error of this mean. NaN: unknown.
+    `figures` has the logarithm of the figure in each row, `cpu` a column per suspect with its CPU
+    time in each row, in any unit, `usual` a row per suspect with the mean of its CPU time before
+    the study and the standard error of this mean. NaN: unknown.
     """
-    regressors = _regressors(low)
+    regressors = throttled.regressors()
     fit = Fit(regressors, figures)
     if not fit.is_determined:
         return None
     suspects = cpu.shape[1]
-    lost = [_lost(low, regressors, cpu[:, one], usual[one], one) for one in range(suspects)]
+    stopped = throttled.stopped
+    lost = [_lost(stopped, regressors, cpu[:, one], usual[one], one) for one in range(suspects)]
     rows, changes, found = zip(*lost)
-    codes = _effects(fit, depth, pd.DataFrame(rows))
-    codes["verdict"] = _verdicts(codes, depth)
+    codes = _effects(fit, throttled, pd.DataFrame(rows))
+    codes["verdict"] = _verdicts(codes, throttled)
     crossed = {
         "group": np.repeat(range(suspects), suspects),
         "throttled": np.tile(range(suspects), suspects),
         "change": np.concatenate(changes),
         "significant": np.concatenate(found),
     }
+    slots = len(throttled.low)
     return Effects(
         deviation=math.sqrt(fit.variance),
         codes=codes,
         ghost_found=bool((~_contains_zero(codes, "effect"))[suspects:].any()),
         crossed=pd.DataFrame(crossed),
-        pairs=_pairs(low[:, :suspects], figures),
+        pairs=_pairs(throttled.low[:, :suspects], figures.reshape(slots, -1).mean(axis=1)),
     )
 
 
@@ -222,17 +262,20 @@ def _contains_zero(codes: pd.DataFrame, name: str) -> pd.Series:
     return (codes[f"{name}_low"] <= 0) & (codes[f"{name}_high"] >= 0)
 
 
-def _effects(fit: Fit, depth: float, lost: pd.DataFrame) -> pd.DataFrame:
+def _effects(fit: Fit, throttled: Throttled, lost: pd.DataFrame) -> pd.DataFrame:
     """Return the effects of all codes; `lost` has the rows of the suspects, see _lost()."""
     now, after = fit.values[DRIFT::2], fit.values[DRIFT + 1 :: 2]
     now_error, after_error = fit.errors[DRIFT::2], fit.errors[DRIFT + 1 :: 2]
     shared = np.diag(fit.covariance[DRIFT::2, DRIFT + 1 :: 2])
-    both_error = np.sqrt(np.maximum(now_error**2 + after_error**2 + 2 * shared, 0))
+    afters = throttled.afters
+    both_error = np.sqrt(
+        np.maximum(now_error**2 + (afters * after_error) ** 2 + 2 * afters * shared, 0)
+    )
 
     codes = lost.reindex(range(len(now)))
     ghosts = np.arange(len(now)) >= len(lost)
     codes["grew"] = codes["grew"].eq(True)
-    withheld = np.where(ghosts, depth, codes["withheld"])
+    withheld = np.where(ghosts, throttled.withheld, codes["withheld"])
     withheld_error = np.where(ghosts, 0, codes["withheld_error"])
 
     def add(name: str, value: np.ndarray, error: np.ndarray) -> None:
@@ -248,39 +291,53 @@ def _effects(fit: Fit, depth: float, lost: pd.DataFrame) -> pd.DataFrame:
         add("effect", now, now_error)
         add("after", after, after_error)
         add_per_withheld("cost", now, now_error)
-        add_per_withheld("net", now + after, both_error)
+        add_per_withheld("net", now + afters * after, both_error)
     return codes
 
 
-def _verdicts(codes: pd.DataFrame, depth: float) -> np.ndarray:
+def _verdicts(codes: pd.DataFrame, throttled: Throttled) -> np.ndarray:
     """Judge all codes.
 
-    A small net effect may include zero by chance, so the slot after must show a loss as well.
+    A small net effect may include zero by chance, so there must be a loss afterwards as well.
     """
-    lost_again = _contains_zero(codes, "net") & (codes["after_high"] < 0)
+    loses_after = codes["after_high"] < 0
+    lost_again = _contains_zero(codes, "net") & loses_after
     made_up = ~codes["grew"] & (codes["returned"] > RETURNED_MIN) & (codes["returned_low"] > 0)
+    no_effect = _contains_zero(codes, "effect")
     return np.select(
         [
-            ~(codes["withheld"] >= LOST_MIN * depth),
-            _contains_zero(codes, "effect"),
+            ~(codes["withheld"] >= LOST_MIN * throttled.withheld),
+            no_effect & loses_after & throttled.is_in_rows,
+            no_effect,
             codes["effect"] < 0,
             lost_again | made_up,
         ],
-        [UNTESTABLE, NOTHING, SUPPORTS, SHIFTS],
+        [UNTESTABLE, DISTURBS, NOTHING, SUPPORTS, SHIFTS],
         HURTS,
     )
 
 
+def confirmed(verdict: str, alone: str) -> str:
+    """Return the verdict about a suspect, of which `alone` is that of the run that tests it alone.
+
+    A dependency must show twice: chance, or what continuing others disturbs, may look like one.
+    """
+    if verdict != SUPPORTS or alone == SUPPORTS:
+        return verdict
+    return DISTURBS if alone == DISTURBS else UNCONFIRMED
+
+
 def _lost(
-    low: np.ndarray, regressors: np.ndarray, cpu: np.ndarray, usual: np.ndarray, suspect: int
+    stopped: np.ndarray, regressors: np.ndarray, cpu: np.ndarray, usual: np.ndarray, suspect: int
 ) -> tuple[dict[str, float], np.ndarray, np.ndarray]:
     """Return how much CPU time a suspect lost while throttled and used later.
 
     Also returns how its CPU time changed with each code, and whether that is significant.
     """
-    suspects = low.shape[1] - GHOSTS
+    suspects = stopped.shape[1] - GHOSTS
     known = np.isfinite(cpu)
-    free = cpu[known & ~low[:, suspect]]
+    low = stopped[:, suspect] > 0
+    free = cpu[known & ~low]
     mean = free.mean() if len(free) else math.nan
     row = {"withheld": math.nan, "withheld_error": math.nan, "grew": False}
     row |= {f"returned{bound}": math.nan for bound in ("", "_low", "_high")}
@@ -294,20 +351,20 @@ def _lost(
     tests = np.full(suspects, quantile(suspects * (suspects - 1), fit.freedom))
     tests[suspect] = quantile(suspects, fit.freedom)
     row |= {"withheld": -values[suspect] / mean, "withheld_error": errors[suspect] / mean}
-    others = _change_by_others(fit, low[known], suspect)
-    row |= _returned(cpu[known], low[known, suspect], usual, others, suspects, len(low))
+    others = _change_by_others(fit, stopped[known], suspect)
+    row |= _returned(cpu[known], low[known], usual, others, suspects, len(low))
     return row, values / mean, np.abs(values) > tests * errors
 
 
-def _change_by_others(fit: Fit, low: np.ndarray, suspect: int) -> tuple[float, float]:
+def _change_by_others(fit: Fit, stopped: np.ndarray, suspect: int) -> tuple[float, float]:
     """Return by how much the codes of the others changed the mean CPU time of a suspect.
 
     Suspects that share CPUs use what a throttled one leaves. Returns 0 if this may be chance,
     because the errors of many small changes would hide that a suspect uses CPU time later.
     """
-    suspects = low.shape[1] - GHOSTS
+    suspects = stopped.shape[1] - GHOSTS
     weights = np.zeros(len(fit.values))
-    weights[DRIFT : DRIFT + 2 * suspects : 2] = low[:, :suspects].mean(axis=0)
+    weights[DRIFT : DRIFT + 2 * suspects : 2] = stopped[:, :suspects].mean(axis=0)
     weights[DRIFT + 2 * suspect] = 0
     value = float(weights @ fit.values)
     error = math.sqrt(max(0, weights @ fit.covariance @ weights))
@@ -325,7 +382,7 @@ def _returned(
     """Return how much of the withheld CPU time a suspect used later.
 
     A queue catches up at full speed until it is empty. This may take many slots, so the coefficient
-    for the slot after does not show it. The mean over the whole study does: without the changes by
+    for the rows after does not show it. The mean over the whole study does: without the changes by
     `others`, it equals the usual CPU time of the suspect.
     """
     free, throttled = sample_of(cpu[~low] - others[0]), sample_of(cpu[low] - others[0])

@@ -7,15 +7,14 @@ import math
 import re
 from collections.abc import Iterator
 
+from ..text import UserError
 from . import effects
 from .answer import cost_percent, digits
-from .study import Stage, Study, join_list
+from .study import NOISE_MAX, SETTLE, Stage, Study, join_list
 
-LEAD_SECONDS, END_SECONDS = 3, 2  # of a run, before the first slot and after the last
-
-# Above this standard deviation, a loss of 30 % in two slots may be chance: it is less than three
-# standard deviations.
-NOISE_MAX = 0.12
+LEAD_SECONDS, END_SECONDS = 3, 4  # of a run, before the first slot and after the last
+ROUNDS, ROUND_SECONDS = 20, 0.005  # of a row, in which showstopper decides; their shortest length
+SLOTS_LOST = 2  # slots that must show a loss of 30 %, where figures are those of slots
 
 
 def quote(word: str) -> str:
@@ -42,6 +41,7 @@ def lines(study: Study) -> Iterator[str]:
             yield (
                 f"  before codes -- ssantagonist codes --depth {stage.depth:.9g} "
                 f"--slot {stage.slot:.9g}s --slots {stage.codes.slots} "
+                f"--rows {stage.rows} --blocks {stage.blocks} "
                 f"--shifts {stage.codes.start}:{shifts} {{out}}"
             )
         for number in range(len(stage.groups)):
@@ -71,9 +71,12 @@ def _throttle(study: Study, stage: Stage, group: int) -> str:
     load = f"-l 100% --duration {stage.slot_count * stage.slot:.9g}s"
     if stage.codes:
         load = f"-t file -T path={{out}}/s{group + 1}.trace,loop=no"
+    # Rounds begin together with rows, so that a block ends with its row.
+    tau = round(1e9 * max(stage.slot / stage.rows / ROUNDS, ROUND_SECONDS))
+    ok = "ok=0,143 " if stage.codes else ""  # a suspect that is set aside is released by SIGTERM
     return (
-        f"  main s{group + 1} -- showstopper --quiet --attach {pids} --record-decisions none "
-        f"-f own -c fixed -d averageq -D tau={round(1e9 * study.call.tau)}ns {load} "
+        f"  main s{group + 1} {ok}-- showstopper --quiet --attach {pids} --record-decisions none "
+        f"-f own -c fixed -d averageq -D tau={tau}ns,phase=together {load} "
         f"--start-at {{at+{LEAD_SECONDS}s}} --record {{record}}"
     )
 
@@ -81,30 +84,60 @@ def _throttle(study: Study, stage: Stage, group: int) -> str:
 def _watch(study: Study, stage: Stage) -> str:
     call = study.call
     line = (
-        f"  main victim -- ssantagonist watch --slots {stage.slot_count} --slot {stage.slot:.9g}s "
-        f"--start-at {{at+{LEAD_SECONDS}s}} --rate {call.rate:.9g}"
+        f"  main victim -- ssantagonist watch --slots {stage.figure_count} "
+        f"--slot {stage.figure_seconds:.9g}s --start-at {{at+{LEAD_SECONDS}s}} "
+        f"--rate {call.rate:.9g}"
     )
-    line += f" --usual {study.look.slots.mean():.9g}" if stage.codes else ""
+    if stage.codes:
+        line += _blocks(study, stage, ",".join(map(str, stage.codes.shifts)), stage.codes.start)
+    line += f" --figure {call.figure}" if call.figure != "mean" else ""
     line += " --lower-is-better" if call.lower else ""
     line += f" --iteration {_literal(call.iteration)}" if call.iteration else ""
     return f"{line} --victim {_literal(call.victim)} {{out}}"
 
 
+def _blocks(study: Study, stage: Stage, shifts: str, start: int) -> str:
+    """Return the options by which watch knows when suspects are stopped, and releases them."""
+    least = 1 if stage.is_in_rows else SLOTS_LOST
+    deviation = deviation_of(study, stage.figure_seconds)
+    blocks = max(math.ceil((deviation / NOISE_MAX) ** 2), least) if deviation > 0 else least
+    pids = ",".join(f"{{s{group + 1}.pid}}" for group in range(len(stage.groups)))
+    rows = f"--rows {stage.rows} --blocks {stage.blocks} --settle 0"
+    rows = rows if stage.is_in_rows else "--rows 1 --blocks 1"
+    return f" {rows} --shifts {start}:{shifts} --loss-blocks {blocks} --throttles {pids}"
+
+
+def deviation_of(study: Study, seconds: float) -> float:
+    """Return the standard deviation of a figure of so many seconds, from that of the run look.
+
+    The noise of a mean falls with the square root of the time.
+    """
+    settle = 1 - SETTLE if seconds < study.look.slot else 1
+    return study.look.slots.deviation() * math.sqrt(study.look.slot * settle / seconds)
+
+
 def forecast(study: Study) -> Iterator[str]:
     """Return which costs the first run with throttles can find, and what it takes from suspects."""
     stage = study.stages[-1]
-    # The noise of a mean falls with the square root of the time.
-    deviation = study.look.slots.deviation() * math.sqrt(study.look.slot / stage.slot)
-    if len(study.stages) != 2 or stage.done or not stage.codes or not math.isfinite(deviation):
+    slot = deviation_of(study, stage.slot)
+    if len(study.stages) != 2 or stage.done or not stage.codes or not math.isfinite(slot):
         return
-    cost = cost_percent(study, effects.found_from(stage.codes, deviation, stage.depth))
+    if slot > NOISE_MAX:
+        longer = math.ceil(1.5 * stage.slot * (slot / NOISE_MAX) ** 2)
+        raise UserError(
+            f"the figure varies by {effects.percent(slot):.0f} % from slot to slot, too much to "
+            f"find who costs less: use --slot {longer}s"
+        )
+    # A row is stopped for its block only.
+    withheld = stage.depth * stage.rows / stage.blocks if stage.is_in_rows else stage.depth
+    stopped = stage.blocks / stage.rows / 2 if stage.is_in_rows else 0.5
+    deviation = deviation_of(study, stage.figure_seconds)
+    found = effects.found_from(
+        len(stage.groups), stage.figure_count, stopped, deviation, withheld
+    )
+    cost = cost_percent(study, found)
     yield (
         f"The next run takes {stage.codes.slots * stage.slot / 60:.1f} minutes. In 9 of 10 cases, "
         f"it finds suspects that cost {digits(cost)} % or more. Meanwhile each suspect that does "
         f"not catch up loses {50 * stage.depth:.0f} % of its CPU time."
     )
-    if deviation > NOISE_MAX:
-        yield (
-            f"Warning: the figure varies by {effects.percent(deviation):.0f} % from slot to slot, "
-            "so two slots may lose 30 % by chance, which ends the study. Choose a longer --slot."
-        )

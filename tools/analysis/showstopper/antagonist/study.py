@@ -5,8 +5,8 @@ Later runs depend on the results of earlier ones:
 
     look         throttles nothing; measures the length of an iteration, and the noise
     together-1   throttles all suspects, in groups if there are more of them than codes
-    together-2   throttles the suspects of groups that were found to hurt; and so on
-    alone-PID    throttles one suspect that was found to hurt, alone, at a larger depth
+    together-2   throttles the suspects of groups that have an effect; and so on
+    alone-PID    throttles one suspect that has an effect, alone, at a larger depth
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .. import statistics
 from ..options import Values
@@ -32,7 +33,7 @@ from ..text import (
     text_of,
 )
 from . import effects
-from .effects import HURTS, SHIFTS, Codes, Effects
+from .effects import HURTS, SHIFTS, SUPPORTS, Codes, Effects, Throttled
 
 DEPTH = 0.2  # of a study that begins without --depth
 DEPTH_TOLERANCE = 1e-8  # of the column, which has nine digits
@@ -45,7 +46,11 @@ ALONE_SLOTS = 2  # slots of a suspect that is throttled alone are longer by this
 SUSPECTS_MAX = effects.SUSPECTS_MAX**2
 
 SETTLE = 0.2  # fraction of each slot, at its beginning, that watch skips
-SLOT_SECONDS, SLOT_ITERATIONS, SLOT_ROUNDS = 5, 10, 50  # lower bounds of the length of a slot
+SLOT_SECONDS, SLOT_ITERATIONS = 5, 10  # lower bounds of the length of a slot
+BLOCK_FIGURES = 5  # with fewer figures while a suspect is stopped, figures are means of slots
+ASIDE_ROWS = 5  # until a suspect that is set aside is not throttled any longer
+TAIL = 10  # requests of a slot that a quantile leaves above it
+NOISE_MAX = 0.12  # standard deviation of a slot; a loss of 30 % is three of them
 CPUS_MIN = 0.001  # a suspect that uses less is considered idle, and its CPU time unknown
 
 
@@ -64,7 +69,8 @@ class Call:
     victim_pid: str
     depth: float  # 0: not given
     slot: float  # seconds; 0: the first run decides
-    tau: float  # seconds
+    block: float  # seconds
+    figure: str
     seed: int  # 0: derived from the suspects
     json: bool
     page: str
@@ -76,7 +82,21 @@ class Call:
         row |= {one.name: given[one.name] for one in fields(cls) if one.name in given}
         row |= {"command": command, "folder": values.words[0]}
         row |= {"lower": values.lower_is_better, "depth": values.depth or 0}
-        return cls(**row)
+        call = cls(**row)
+        if 0 < call.slot < call.quantile_seconds():
+            raise UserError(
+                f"--slot: too few requests for {call.figure}: use at least "
+                f"{call.quantile_seconds()}s, or a higher --rate"
+            )
+        return call
+
+    def figures_min(self, means: float) -> float:
+        """Return how many figures a quantile needs; `means` for a mean."""
+        return means if self.figure == "mean" else TAIL / (1 - float(self.figure[1:]) / 100)
+
+    def quantile_seconds(self) -> int:
+        """Return how long a slot must be for enough requests; 0 for a mean."""
+        return math.ceil(self.figures_min(0) / self.rate / (1 - SETTLE) - 1e-9)
 
     @property
     def lower_is_better(self) -> bool:
@@ -248,6 +268,14 @@ def read_slots(folder: str) -> Slots:
     return Slots(begins[0], lengths[-1], counts, figures) if len(table) else Slots()
 
 
+def read_aside(folder: str) -> dict[int, int]:
+    """Return which groups were set aside in a run, and in which row."""
+    if not has_file(folder, "aside.csv"):
+        return {}
+    table = pd.read_csv(f"{folder}/aside.csv")
+    return dict(zip(table["suspect"].str[1:].astype(int) - 1, table["row"]))
+
+
 def read_cpu(folder: str, slots: Slots, count: int) -> np.ndarray:
     """Return the CPU time of a group in each slot, in CPUs, NaN: unknown; empty if not recorded."""
     try:
@@ -272,12 +300,29 @@ def read_cpu(folder: str, slots: Slots, count: int) -> np.ndarray:
 # Runs
 
 
+def divide_slot(slot: float, depth: float, block: float) -> tuple[int, int]:
+    """Return the number of rows of a slot, of about a second, and of those that end with a block.
+
+    Every second row, at most, has a block, which needs a depth of at most 50 %.
+    """
+    rows = max(int(slot), 1)
+    blocks = max(math.ceil(depth * slot / block - 1e-9), 1)
+    if depth <= 0.5:
+        return max(rows, 2 * blocks), blocks
+    rows = max(rows, blocks)
+    return rows, rows
+
+
 @dataclass
 class Stage:
     name: str
     groups: list[list[int]]  # places of suspects
     depth: float
     slot: float  # seconds
+    rows: int = 1  # of a slot
+    blocks: int = 1  # of a slot
+    is_in_rows: bool = False  # figures are those of rows; otherwise, of slots
+    aside: dict[int, int] = field(default_factory=dict)  # groups not throttled from this row on
     codes: Codes | None = None
     done: bool = False
     slots: Slots = field(default_factory=Slots)
@@ -288,11 +333,30 @@ class Stage:
     def slot_count(self) -> int:
         return self.codes.slots if self.codes else LOOK_SLOTS
 
-    def hurts(self, group: int) -> bool:
-        return bool(self.effects and self.effects.codes["verdict"][group] in (HURTS, SHIFTS))
+    @property
+    def figure_count(self) -> int:
+        """Return the number of figures of the victim: of rows, or of slots."""
+        return self.slot_count * (self.rows if self.is_in_rows else 1)
 
-    def hurting(self) -> list[list[int]]:
-        return [members for group, members in enumerate(self.groups) if self.hurts(group)]
+    @property
+    def figure_seconds(self) -> float:
+        return self.slot / (self.rows if self.is_in_rows else 1)
+
+    def verdict(self, group: int) -> str:
+        """Return the verdict of this run about a group; "" if there is none."""
+        if group in self.aside:
+            return SUPPORTS
+        return str(self.effects.codes["verdict"][group]) if self.effects else ""
+
+    def hurts(self, group: int) -> bool:
+        return self.verdict(group) in (HURTS, SHIFTS)
+
+    def found(self) -> list[list[int]]:
+        """Return the groups that have an effect, which a later run divides or confirms."""
+        return [
+            members for group, members in enumerate(self.groups)
+            if self.hurts(group) or self.verdict(group) == SUPPORTS
+        ]
 
 
 def divide(members: list[int]) -> list[list[int]]:
@@ -340,8 +404,10 @@ class Study:
     def _look(self) -> None:
         """Plan the first run. It measures those together that the next run throttles together."""
         everyone = list(range(len(self.suspects)))
-        self.stages.append(Stage("look", divide(everyone), 0, self.call.slot or SLOT_SECONDS))
+        slot = self.call.slot or max(SLOT_SECONDS, self.call.quantile_seconds())
+        self.stages.append(Stage("look", divide(everyone), 0, slot))
         self._read(self.look)
+        self.look.slot = self.look.slots.length or slot  # a later call may ask for longer slots
         for group, cpu in zip(self.look.groups, self.look.cpu):
             if len(group) == 1:
                 known = statistics.mean_of(cpu[np.isfinite(cpu)])
@@ -350,9 +416,12 @@ class Study:
     def _choose_slot(self) -> float:
         if self.call.slot:
             return self.call.slot
-        slot = max(SLOT_SECONDS, SLOT_ROUNDS * self.call.tau)
-        iterations = SLOT_ITERATIONS * self.look.slots.iteration()
-        return max(slot, math.ceil(iterations)) if math.isfinite(iterations) else slot
+        slot = max(SLOT_SECONDS, self.call.quantile_seconds())
+        iterations = math.ceil(SLOT_ITERATIONS * min(self.look.slots.iteration(), 1e6))
+        slot = max(slot, iterations) if self.look.slots.counts.any() else slot
+        while self.depth <= 0.5 and int(slot) < divide_slot(slot, self.depth, self.call.block)[0]:
+            slot += 1  # a block in every second row at most, and rows of a second
+        return slot
 
     def _together(self) -> bool:
         """Add the stages that throttle suspects together. Return whether all of them are done."""
@@ -361,17 +430,17 @@ class Study:
             stage = self._add(Stage(f"together-{number}", groups, self.depth, slot), True)
             if not stage.done:
                 return False
-            # If all groups hurt, they would become the same groups again.
-            members = [one for group in stage.hurting() if len(group) > 1 for one in group]
+            # If all groups had an effect, they would become the same groups again.
+            members = [one for group in stage.found() if len(group) > 1 for one in group]
             if not 0 < len(members) < sum(map(len, groups)):
                 break
             groups = divide(members)
         return True
 
     def _alone(self) -> None:
-        """Add a stage for each suspect that was found to hurt."""
+        """Add a stage for each suspect that has an effect."""
         for stage in self.stages[1:]:
-            for suspect, *others in stage.hurting():
+            for suspect, *others in stage.found():
                 if others or len(self.stages) == STAGES_MAX:
                     continue
                 name = f"alone-{self.suspects[suspect].pid}"
@@ -382,6 +451,9 @@ class Study:
         for one in self.suspects if not seed else ():
             seed = effects.random_hash(seed + one.pid) + one.started
         self.stages.append(stage)
+        stage.rows, stage.blocks = divide_slot(stage.slot, stage.depth, self.call.block)
+        figures = stage.depth * stage.slot / stage.blocks / self.look.slots.iteration()
+        stage.is_in_rows = figures >= self.call.figures_min(BLOCK_FIGURES)
         draw = effects.random_hash(seed) + len(self.stages)
         stage.codes = Codes.draw(len(stage.groups), both_halves, draw)
         self._read(stage)
@@ -393,23 +465,38 @@ class Study:
             return
         folder = f"{self.call.folder}/{stage.name}"
         stage.slots = read_slots(folder)
+        # Other versions measured slots only.
+        stage.is_in_rows = 0 < stage.slots.length < 0.75 * stage.slot
+        stage.aside = read_aside(folder)
         numbers = range(1, len(stage.groups) + 1)
-        stage.cpu = [read_cpu(f"{folder}/s{at}", stage.slots, stage.slot_count) for at in numbers]
+        stage.cpu = [read_cpu(f"{folder}/s{at}", stage.slots, stage.figure_count) for at in numbers]
         if stage.codes:
             stage.effects = self._estimate(stage, stage.codes)
 
     def _estimate(self, stage: Stage, codes: Codes) -> Effects | None:
-        figures = np.full(codes.slots, math.nan)
-        measured = stage.slots.figures[: codes.slots]
+        figures = np.full(stage.figure_count, math.nan)
+        measured = stage.slots.figures[: len(figures)]
         figures[: len(measured)] = statistics.log(measured)
-        cpu = [one if len(one) else np.full(codes.slots, math.nan) for one in stage.cpu]
+        cpu = [one if len(one) else np.full(len(figures), math.nan) for one in stage.cpu]
         usual = [self.usual[group] for group in stage.groups]
         if self.call.lower_is_better:
             figures = -figures
+        throttled = self._throttled(stage, codes)
+        # What a loss did to the victim says nothing about others.
+        for group, row in stage.aside.items():
+            is_lost = throttled.stopped[:, group] + throttled.after[:, group] > 0
+            figures[is_lost & (np.arange(len(figures)) < row + ASIDE_ROWS)] = math.nan
         return effects.estimate(
-            codes.low(),
-            stage.depth,
+            throttled,
             figures,
             np.column_stack(cpu),
             np.array([(one[:, 0].sum(), math.hypot(*one[:, 1])) for one in usual]),
         )
+
+    def _throttled(self, stage: Stage, codes: Codes) -> Throttled:
+        low = codes.low()
+        if not stage.is_in_rows:
+            return Throttled.in_slots(low, stage.depth)
+        table = pd.read_csv(f"{self.call.folder}/{stage.name}/codes.csv")
+        stopped = table.filter(regex=r"^(s|ghost)\d").to_numpy(dtype=float)
+        return Throttled.in_rows(low, stopped * stage.depth * stage.rows / stage.blocks)
