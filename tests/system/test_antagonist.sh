@@ -579,6 +579,39 @@ END
     wait "$server" || true
 }
 
+# Requests that come within 1.5 s are all answered at the end of this time.
+requests_count_in_the_slot_in_which_they_were_due() { # case
+    need_built ssrequest
+    local server
+    python3 - >port <<'END' &
+import http.server, time
+first = None
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        global first
+        first = first or time.monotonic()
+        passed = time.monotonic() - first
+        time.sleep(4.5 - passed if 3 <= passed < 4.5 else 0)
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *words):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+END
+    server=$!
+    await grep -q . port
+    mkdir run
+    ssantagonist watch --victim "http://127.0.0.1:$(cat port)/" --rate 50 --slots 7 --slot 1s --settle 0 run
+    awk -F, 'NR > 1 && $4 > 85 { exit 1 }' run/slots.csv || fail "a slot has others' requests: $(cat run/slots.csv)"
+    awk -F, 'NR > 1 && $5 > 0.4 { found = 1 } END { exit !found }' run/slots.csv || fail "$(cat run/slots.csv)"
+    kill "$server"
+    wait "$server" || true
+}
+
 # One request of ten takes 0.3 s.
 the_figure_of_a_url_may_be_a_quantile() { # case
     need_built ssrequest

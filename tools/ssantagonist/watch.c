@@ -44,10 +44,12 @@
 #define END_PATIENCE (2 * SS_SECOND)
 
 /*
- * How long to wait after a slot for its lines: ssrequest writes them at the end of each second, and
- * a request that was due in the slot may take longer than the slot.
+ * A slot is complete when there is an answer to a request that was due this much later: requests
+ * may take longer than others, and ssrequest writes their lines at the end of each second. If none
+ * comes, it is complete after the longer time.
  */
-#define LATE_SECONDS 3
+#define LATE_SECONDS 2
+#define LATE_MAX     9
 
 /* A command fails if this many launches print no figure, or this many lines contain no number. */
 #define LAUNCHES_WITHOUT 3
@@ -101,6 +103,7 @@ struct watch {
     struct loss losses[CODES_SUSPECTS_MAX];
     size_t known, positive; /* number of slots with a figure, and with one above 0 */
     double born;            /* wall clock at the start of the command */
+    double due;             /* when the latest request with an answer was due */
     bool is_over;           /* no suspect is throttled any longer */
     bool is_out_of_memory;
     FILE *output, *aside;
@@ -392,6 +395,7 @@ static void take_request(struct watch *watch, const char *line) {
     size_t slot;
     if (sscanf(line, "%*u,%*[^,],%lf,%*[^,],%lf,%15[^,]", &due, &finished, outcome) != 3)
         return;
+    watch->due = fmax(watch->due, watch->born + due);
     if (strcmp(outcome, "success") == 0)
         take_figure(watch, finished - due, watch->born + due);
     else if (find_slot(watch, watch->born + due, &slot))
@@ -477,15 +481,21 @@ static int check_figures(const struct watch *watch, struct ss_error *error) {
     return fail_without_figures(watch, error);
 }
 
+static bool is_complete(const struct watch *watch) {
+    double end = slots_begin(&watch->slots, watch->slot + 1);
+    if (watch->kind != WATCH_URL)
+        return now() >= end;
+    return watch->due >= end + LATE_SECONDS || now() >= end + LATE_MAX;
+}
+
 static int run(struct watch *watch, struct ss_error *error) {
     if (start_command(watch, error) < 0)
         return -1;
     while (watch->slot < watch->options->slots && !watch->is_over) {
-        double late = watch->kind == WATCH_URL ? LATE_SECONDS : 0;
+        double late = watch->kind == WATCH_URL ? LATE_MAX : 0;
         if (wait_until(watch, slots_begin(&watch->slots, watch->slot + 1) + late, error) < 0)
             return -1;
-        while (watch->slot < watch->options->slots && !watch->is_over &&
-               now() >= slots_begin(&watch->slots, watch->slot + 1) + late) {
+        while (watch->slot < watch->options->slots && !watch->is_over && is_complete(watch)) {
             if (end_slot(watch, error) < 0)
                 return -1;
         }
