@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ratios.h"
 
-#include <float.h>
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 
+#include "base/student.h"
 #include "base/words.h"
 
 bool ssprofile_is_chosen(const char *patterns, const char *name) {
@@ -49,59 +49,12 @@ static double variance_of(
     return count > 1 ? squares / (count - 1) / count : NAN;
 }
 
-#define NORMAL 1.959963984540054 /* the quantile of the normal distribution */
-#define TAIL   0.025
-
-/*
- * Returns the continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8) by
- * Lentz's method. Converges fast below x = (a + 1) / (a + b + 2).
- */
-static double fraction(double a, double b, double x) {
-    double c = 1, d = 1 / (1 - (a + b) * x / (a + 1)), value = d;
-    for (int m = 1; m < 1000; m++) {
-        double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-        double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-        d = 1 / (1 + even * d);
-        c = 1 + even / c;
-        value *= c * d;
-        d = 1 / (1 + odd * d);
-        c = 1 + odd / c;
-        value *= c * d;
-        if (fabs(c * d - 1) < DBL_EPSILON)
-            break;
-    }
-    return value;
-}
-
-/* Returns the density of t, and the probability of larger values in `tail`. */
-static double density(double t, double freedom, double *tail) {
-    double a = freedom / 2, b = 0.5, x = freedom / (freedom + t * t);
-    double gammas = lgamma(a + b) - lgamma(a);
-    double peak = exp(gammas + a * log(x)) / sqrt(M_PI);
-    if (x < (a + 1) / (a + b + 2))
-        *tail = peak * sqrt(1 - x) / a * fraction(a, b, x) / 2;
-    else
-        *tail = (1 - peak * sqrt(1 - x) / b * fraction(b, a, 1 - x)) / 2;
-    return peak * sqrt(x / freedom);
-}
-
-/* The tail is convex, so Newton's method approaches the quantile from below. */
-double ssprofile_student(double freedom) {
-    double t = NORMAL, step = 1;
-    for (int i = 0; i < 100 && fabs(step) > 4 * DBL_EPSILON * t; i++) {
-        double tail, at = density(t, freedom, &tail);
-        step = (tail - TAIL) / at;
-        t += step;
-    }
-    return t;
-}
-
 double ssprofile_spread(const struct ssprofile_benchmark *benchmark) {
     if (benchmark->count < 2)
         return NAN;
     double mean = mean_of(benchmark, unchanged);
     double error = sqrt(variance_of(benchmark, unchanged, mean));
-    return ssprofile_student((double)benchmark->count - 1) * error / mean;
+    return ss_student((double)benchmark->count - 1) * error / mean;
 }
 
 /* Sums over the benchmarks. */
@@ -163,8 +116,8 @@ struct ssprofile_match ssprofile_match_of(
     match.time_mean = sums.times / count;
     match.half = NAN;
     if (sums.variance > 0)
-        match.half = ssprofile_student(sums.variance * sums.variance / sums.squares) *
-                     sqrt(sums.variance) / count;
+        match.half =
+            ss_student(sums.variance * sums.variance / sums.squares) * sqrt(sums.variance) / count;
     else if (sums.variance == 0 && match.count > 0)
         match.half = 0;
     match.scatter = (sums.scatter[0] + sums.scatter[1]) / 2;

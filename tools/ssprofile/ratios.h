@@ -42,10 +42,4 @@ struct ssprofile_match {
 SS_MUST_USE SS_NONNULL() struct ssprofile_match
     ssprofile_match_of(const struct ssprofile_profile *base, const struct ssprofile_profile *here);
 
-/*
- * Returns half the width of a two-sided 95 % confidence interval, in standard errors: the 97.5 %
- * quantile of Student's t. `freedom` is at least 1 and need not be a whole number.
- */
-double ssprofile_student(double freedom);
-
 #endif
