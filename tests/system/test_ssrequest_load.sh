@@ -232,6 +232,21 @@ load_out_of_reach_is_reported() { # case
     within "$(held load_mean)" 0.001 0.8
 }
 
+# With one connection at a time, a connection more shows that the second episode opened one.
+episodes_have_new_connections() { # case, long
+    serve
+    hold '[01]' -l 1% --episodes 2 --duration 20s --settle 5s --cap 1 "$url"
+    within "$(figure connections)" 2 50
+    within "$(held seconds)" 8 12
+    [ "$(sed -n '/"episode_rates"/,/]/p' json | grep -c '^ *[0-9.]')" -eq 2 ] || fail "$(cat json)"
+    # The record has the search of the second episode, without a load, and the requests after it.
+    awk -F, 'NR > 4 && $24 == "" && $3 == 0 { searches++ } END { exit !searches && NR > 24 }' record/requests.csv ||
+        fail "$(cat record/requests.csv)"
+    # Counted: 5 s of each episode.
+    within "$(figure duration_seconds)" 9 "$patience"
+    within "$(figure intended)" 1 "$(awk -F, 'NR > 1 { sum += 0.8 * $4 } END { print sum }' record/requests.csv)"
+}
+
 bound_of_the_rate_is_kept() { # case
     serve
     hold '[01]' -l 90% --rate-max 20 "$url"
@@ -350,6 +365,8 @@ none cannot be opened|--load-trace none $url
 control/served|-l 50% --rate-control deadbeat $url
 'nothing'|-l 50% --rate-control nothing $url
 --settle|-l 50% --duration 2s --settle 2s $url
+--episodes: 3 episodes|-l 50% --episodes 3 --duration 29s $url
+--load|--load-trace trace --episodes 2 $url
 --settle|--load-trace trace --settle 1h $url
 --of|--of machine --rate 5 $url
 --feedback|--feedback own --rate 5 $url

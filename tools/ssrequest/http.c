@@ -758,12 +758,10 @@ static bool add_headers(struct ssrequest_http *http) {
     return expects || add_header(http, "Expect:");
 }
 
+/* The connections belong to the handle that this opens. */
 static int open_multi(struct ssrequest_http *http, struct ss_error *error) {
     http->multi = curl_multi_init();
-    http->slots = calloc(http->options->given.cap, sizeof *http->slots);
-    if (!http->multi || !http->slots)
-        return ss_error_memory(error);
-    if (!add_headers(http))
+    if (!http->multi)
         return ss_error_memory(error);
     curl_multi_setopt(http->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
     curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http);
@@ -795,11 +793,22 @@ int ssrequest_http_open(struct ssrequest_http **http, const struct ssrequest_opt
     opened->files_max =
         files.rlim_cur - (part < DESCRIPTORS_RESERVED ? part : DESCRIPTORS_RESERVED);
     opened->is_old = library->version_num < 0x080000;
-    if (open_multi(opened, error) < 0) {
+    opened->slots = calloc(options->given.cap, sizeof *opened->slots);
+    if (!opened->slots || !add_headers(opened) || open_multi(opened, error) < 0) {
         ssrequest_http_close(opened);
-        return -1;
+        return ss_error_memory(error);
     }
     *http = opened;
+    return 0;
+}
+
+int ssrequest_http_renew(struct ssrequest_http *http, struct ss_error *error) {
+    curl_multi_cleanup(http->multi);
+    http->timer = SS_TIME_NEVER;
+    if (open_multi(http, error) < 0)
+        return -1;
+    http->set_number++; /* the new handle does not know the addresses */
+    keep_connections(http);
     return 0;
 }
 

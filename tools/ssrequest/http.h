@@ -62,6 +62,12 @@ SS_NONNULL() ss_time ssrequest_http_next(const struct ssrequest_http *http);
 /* Abandons all requests in progress without reporting them. */
 SS_NONNULL() void ssrequest_http_forget(struct ssrequest_http *http);
 
+/*
+ * Closes all connections, so that the next requests open new ones. No request may be in progress.
+ */
+SS_MUST_USE SS_NONNULL() int ssrequest_http_renew(
+    struct ssrequest_http *http, struct ss_error *error);
+
 /* Returns the number of connections that were opened or attempted. */
 SS_NONNULL() uint64_t ssrequest_http_connections(const struct ssrequest_http *http);
 

@@ -29,6 +29,7 @@ struct ssrequest_loop {
     ss_time step;   /* when to call `beside->step` */
     ss_time used;   /* our CPU time when figures began, and our time without a CPU: */
     ss_time waited; /* SS_TIME_NEVER: unknown */
+    ss_time left_used, left_waited; /* both as of when counting was left off */
 };
 
 int ssrequest_loop_signals(const struct ssrequest_loop *loop) {
@@ -40,8 +41,15 @@ ss_time ssrequest_loop_now(const struct ssrequest_loop *loop) {
 }
 
 void ssrequest_loop_count_own(struct ssrequest_loop *loop) {
-    loop->used = ss_platform_process_cpu_time(getpid());
-    loop->waited = ss_platform_own_wait();
+    ss_time used = ss_platform_process_cpu_time(getpid()), waited = ss_platform_own_wait();
+    bool known = waited != SS_TIME_NEVER && loop->left_waited != SS_TIME_NEVER;
+    loop->used += ss_time_since(used, loop->left_used);
+    loop->waited = known ? loop->waited + ss_time_since(waited, loop->left_waited) : SS_TIME_NEVER;
+}
+
+void ssrequest_loop_leave_out_own(struct ssrequest_loop *loop) {
+    loop->left_used = ss_platform_process_cpu_time(getpid());
+    loop->left_waited = ss_platform_own_wait();
 }
 
 static void on_ended(void *context, struct request_one *one, enum request_outcome outcome,
@@ -148,7 +156,9 @@ static int watch(struct ssrequest_loop *loop, int descriptor) {
 int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *generator,
     struct ssrequest_http *http, const struct ssrequest_beside *beside,
     struct ssrequest_course *course) {
-    ssrequest_loop_count_own(loop);
+    ssrequest_loop_leave_out_own(loop);
+    loop->used = loop->left_used;
+    loop->waited = loop->left_waited;
     *course =
         (struct ssrequest_course){.stopped = SS_TIME_NEVER, .clock = ss_platform_clock_offsets()};
     loop->generator = generator;

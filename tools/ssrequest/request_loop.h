@@ -63,9 +63,14 @@ SS_NONNULL() int ssrequest_loop_signals(const struct ssrequest_loop *loop);
 /* Returns the time since the start of the run. */
 SS_NONNULL() ss_time ssrequest_loop_now(const struct ssrequest_loop *loop);
 
-/* Begins to count `own_cpu` and `own_wait`, as the start of a run does. */
+/*
+ * Excludes from `own_cpu` and `own_wait` what was used since ssrequest_loop_leave_out_own(), or
+ * since the start of the run.
+ */
 SS_NONNULL()
 void ssrequest_loop_count_own(struct ssrequest_loop *loop);
+SS_NONNULL()
+void ssrequest_loop_leave_out_own(struct ssrequest_loop *loop);
 
 /* Ends sending, as the first signal does. */
 SS_NONNULL() void ssrequest_loop_stop(struct ssrequest_loop *loop);

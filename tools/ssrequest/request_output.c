@@ -24,6 +24,9 @@ struct ssrequest_output {
     struct ssrequest_lookup *lookup;   /* for `urls` commands */
     struct ssrequest_service *service; /* NULL unless its load sets the rate */
     struct request_held held;          /* with `service` */
+    struct request_tally other;        /* what counts in the meantime: searches, or nothing yet */
+    bool counted, counts;              /* requests have counted; they do now */
+    size_t intervals;                  /* of control that rows have */
     struct ssrequest_status status;
     double turned;        /* rate set by a command; negative: the profile's rate applies */
     const char **targets; /* all targets of the run; owned, except those from the command line */
@@ -145,33 +148,52 @@ static void observe(void *context, const struct request_one *one, enum request_f
     request_rows_observe(output->rows, one, fate, ended);
     if (output->service)
         service_control_observe(ssrequest_service_control(output->service), one, fate, ended);
-    request_per_target_count(&output->per_target, one, fate, ended);
+    if (output->counts || !output->counted)
+        request_per_target_count(&output->per_target, one, fate, ended);
 }
 
-/* Forgets the requests of the search and of --settle, except in rows. */
-static void begin_counting(struct ssrequest_output *output) {
-    request_rows_clear(output->rows, &output->run->tally);
-    request_per_target_clear(&output->per_target);
-    ssrequest_loop_count_own(output->run->loop);
+/* Leaves out the requests of searches and of --settle, except in rows. */
+static void count_or_not(struct ssrequest_output *output, ss_time now) {
+    struct ssrequest_run *run = output->run;
+    output->counts = !output->counts;
+    if (output->counted) {
+        request_rows_exchange(output->rows, &run->tally, &output->other, now);
+    } else {
+        request_rows_clear(output->rows, &run->tally);
+        request_per_target_clear(&output->per_target);
+        output->counted = true;
+    }
+    if (output->counts)
+        ssrequest_loop_count_own(run->loop);
+    else
+        ssrequest_loop_leave_out_own(run->loop);
+}
+
+/* Adds the load of the interval that has ended, if the rate was controlled. */
+static void add_load(struct ssrequest_output *output) {
+    const struct service_control *control = ssrequest_service_control(output->service);
+    const struct service_interval *last = service_figures_last(&control->figures);
+    if (control->figures.count == output->intervals)
+        return;
+    output->intervals = control->figures.count;
+    request_rows_add_load(output->rows, last->seconds, last->target,
+        last->used / last->seconds / control->set.load_cpus);
 }
 
 static ss_time on_step(void *context, ss_time now) {
     struct ssrequest_output *output = context;
     const struct service_control *control = ssrequest_service_control(output->service);
-    bool counted = ssrequest_service_is_counting(output->service), stepped;
+    bool stepped;
     if (output->run->course.stopped != SS_TIME_NEVER)
         return SS_TIME_NEVER;
     ss_time next = ssrequest_service_step(output->service, now, &stepped);
-    if (!counted && ssrequest_service_is_counting(output->service))
-        begin_counting(output);
+    if (output->counts != ssrequest_service_is_counting(output->service))
+        count_or_not(output, now);
     if (!stepped)
         return next;
     output->turned = control->action.rate;
     request_rows_turn(output->rows, now, output->turned);
-    const struct service_interval *last = service_figures_last(&control->figures);
-    if (last)
-        request_rows_add_load(output->rows, last->seconds, last->target,
-            last->used / last->seconds / control->set.load_cpus);
+    add_load(output);
     return next;
 }
 
@@ -251,7 +273,8 @@ int ssrequest_output_open(struct ssrequest_run *run, struct ss_error *error) {
     if (options->control && open_control(output, error) < 0)
         return -1;
     if (service_is_held(&options->service) &&
-        ssrequest_service_open(&output->service, run, error) < 0)
+        (request_tally_open(&output->other, options->given.timeout, error) < 0 ||
+            ssrequest_service_open(&output->service, run, error) < 0))
         return -1;
     if (output->service)
         request_rows_hold(output->rows);
@@ -272,6 +295,7 @@ void ssrequest_output_close(struct ssrequest_output *output) {
     ssrequest_listener_close(output->listener);
     ssrequest_lookup_close(output->lookup);
     ssrequest_service_close(output->service);
+    request_tally_close(&output->other);
     request_per_target_close(&output->per_target);
     for (size_t i = 0; i < output->target_count; i++)
         free((char *)output->targets[i]);
@@ -279,7 +303,7 @@ void ssrequest_output_close(struct ssrequest_output *output) {
     free(output);
 }
 
-static struct request_result result_of(const struct ssrequest_run *run) {
+static struct request_result result_of(struct ssrequest_run *run) {
     const struct ssrequest_options *options = run->options;
     struct ssrequest_output *output = run->output;
     const struct ssrequest_course *course = &run->course;
@@ -289,6 +313,9 @@ static struct request_result result_of(const struct ssrequest_run *run) {
         end = ssrequest_service_end(output->service);
     }
     ss_time asked = course->stopped < end ? course->stopped : end;
+    if (output->counted && !output->counts) /* the run ended early, in a later search */
+        request_rows_exchange(output->rows, &run->tally, &output->other, asked);
+    ss_time excluded = ss_time_add(counting, run->tally.left_out);
     return (struct request_result){
         .program = "ssrequest",
         .messages = &options->messages,
@@ -300,11 +327,12 @@ static struct request_result result_of(const struct ssrequest_run *run) {
         .given = options->given,
         .turned = output->turned >= 0 && !output->service,
         .begin = (double)course->begin / 1e9,
-        .asked = ss_time_since(asked, counting),
+        .asked = ss_time_since(asked, excluded),
         .stopped = (asked < end && (end != SS_TIME_NEVER || output->service)) ||
                    (output->service && ssrequest_service_failure(output->service)),
-        .took = ss_time_since(course->length, counting),
+        .took = ss_time_since(course->length, excluded),
         .skipped = counting,
+        .left_out = run->tally.left_out,
         .own_cpu_seconds = course->own_cpu,
         .own_wait_seconds = course->own_wait,
         .clock_moved = (double)course->clock_set_by / 1e6,
@@ -358,7 +386,7 @@ int ssrequest_output_finish(struct ssrequest_run *run, bool *success, struct ss_
     ssrequest_status_close(&output->status);
     if (failure)
         fprintf(stderr, "ssrequest: warning: ended early: %s\n", failure);
-    request_rows_finish(output->rows, ss_time_add(result.skipped, result.took));
+    request_rows_finish(output->rows, run->course.length);
     if (request_rows_close(output->rows, error) < 0)
         err = -1;
     output->rows = NULL;

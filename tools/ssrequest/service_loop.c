@@ -28,8 +28,7 @@ struct ssrequest_service {
     uint64_t used;               /* CPU time of the service when single requests began */
     struct service_usage *usage; /* NULL: `reader` reads the load */
     struct ss_counter_reader reader;
-    struct ss_sensor sensor; /* of --feedback command; pid 0: none */
-    ss_time duration;
+    struct ss_sensor sensor;     /* of --feedback command; pid 0: none */
     ss_time counting;            /* since when requests count; SS_TIME_NEVER: they do not yet */
     ss_time ended;               /* when control ended; SS_TIME_NEVER: it has not */
     bool limited;                /* the target was out of reach for LIMITED_FOR */
@@ -152,10 +151,7 @@ int ssrequest_service_open(
             options->cpus > 0 ? options->cpus : all, error) < 0 ||
         open_source(service, error) < 0)
         return -1;
-    service->duration = service_control_duration(&service->control, options->held_for);
-    if (options->settle >= service->duration)
-        return ss_error_fail(error, "--settle leaves no time to count: use a shorter time");
-    return 0;
+    return service_control_plan(&service->control, options->held_for, options->settle, error);
 }
 
 void ssrequest_service_begin(struct ssrequest_service *service) {
@@ -253,8 +249,11 @@ static int step_control(struct ssrequest_service *service, ss_time now) {
     ss_time clock = ss_platform_now();
     uint64_t pending = run->tally.unfinished + run->tally.waiting;
     enum ss_rate_stage stage = control->rate.stage;
+    uint32_t episode = control->episode;
     if (service_control_step(control, clock, pending, &service->error) < 0 ||
         check_failures(service, now) < 0)
+        return -1;
+    if (control->episode != episode && ssrequest_http_renew(run->http, &service->error) < 0)
         return -1;
     request_generator_turn(run->generator, now, control->action.rate);
     if (control->action.single && pending == 0)
@@ -265,10 +264,9 @@ static int step_control(struct ssrequest_service *service, ss_time now) {
         return 0;
     if (service->usage && service->control_work.looks == 0)
         service_work_look(&service->control_work, clock);
-    ss_time controlled = ss_time_since(clock, control->begin);
-    if (service->counting == SS_TIME_NEVER && controlled >= run->options->settle)
+    if (service->counting == SS_TIME_NEVER && control->counting)
         service->counting = now;
-    if (controlled >= service->duration)
+    if (control->over)
         end_sending(service, now);
     return 0;
 }
@@ -294,10 +292,8 @@ ss_time ssrequest_service_step(struct ssrequest_service *service, ss_time now, b
     return ss_time_add(now, ss_time_since(control->action.deadline, clock));
 }
 
-ss_time ssrequest_service_describe(
-    const struct ssrequest_service *service, struct request_held *held) {
-    service_control_describe(
-        &service->control, service->run->options->settle, ss_platform_now(), held);
+ss_time ssrequest_service_describe(struct ssrequest_service *service, struct request_held *held) {
+    service_control_describe(&service->control, ss_platform_now(), held);
     if (service->control_work.looks < 2 ||
         !service_work_is_uneven(
             &service->control_work, &service->run->service, held->uneven, sizeof held->uneven))
@@ -306,7 +302,7 @@ ss_time ssrequest_service_describe(
 }
 
 bool ssrequest_service_is_counting(const struct ssrequest_service *service) {
-    return service->counting != SS_TIME_NEVER;
+    return service->control.counting;
 }
 
 bool ssrequest_service_held(const struct ssrequest_service *service) {

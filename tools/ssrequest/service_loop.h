@@ -36,13 +36,12 @@ SS_NONNULL() struct service_control *ssrequest_service_control(struct ssrequest_
 SS_NONNULL()
 ss_time ssrequest_service_step(struct ssrequest_service *service, ss_time now, bool *stepped);
 
-/* Returns whether --settle is over: from then on, requests count. */
+/* Returns whether requests count: control holds the load, and --settle of its episode is over. */
 SS_NONNULL() bool ssrequest_service_is_counting(const struct ssrequest_service *service);
 
-/* Describes the service after the run. Returns when counting began. */
+/* Describes the service after the run. Returns when counting began. Call this once. */
 SS_NONNULL()
-ss_time ssrequest_service_describe(
-    const struct ssrequest_service *service, struct request_held *held);
+ss_time ssrequest_service_describe(struct ssrequest_service *service, struct request_held *held);
 
 /* Returns whether counting began, and the target was never out of reach. */
 SS_NONNULL()

@@ -123,6 +123,23 @@ TEST_WITH(requests_of_a_second_count_although_the_tally_is_cleared, set_up, tear
     assert_int_equal(request_rows_close(it->rows, NULL), 0);
 }
 
+TEST_WITH(requests_of_a_second_count_although_tallies_are_exchanged, set_up, tear_down) {
+    struct request_tally other;
+    assert_int_equal(request_tally_open(&other, SS_SECOND, NULL), 0);
+    struct request_one first = send_one(0, 0, 0);
+    end_one(&first, 1, REQUEST_SUCCESS);
+    request_rows_exchange(it->rows, &it->made.tally, &other, 1);
+    send_one(1, 2, 2);
+    request_rows_exchange(it->rows, &it->made.tally, &other, 3);
+    send_one(2, 3, 3);
+    request_rows_finish(it->rows, SS_SECOND);
+    assert_int_equal(request_rows_last(it->rows)->due, 3);
+    assert_int_equal(request_rows_last(it->rows)->sent, 3);
+    assert_int_equal(request_rows_last(it->rows)->completed, 1);
+    assert_int_equal(request_rows_close(it->rows, NULL), 0);
+    request_tally_close(&other);
+}
+
 TEST_WITH(response_times_of_each_second_are_recorded, set_up, tear_down) {
     open_record();
     request_rows_begin(it->rows, 1795000000.5);

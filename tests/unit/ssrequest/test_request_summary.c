@@ -47,9 +47,16 @@ TEST_WITH(summary_begins_with_the_load_that_was_reached, made_up_set_up, made_up
     print();
     assert_says(text, "- At 50.0 % load the service answers 100 (100 to 100) requests per second;");
     assert_does_not_say(text, "too narrow");
+    assert_does_not_say(text, "episodes,");
+    assert_says(text, "- The interval is of this run only");
+    held.episodes = 6;
+    print();
+    assert_says(text, "- The interval is that of 6 episodes");
+    assert_does_not_say(text, "of this run only");
     held.rate_high = 102;
     held.limited_seconds = 6;
     print();
+    assert_does_not_say(text, "of 6 episodes");
     assert_says(
         text, "- At 40.0 % load, the most that it reached, the service answers 80 requests");
     assert_says(text, "A load of 50.0 % was out of reach");

@@ -94,6 +94,35 @@ TEST_WITH(clearing_a_tally_keeps_unfinished_requests, make, forget) {
     assert_int_equal(tally.timeout, 10 * SS_SECOND);
 }
 
+TEST_WITH(exchanged_tally_counts_what_is_in_progress, make, forget) {
+    struct request_tally other;
+    struct ss_error error = {0};
+    assert_succeeds(request_tally_open(&other, 10 * SS_SECOND, &error), error);
+    send(0, 1);
+    send(1, 2);
+    end(0, 1, 3, REQUEST_SUCCESS);
+    request_tally_due(&tally);
+    request_tally_exchange(&tally, &other, SS_SECOND);
+    assert_int_equal(other.intended, 1);
+    assert_int_equal(other.sent, 1);
+    assert_int_equal(other.unfinished + other.waiting, 0);
+    assert_int_equal(tally.intended, 2);
+    assert_int_equal(tally.sent, 1);
+    assert_int_equal(tally.waiting, 1);
+    end(1, 2, SS_SECOND + 4, REQUEST_RESET);
+    send(SS_SECOND, 2 * SS_SECOND);
+    request_tally_exchange(&tally, &other, 3 * SS_SECOND);
+    assert_int_equal(tally.left_out, 2 * SS_SECOND);
+    assert_int_equal(request_tally_failed(&tally), 0);
+    assert_int_equal(tally.sent, 2);
+    assert_int_equal(tally.outcomes[REQUEST_SUCCESS], 1);
+    assert_int_equal(tally.unfinished_most, 2);
+    /* The time in between is not part of what is counted. */
+    end(SS_SECOND, 2 * SS_SECOND, 4 * SS_SECOND, REQUEST_RESET);
+    assert_int_equal(tally.first_failure, 2 * SS_SECOND);
+    request_tally_close(&other);
+}
+
 TEST_WITH(another_run_begins_without_waiting_requests, make, forget) {
     request_tally_due(&tally);
     send(1, 2);

@@ -16,6 +16,7 @@ static const struct service_options at_load = {
     .feedback = "own",
     .rate_control = SS_CONTROL_OF_RATE,
     .rate_max = INFINITY,
+    .episodes = 1,
 };
 
 /* A service with workers enough for 2 CPUs. */
@@ -36,18 +37,18 @@ static struct queue_run_options make(const struct service_options *held, ss_time
 
 /* The result of the last run. */
 static struct request_tally tally;
+static struct queue_run_end last_end;
 
 static struct request_held hold(struct queue_run_options *options) {
-    static struct queue_run_end end;
     struct ss_error error = {0};
     struct request_profile profile = {0};
     assert_succeeds(request_profile_constant(&profile, 1, SERVICE_SENDING_MAX, &error), error);
     options->profile = &profile;
     request_tally_close(&tally);
     assert_succeeds(request_tally_open(&tally, options->timeout, &error), error);
-    assert_succeeds(queue_run(options, &tally, &end, &error), error);
+    assert_succeeds(queue_run(options, &tally, &last_end, &error), error);
     request_profile_free(&profile);
-    return end.held;
+    return last_end.held;
 }
 
 /* Returns the load of shot noise: its mean squared error in windows of 500 ms. */
@@ -145,6 +146,8 @@ static void open_slow(const struct service_options *options) {
     memset(&slow, 0, sizeof slow);
     slow.counters = (struct ss_counters){.set = 1, .capacity = CPUS, .cpus = CPUS, .ran = true};
     assert_succeeds(service_control_open(&slow.control, options, CPUS, &error), error);
+    assert_succeeds(
+        service_control_plan(&slow.control, 10000 * SS_SECOND, 5 * SS_SECOND, &error), error);
     service_control_begin(&slow.control, (struct ss_counters_source){read_slow, NULL}, 0);
 }
 
@@ -281,6 +284,74 @@ TEST(interval_of_the_rate_contains_the_true_rate) {
     assert_that(inside, <=, 99);
 }
 
+/* Returns in how many of 50 runs, which differ by 6 %, the interval contains the mean rate. */
+static int cover(uint64_t episodes, double per_episode) {
+    struct service_options held = at_load;
+    int inside = 0;
+    held.load = "50%";
+    held.episodes = episodes;
+    for (uint64_t seed = 1; seed <= 50; seed++) {
+        struct queue_run_options options = make(&held, 50 * MS);
+        options.service.between_runs = 0.06;
+        options.service.per_episode = per_episode;
+        options.seed = options.service.seed = seed;
+        struct request_held result = hold(&options);
+        assert_that(result.episodes, ==, episodes > 0 ? episodes : 6);
+        inside += result.rate_low <= 20.1 && 20.1 <= result.rate_high;
+    }
+    return inside;
+}
+
+TEST(interval_of_episodes_covers_what_differs_between_them) {
+    assert_that(cover(0, 1), >=, 43);
+    assert_that(cover(0, 0.5), <=, 40);
+    assert_that(cover(1, 1), <=, 20);
+}
+
+TEST(each_episode_begins_with_a_search_and_settles) {
+    struct service_options held = at_load;
+    held.load = "50%";
+    held.episodes = 6;
+    struct queue_run_options options = make(&held, 20 * MS);
+    struct request_held result = hold(&options);
+    assert_that(result.episodes, ==, 6);
+    assert_near(result.seconds, 30, 0.7);
+    for (uint32_t i = 0; i < result.episodes; i++)
+        assert_near(result.episode_rates[i], 50, 0.5);
+    /* The requests of searches, and of the first 5 s of control, do not count. */
+    assert_near((double)tally.intended, 50 * 30, 40);
+    assert_near(ss_time_seconds(last_end.left_out), 5 * (2.6 + 5), 1.5);
+    assert_near(last_end.meter.seconds, 30, 0.7);
+    assert_near(last_end.meter.busy_seconds / last_end.meter.seconds / CPUS, 0.5, 0.01);
+}
+
+/* Returns how many episodes divide this duration. */
+static uint32_t plan(const char *load, uint64_t episodes, ss_time duration, ss_time settle) {
+    struct service_options held = at_load;
+    struct service_control control;
+    struct ss_error error = {0};
+    held.load = load;
+    held.episodes = episodes;
+    assert_succeeds(service_control_open(&control, &held, CPUS, &error), error);
+    int err = service_control_plan(&control, duration, settle, &error);
+    uint32_t planned = err < 0 ? 0 : control.episodes;
+    service_control_close(&control);
+    return planned;
+}
+
+TEST(episodes_are_at_least_ten_seconds_and_twice_settle_long) {
+    assert_that(plan("50%", 0, SS_TIME_NEVER, 5 * SS_SECOND), ==, 6);
+    assert_that(plan("50%", 0, 3600 * SS_SECOND, 5 * SS_SECOND), ==, 6);
+    assert_that(plan("50%", 0, 59 * SS_SECOND, 5 * SS_SECOND), ==, 5);
+    assert_that(plan("50%", 0, 60 * SS_SECOND, 10 * SS_SECOND), ==, 3);
+    /* Two episodes say too little about their scatter, unless they are requested. */
+    assert_that(plan("50%", 0, 29 * SS_SECOND, 5 * SS_SECOND), ==, 1);
+    assert_that(plan("50%", 2, 29 * SS_SECOND, 5 * SS_SECOND), ==, 2);
+    assert_that(plan("50%", 3, 29 * SS_SECOND, 5 * SS_SECOND), ==, 0);
+    assert_that(plan("50%", 1, 2 * SS_SECOND, 1 * SS_SECOND), ==, 1);
+    assert_that(plan("50%", 0, 5 * SS_SECOND, 5 * SS_SECOND), ==, 0);
+}
+
 TEST(short_run_has_no_interval) {
     struct service_options held = at_load;
     held.load = "50%";
@@ -330,6 +401,34 @@ static uint64_t answer_until(uint64_t *step, uint64_t end, uint64_t pending, uin
     for (; *step < end; (*step)++)
         pending = answer_up_to(*step, pending, room);
     return pending;
+}
+
+/* The next episode waits for the last answers of the one before. */
+TEST(episodes_do_not_overlap) {
+    struct service_options held = at_load;
+    const struct service_control *control = &slow.control;
+    struct ss_error error = {0};
+    uint64_t step = 0;
+    held.load = "50%";
+    held.episodes = 2;
+    open_slow(&held);
+    slow.control.length = 10 * SS_SECOND;
+    for (uint64_t pending = 0; !control->resting; step++)
+        pending = answer_up_to(step, pending, 1000);
+    assert_false(control->counting);
+    assert_near(control->action.rate, 0, 1e-9);
+    slow.counters.time = step * SS_RATE_INTERVAL;
+    assert_succeeds(service_control_step(&slow.control, slow.counters.time, 1, &error), error);
+    assert_that(control->episode, ==, 0);
+    answer_up_to(step + 1, 0, 1000);
+    assert_that(control->episode, ==, 1);
+    assert_that(control->rate.stage, ==, SS_RATE_SILENT);
+    assert_that(control->begin, ==, SS_TIME_NEVER);
+    assert_false(control->over);
+    for (step += 2; !control->over; step++)
+        answer_up_to(step, 0, 1000);
+    assert_true(control->counting);
+    service_control_close(&slow.control);
 }
 
 TEST(rate_recovers_from_an_overload) {
@@ -535,6 +634,68 @@ TEST(interval_is_that_of_batches) {
     assert_false(held.correlated);
     assert_near(held.rate_high - 100, 2.0930 * deviation, 0.005);
     assert_near(held.rate_low - 100, -2.0930 * deviation, 0.005);
+}
+
+/* Adds six episodes of 10 s at these rates, or one of a minute. */
+static void add_episodes(struct service_figures *figures, const double *rates, bool one) {
+    for (size_t i = 0; i < 6; i++) {
+        add_intervals(figures, 100, 1 / rates[i], 0.5);
+        for (size_t j = 100 * i; j < figures->count; j++) {
+            figures->intervals[j].episode = one ? 0 : (uint32_t)i;
+            figures->intervals[j].end = (j - (one ? 0 : 100 * i) + 1) * 100 * MS;
+        }
+    }
+}
+
+TEST(interval_is_that_of_the_scatter_between_episodes) {
+    static const double rates[] = {98, 103, 97, 101, 100, 101};
+    struct service_figures figures = {0};
+    double squares = 0;
+    for (size_t i = 0; i < 6; i++)
+        squares += (rates[i] - 100) * (rates[i] - 100);
+    add_episodes(&figures, rates, false);
+    struct request_held held = finish(&figures, 0);
+    assert_that(held.episodes, ==, 6);
+    assert_near(held.episode_rates[1], 103, 0.05);
+    /* Of Student's distribution with 5 degrees, the quantile of 97.5 % is 2.5706. */
+    double half = 2.5706 * sqrt(squares / 5 / 6);
+    assert_near(held.rate_high - held.rate, half, 0.01);
+    assert_near(held.rate - held.rate_low, half, 0.01);
+    assert_false(held.correlated);
+}
+
+/* The cost changes within episodes only. */
+TEST(interval_of_episodes_is_never_narrower_than_that_of_batches) {
+    static const double rates[] = {100, 100, 100, 100, 100, 100};
+    struct request_held held[2];
+    for (int i = 0; i < 2; i++) {
+        struct service_figures figures = {0};
+        add_episodes(&figures, rates, i);
+        for (size_t j = 0; j < figures.count; j++)
+            figures.intervals[j].used *= j / 20 % 5 == 0 ? 1.4 : 0.9;
+        held[i] = finish(&figures, 0);
+        assert_that(held[i].episodes, ==, i ? 1 : 6);
+    }
+    assert_that(held[1].rate_high - held[1].rate_low, >, 2);
+    assert_near(held[0].rate_low, held[1].rate_low, 1e-9);
+    assert_near(held[0].rate_high, held[1].rate_high, 1e-9);
+}
+
+/* An episode that ends before the load is reached has not settled. */
+TEST(load_settles_in_each_episode) {
+    static const double rates[] = {100, 100, 100, 100, 100, 50};
+    struct service_figures figures = {0};
+    add_episodes(&figures, rates, false);
+    struct request_held held = finish(&figures, 0);
+    assert_true(isnan(held.settled_seconds));
+    add_episodes(&figures, rates, false);
+    for (size_t i = 300; i < 320; i++)
+        figures.intervals[i].used *= 2;
+    figures.count = 500;
+    assert_near(finish(&figures, 0).settled_seconds, 2, 1e-9);
+    add_episodes(&figures, rates, false);
+    figures.count = 500;
+    assert_near(finish(&figures, 5 * SS_SECOND).seconds, 25, 1e-9);
 }
 
 /* A cost that alternates within 2 s is the same in each batch. */

@@ -247,6 +247,10 @@ static void print_held(struct ss_json *json, const struct request_held *held) {
     ss_json_number(json, "rate", held->rate);
     ss_json_number(json, "rate_low", held->rate_low);
     ss_json_number(json, "rate_high", held->rate_high);
+    ss_json_open(json, "episode_rates", '[');
+    for (uint32_t i = 0; i < held->episodes; i++)
+        ss_json_number(json, NULL, held->episode_rates[i]);
+    ss_json_close(json, ']');
     ss_json_bool(json, "correlated", held->correlated);
     ss_json_number(json, "cost_change", held->cost_change);
     ss_json_number(json, "background_cpus", held->background);
@@ -274,7 +278,7 @@ void request_document_print(FILE *stream, const struct request_result *result) {
     ss_json_text(&json, "version", ss_version());
     ss_json_number(&json, "begin_epoch_seconds", result->begin);
     ss_json_number(&json, "end_epoch_seconds",
-        result->begin + ss_time_seconds(ss_time_add(result->skipped, result->took)));
+        result->begin + ss_time_seconds(result->skipped + result->left_out + result->took));
     print_request(&json, result);
     if (result->capacity)
         print_capacity(&json, result);

@@ -391,14 +391,28 @@ bool request_rows_advance(struct request_rows *rows, ss_time now) {
     return ended;
 }
 
+/*
+ * Turns totals before this second into counts of this second, and back. In between, the tally may
+ * change as a whole.
+ */
+static void swap_totals(struct request_rows *rows, const struct request_tally *tally) {
+    rows->due = tally->intended - rows->due;
+    rows->sent = tally->sent - rows->sent;
+    rows->refused = tally->refused - rows->refused;
+}
+
 void request_rows_clear(struct request_rows *rows, struct request_tally *tally) {
-    uint64_t due = tally->intended - rows->due;
-    uint64_t sent = tally->sent - rows->sent, refused = tally->refused - rows->refused;
+    swap_totals(rows, tally);
     request_tally_clear(tally);
     /* These may be below 0: only differences from them count. */
-    rows->due = tally->intended - due;
-    rows->sent = tally->sent - sent;
-    rows->refused = tally->refused - refused;
+    swap_totals(rows, tally);
+}
+
+void request_rows_exchange(struct request_rows *rows, struct request_tally *tally,
+    struct request_tally *other, ss_time now) {
+    swap_totals(rows, tally);
+    request_tally_exchange(tally, other, now);
+    swap_totals(rows, tally);
 }
 
 void request_rows_finish(struct request_rows *rows, ss_time now) {

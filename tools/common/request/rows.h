@@ -74,6 +74,11 @@ SS_NONNULL() bool request_rows_advance(struct request_rows *rows, ss_time now);
 /* Clears the tally. The current second still counts all of its requests. */
 SS_NONNULL() void request_rows_clear(struct request_rows *rows, struct request_tally *tally);
 
+/* Exchanges both tallies, as request_tally_exchange() does; the second counts all its requests. */
+SS_NONNULL()
+void request_rows_exchange(struct request_rows *rows, struct request_tally *tally,
+    struct request_tally *other, ss_time now);
+
 /* Ends the last second at the end of the run; it may be shorter than a second. */
 SS_NONNULL() void request_rows_finish(struct request_rows *rows, ss_time now);
 

@@ -30,6 +30,8 @@ struct request_machine {
     double contention[2];      /* a and b of --contention */
 };
 
+#define REQUEST_EPISODES_MAX 100
+
 /* A service whose load was held by the rate. Loads are from 0 to 1; NaN: unknown. */
 struct request_held {
     const char *target; /* as given: a load, or the trace of a load */
@@ -37,18 +39,21 @@ struct request_held {
     double cpus;        /* that make a load of 1 */
     double seconds;     /* counted, as are the following figures */
     double target_mean, load_mean;
-    double error_mean_percent, error_mse_e4; /* target minus load, in windows of 500 ms */
-    double overshoot_percent;                /* the largest load minus target of these windows */
-    double settled_seconds;                  /* since control began; see struct ss_settling */
-    double cost;                             /* CPU time of a request, seconds */
-    double rate;                             /* requests per second at the mean target */
-    double rate_low, rate_high;              /* 95 % confidence interval of `rate` */
+    double error_mean_percent, error_mse_e4;    /* target minus load, in windows of 500 ms */
+    double overshoot_percent;                   /* the largest load minus target of these windows */
+    double settled_seconds;                     /* since control began, of the slowest episode; see
+                                                   struct ss_settling */
+    double cost;                                /* CPU time of a request, seconds */
+    double rate;                                /* requests per second at the mean target */
+    double rate_low, rate_high;                 /* 95 % confidence interval of `rate` */
+    uint32_t episodes;                          /* parts of the run, each with a search */
+    double episode_rates[REQUEST_EPISODES_MAX]; /* like `rate` */
     bool correlated;    /* the interval is too narrow: its batches are correlated */
     double cost_change; /* of the last 10 s, relative to the 10 s before; 0: no more than noise */
     double background;  /* CPUs that the service used before the first request */
     char uneven[96];    /* which process did most of the work; "": none */
     double limited_seconds; /* for how long a bound of the rate kept the load below the target,
-                               up to the end; 0: it did not */
+                               up to the end of an episode, summed; 0: it did not */
 };
 
 /* Requests count as late if they are sent later than this. */
@@ -77,11 +82,12 @@ struct request_result {
     bool turned;                     /* the rate was changed during the run */
 
     /* Results: */
-    double begin;    /* seconds since 1970, UTC; NaN in virtual time */
-    ss_time asked;   /* time in which requests were due */
-    bool stopped;    /* sending was stopped, by a signal or a command, before its planned end */
-    ss_time took;    /* time until the last request ended or was abandoned; at least `asked` */
-    ss_time skipped; /* start of the figures on the tally's clock */
+    double begin;     /* seconds since 1970, UTC; NaN in virtual time */
+    ss_time asked;    /* time in which requests were due */
+    bool stopped;     /* sending was stopped, by a signal or a command, before its planned end */
+    ss_time took;     /* time until the last request ended or was abandoned; at least `asked` */
+    ss_time skipped;  /* start of the figures on the tally's clock */
+    ss_time left_out; /* time between the episodes, which none of the figures includes */
     double own_cpu_seconds;  /* CPU time of the generator; NaN if unknown */
     double own_wait_seconds; /* time ready to run without a CPU; NaN if unknown */
     double connections;      /* number of connections opened; NaN in a simulation */

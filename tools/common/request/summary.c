@@ -135,6 +135,20 @@ static const char *rate_of(char text[128], const struct request_result *result) 
     return text;
 }
 
+/* Reports for which runs the interval of the rate holds. */
+static void tell_scope(FILE *stream, const struct request_held *held) {
+    if (is_limited(held) || held->follows || isnan(held->rate_low))
+        return;
+    if (held->episodes > 1)
+        say(stream,
+            "The interval is that of %u episodes, each with new connections: a restart of the "
+            "service may change the rate by more.",
+            held->episodes);
+    else
+        say(stream, "The interval is of this run only: other runs may differ by more. Use a "
+                    "--duration of 60s or longer, and more than one of --episodes.");
+}
+
 /* Reports what makes the rate doubtful. */
 static void tell_doubts(FILE *stream, const struct request_held *held) {
     if (is_limited(held))
@@ -182,6 +196,7 @@ static void tell_held(FILE *stream, const struct request_result *result) {
         request_show_time(ss_histogram_quantile(times, 0.95)).text,
         request_show_time(ss_histogram_quantile(times, 0.99)).text,
         request_show_time(held->cost).text);
+    tell_scope(stream, held);
     tell_doubts(stream, held);
 }
 

@@ -37,6 +37,7 @@ static void clear_windows(struct request_tally *tally) {
 int request_tally_open(struct request_tally *tally, ss_time timeout, struct ss_error *error) {
     memset(tally, 0, sizeof *tally);
     tally->timeout = timeout;
+    tally->left = SS_TIME_NEVER;
     tally->first_failure = SS_TIME_NEVER;
     clear_windows(tally);
     for (unsigned i = 0; i < HISTOGRAMS; i++) {
@@ -68,6 +69,26 @@ void request_tally_clear(struct request_tally *tally) {
         ss_histogram_clear(histogram_of(tally, i));
 }
 
+void request_tally_exchange(struct request_tally *tally, struct request_tally *other, ss_time now) {
+    uint64_t unfinished = tally->unfinished, waiting = tally->waiting;
+    struct request_tally before = *tally;
+    before.sent -= unfinished;
+    before.intended -= unfinished + waiting;
+    before.unfinished = before.waiting = 0;
+    before.left = now;
+
+    *tally = *other;
+    tally->sent += unfinished;
+    tally->intended += unfinished + waiting;
+    tally->unfinished = unfinished;
+    tally->waiting = waiting;
+    if (tally->unfinished_most < unfinished)
+        tally->unfinished_most = unfinished;
+    if (tally->left != SS_TIME_NEVER)
+        tally->left_out = ss_time_add(tally->left_out, ss_time_since(now, tally->left));
+    *other = before;
+}
+
 void request_tally_begin(struct request_tally *tally) {
     tally->waiting = tally->unfinished = 0;
     request_tally_clear(tally);
@@ -94,16 +115,16 @@ void request_tally_send(struct request_tally *tally, ss_time due, ss_time sent) 
 
 void request_tally_end(struct request_tally *tally, const struct request_ended *ended) {
     bool succeeded = ended->outcome == REQUEST_SUCCESS;
-    ss_time finished = ended->finished;
+    ss_time finished = ended->finished, counted = ss_time_since(finished, tally->left_out);
     tally->unfinished--;
     tally->outcomes[ended->outcome]++;
     tally->bytes += ended->bytes;
     if (ended->status > 0 && ended->status < REQUEST_STATUSES)
         tally->statuses[ended->status]++;
-    if (!succeeded && finished < tally->first_failure)
-        tally->first_failure = finished;
-    if (!succeeded && finished > tally->last_failure)
-        tally->last_failure = finished;
+    if (!succeeded && counted < tally->first_failure)
+        tally->first_failure = counted;
+    if (!succeeded && counted > tally->last_failure)
+        tally->last_failure = counted;
 
     if (ended->outcome == REQUEST_TIMEOUT) {
         ss_time limit = ss_time_add(ended->sent, tally->timeout);
@@ -122,10 +143,10 @@ void request_tally_end(struct request_tally *tally, const struct request_ended *
         return;
     /* The windows begin with the first success. */
     if (tally->ended_count.from == SS_TIME_NEVER)
-        tally->ended_count.from = tally->ended_seconds.from = finished;
-    ss_windows_add(&tally->ended_count, finished, finished, 1);
+        tally->ended_count.from = tally->ended_seconds.from = counted;
+    ss_windows_add(&tally->ended_count, counted, counted, 1);
     ss_windows_add(
-        &tally->ended_seconds, finished, finished, ss_time_seconds(lengths[REQUEST_INTENDED]));
+        &tally->ended_seconds, counted, counted, ss_time_seconds(lengths[REQUEST_INTENDED]));
 }
 
 void request_tally_abandon(struct request_tally *tally, ss_time due, ss_time sent, ss_time now) {

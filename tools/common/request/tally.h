@@ -63,7 +63,10 @@ struct request_tally {
     uint64_t unfinished_most;
     ss_time first_failure, last_failure; /* times at which the first and the last failed request
                                             ended; SS_TIME_NEVER and 0 if none */
-    ss_time timeout; /* value of --timeout; timeouts count as at least this long */
+    ss_time left_out; /* time that was not counted, see request_tally_exchange(); the windows and
+                         the two times above go without it */
+    ss_time left;     /* when counting was left off; SS_TIME_NEVER if it was not */
+    ss_time timeout;  /* value of --timeout; timeouts count as at least this long */
     struct ss_histogram successes[REQUEST_ORIGINS];
     /*
      * Response times of all requests except refused ones. Unfinished and unsent requests count with
@@ -85,6 +88,13 @@ SS_NONNULL() void request_tally_close(struct request_tally *tally);
  * so that the equations hold.
  */
 SS_NONNULL() void request_tally_clear(struct request_tally *tally);
+
+/*
+ * Exchanges both tallies, so that requests from `now` on count in what was `other`. Requests in
+ * progress now belong to that one.
+ */
+SS_NONNULL()
+void request_tally_exchange(struct request_tally *tally, struct request_tally *other, ss_time now);
 
 /* Resets everything, for another run. */
 SS_NONNULL() void request_tally_begin(struct request_tally *tally);

@@ -43,6 +43,13 @@ static int load_target(struct service_control *control, const struct service_opt
     return ss_module_set_load(&control->set, SS_KIND_TRACE, SS_TRACE_DEFAULT, options->load, error);
 }
 
+/* Begins with nothing in the memory of the modules. */
+static int open_board(struct service_control *control, struct ss_error *error) {
+    free(control->board);
+    control->board = ss_board_allocate(1, ss_module_set_memory(&control->set), false);
+    return control->board ? 0 : ss_error_memory(error);
+}
+
 int service_control_open(struct service_control *control, const struct service_options *options,
     double cpus, struct ss_error *error) {
     struct ss_module_set *set = &control->set;
@@ -63,8 +70,7 @@ int service_control_open(struct service_control *control, const struct service_o
         ss_module_set_load(set, SS_KIND_DITHERING, "null", NULL, error) < 0 ||
         ss_module_set_prepare(set, error) < 0)
         return -1;
-    control->board = ss_board_allocate(1, ss_module_set_memory(set), false);
-    return control->board ? 0 : ss_error_memory(error);
+    return open_board(control, error);
 }
 
 void service_control_close(struct service_control *control) {
@@ -75,7 +81,7 @@ void service_control_close(struct service_control *control) {
     *control = (struct service_control){0};
 }
 
-ss_time service_control_duration(const struct service_control *control, ss_time asked) {
+static ss_time find_duration(const struct service_control *control, ss_time asked) {
     struct ss_self selves[SS_KINDS];
     ss_module_set_selves(&control->set, NULL, 1, selves);
     ss_time length = control->set.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
@@ -84,20 +90,50 @@ ss_time service_control_duration(const struct service_control *control, ss_time 
     return asked < length ? asked : length;
 }
 
+int service_control_plan(
+    struct service_control *control, ss_time asked, ss_time settle, struct ss_error *error) {
+    const struct service_options *options = control->options;
+    ss_time duration = find_duration(control, asked);
+    ss_time shortest = settle > SERVICE_EPISODE / 2 ? 2 * settle : SERVICE_EPISODE;
+    uint64_t room = duration / shortest, chosen = options->episodes;
+
+    if (settle >= duration)
+        return ss_error_fail(error, "--settle leaves no time to count: use a shorter time");
+    if (chosen > 1 && chosen > room)
+        return ss_error_fail(error,
+            "--episodes: %llu episodes of at least %.4g s, and twice --settle, need a longer "
+            "--duration: use at least %.4gs",
+            (unsigned long long)chosen, ss_time_seconds(SERVICE_EPISODE),
+            ss_time_seconds(shortest) * (double)chosen);
+    if (chosen == 0)
+        chosen = room < SERVICE_EPISODES ? room : SERVICE_EPISODES;
+    if (options->load_trace || (options->episodes == 0 && chosen < SERVICE_EPISODES_MIN))
+        chosen = 1;
+    control->episodes = (uint32_t)chosen;
+    control->settle = settle;
+    control->length = duration / chosen;
+    return 0;
+}
+
 static int read_latest(void *context, struct ss_counters *counters) {
     const struct service_control *control = context;
     *counters = control->latest;
     return 0;
 }
 
-void service_control_begin(
-    struct service_control *control, struct ss_counters_source counters, ss_time now) {
+/* Begins a search for the rate. */
+static void search(struct service_control *control, ss_time now) {
     struct ss_pipeline pipeline;
     struct ss_counters_source latest = {read_latest, control};
     ss_pipeline_open(&pipeline, &control->set, control->board, 0, latest);
     ss_rate_open(&control->rate, &pipeline, control->options->rate_max, now);
-    control->counters = counters;
     control->begin = SS_TIME_NEVER;
+}
+
+void service_control_begin(
+    struct service_control *control, struct ss_counters_source counters, ss_time now) {
+    search(control, now);
+    control->counters = counters;
     control->background = NAN;
 }
 
@@ -115,6 +151,7 @@ void service_control_observe(void *context, const struct request_one *one, enum 
 static int add_interval(
     struct service_control *control, const struct ss_load *load, double target, ss_time now) {
     const struct service_interval interval = {
+        .episode = control->episode,
         .end = ss_time_since(now, control->begin),
         .seconds = load->seconds,
         .used = load->load * control->set.load_cpus * load->seconds,
@@ -131,15 +168,70 @@ static int look_back(struct service_control *control, ss_time now) {
     int result = 0;
     if (control->action.deadline == 0) /* the first step */
         control->first = control->before = control->latest;
-    if (control->rate.stage == SS_RATE_SILENT &&
+    if (control->episode == 0 && control->rate.stage == SS_RATE_SILENT &&
         ss_load_between(source, &control->first, &control->latest, &load))
         control->background = load.load * control->set.load_cpus;
-    if (control->begin != SS_TIME_NEVER &&
+    if (control->begin != SS_TIME_NEVER && !control->resting &&
         ss_load_between(source, &control->before, &control->latest, &load))
         result = add_interval(control, &load, control->rate.target, now);
     control->before = control->latest;
     control->counts_before = control->counts;
     return result;
+}
+
+static ss_time limited_until(const struct service_control *control, ss_time now) {
+    return ss_time_since(now, control->rate.limited_since);
+}
+
+/* Begins the next episode, which knows nothing of the earlier ones. */
+static int begin_episode(struct service_control *control, ss_time now, struct ss_error *error) {
+    if (open_board(control, error) < 0)
+        return -1;
+    control->resting = false;
+    control->episode++;
+    control->ended_before = control->counts.ended;
+    search(control, now);
+    return 0;
+}
+
+/* Sends nothing until the next decision. */
+static void rest(struct service_control *control, ss_time now) {
+    control->resting = true;
+    control->counting = false;
+    control->action = (struct ss_rate_action){.deadline = ss_time_add(now, SS_RATE_INTERVAL)};
+}
+
+/* Notes what begins or ends by the time since control began. */
+static void judge_time(struct service_control *control, ss_time now) {
+    ss_time controlled = ss_time_since(now, control->begin);
+    control->counting = controlled >= control->settle;
+    if (controlled < control->length)
+        return;
+    control->over = control->episode + 1 == control->episodes;
+    if (control->over)
+        return;
+    control->limited = ss_time_add(control->limited, limited_until(control, now));
+    rest(control, now);
+}
+
+/* Decides the rate. */
+static int decide(
+    struct service_control *control, ss_time now, uint64_t pending, struct ss_error *error) {
+    uint64_t ended = control->counts.ended - control->ended_before;
+    const struct ss_rate_counts counts = {.due = ended + pending, .ended = ended};
+    control->action = ss_rate_step(&control->rate, now, &counts);
+    if (control->action.failure)
+        return ss_error_fail(error, "%s",
+            control->action.failure == SS_FAILURE_COUNTERS ? "the load can no longer be measured"
+                                                           : "a module returned NaN");
+    if (control->begin != SS_TIME_NEVER || control->rate.stage != SS_RATE_CONTROL)
+        return 0;
+    control->begin = now;
+    if (control->rate.target > 0 && control->action.rate <= 0)
+        return ss_error_fail(error,
+            "%llu requests did not raise the load: it may not be that of the service",
+            (unsigned long long)ended);
+    return 0;
 }
 
 int service_control_step(
@@ -151,31 +243,29 @@ int service_control_step(
         return ss_error_fail(error, "cannot read the load of the service: %s", strerror(-why));
     if (look_back(control, now) < 0)
         return ss_error_memory(error);
-    control->counts.due = control->counts.ended + pending;
-    control->action = ss_rate_step(&control->rate, now, &control->counts);
-    if (control->action.failure)
-        return ss_error_fail(error, "%s",
-            control->action.failure == SS_FAILURE_COUNTERS ? "the load can no longer be measured"
-                                                           : "a module returned NaN");
-    if (control->begin != SS_TIME_NEVER || control->rate.stage != SS_RATE_CONTROL)
+    if (control->resting && pending > 0) {
+        rest(control, now);
         return 0;
-    control->begin = now;
-    if (control->rate.target > 0 && control->action.rate <= 0)
-        return ss_error_fail(error,
-            "%llu requests did not raise the load: it may not be that of the service",
-            (unsigned long long)control->counts.ended);
+    }
+    if (control->resting && begin_episode(control, now, error) < 0)
+        return -1;
+    if (decide(control, now, pending, error) < 0)
+        return -1;
+    if (control->begin != SS_TIME_NEVER)
+        judge_time(control, now);
     return 0;
 }
 
 void service_control_describe(
-    const struct service_control *control, ss_time settle, ss_time now, struct request_held *held) {
+    struct service_control *control, ss_time now, struct request_held *held) {
     const struct service_options *options = control->options;
+    ss_time limited = control->resting ? 0 : limited_until(control, now);
     *held = (struct request_held){
         .target = options->load_trace ? options->load_trace : options->load,
         .follows = options->load_trace,
         .cpus = control->set.load_cpus,
         .background = control->background,
-        .limited_seconds = ss_time_seconds(ss_time_since(now, control->rate.limited_since)),
+        .limited_seconds = ss_time_seconds(ss_time_add(control->limited, limited)),
     };
-    service_figures_finish(&control->figures, settle, held);
+    service_figures_finish(&control->figures, control->settle, held);
 }

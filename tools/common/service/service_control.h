@@ -21,6 +21,7 @@ struct service_options {
     const char *feedback;     /* NAME[,OPTIONS] */
     const char *rate_control; /* NAME[,OPTIONS] */
     double rate_max;          /* requests per second; infinity: no bound */
+    uint64_t episodes;        /* 0: as many as fit, up to SERVICE_EPISODES */
 };
 
 // clang-format off
@@ -33,6 +34,11 @@ struct service_options {
         .help = "make the load of the service follow this trace: FILE[,OPTIONS], such as "          \
                 "day.txt,scale=1/720; see module trace/file"},                                      \
         .excludes = SERVICE_EXCLUDES},                                                              \
+    {0, "N", {"episodes", SS_OPTION_COUNT_AT(config, service.episodes), .min = "1", .max = "100",   \
+        .help = "divide --duration into this many episodes, each with new connections and its own " \
+                "search for the rate, whose scatter gives the interval of the rate; default: 6, "   \
+                "or as many as are at least 10s and twice --settle long"},                          \
+        .needs = "load"},                                                                           \
     {0, "NAME", {"feedback", SS_OPTION_TEXT, .offset = offsetof(config, service.feedback),          \
         .help = "module that measures the load: NAME[,OPTIONS]; default: own, or exact with --of machine"},                 \
         .needs = SERVICE_NEEDS},                                                                    \
@@ -50,6 +56,14 @@ struct service_options {
 /* The defaults of --duration, unless a trace ends, and of --settle. */
 #define SERVICE_DURATION (60 * SS_SECOND)
 #define SERVICE_SETTLE   (5 * SS_SECOND)
+
+/*
+ * The default number of episodes, and how long each of them is at least. Fewer than EPISODES_MIN
+ * say too little about their scatter to be a default.
+ */
+#define SERVICE_EPISODES     6
+#define SERVICE_EPISODES_MIN 3
+#define SERVICE_EPISODE      (10 * SS_SECOND)
 
 /* The end of the generator's schedule, which control ends earlier. */
 #define SERVICE_SENDING_MAX (UINT64_C(36500) * 86400 * SS_SECOND)
@@ -72,9 +86,16 @@ struct service_control {
     const struct service_options *options;
     struct ss_rate rate;
     struct ss_rate_action action; /* in force */
-    ss_time begin;                /* when control of the rate began; SS_TIME_NEVER: not yet */
+    ss_time begin; /* when control of the rate began in this episode; SS_TIME_NEVER: not yet */
     struct ss_rate_counts counts;
-    uint64_t failures; /* of the requests that ended */
+    ss_time settle, length;     /* how long control is not counted, and lasts, in each episode */
+    uint32_t episodes, episode; /* their number, and the current one, from 0 */
+    uint64_t ended_before;      /* requests of earlier episodes */
+    ss_time limited;            /* in earlier episodes; see struct request_held */
+    bool counting;              /* requests count: the rate is controlled, and --settle is over */
+    bool resting;               /* waits for the last answers of an episode */
+    bool over;                  /* the last episode is complete */
+    uint64_t failures;          /* of the requests that ended */
     struct service_figures figures;
     struct ss_counters first, before, latest; /* readings: the first one and the two latest ones */
     struct ss_rate_counts counts_before;
@@ -88,10 +109,12 @@ SS_MUST_USE SS_NONNULL() int service_control_open(struct service_control *contro
 SS_NONNULL()
 void service_control_close(struct service_control *control);
 
-/* Returns how long to control the rate: as long as asked for, but not beyond the end of the trace.
- * `asked` is SS_TIME_NEVER if no duration is given. */
-SS_NONNULL()
-ss_time service_control_duration(const struct service_control *control, ss_time asked);
+/*
+ * Sets how long to control the rate: as long as asked for, but not beyond the end of the trace.
+ * `asked` is SS_TIME_NEVER if no duration is given. `settle` of each episode is not counted.
+ */
+SS_MUST_USE SS_NONNULL() int service_control_plan(
+    struct service_control *control, ss_time asked, ss_time settle, struct ss_error *error);
 
 /* Begins at `now`. Step from then on. */
 SS_NONNULL()
@@ -103,14 +126,15 @@ request_observer service_control_observe;
 
 /*
  * Sets `action` at `now`, when `pending` requests have been sent but have not ended, or wait to be
- * sent. Call this at the deadline of the previous action.
+ * sent. Call this at the deadline of the previous action. Sets `counting`, `episode` and `over`;
+ * when `episode` changes, the next request needs a new connection.
  */
 SS_MUST_USE SS_NONNULL() int service_control_step(
     struct service_control *control, ss_time now, uint64_t pending, struct ss_error *error);
 
-/* Describes a run that ends at `now`, and whose first `settle` of control are not counted. */
+/* Describes a run that ends at `now`. Call this once. */
 SS_NONNULL()
 void service_control_describe(
-    const struct service_control *control, ss_time settle, ss_time now, struct request_held *held);
+    struct service_control *control, ss_time now, struct request_held *held);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/student.h"
 #include "capacity_trial.h"
 #include "loop/rate.h"
 #include "measure/figures.h"
@@ -54,12 +55,6 @@ static struct sums add_up(const struct service_interval *intervals, size_t count
     return sums;
 }
 
-/* Returns the 97.5 % quantile of Student's distribution, to a thousandth from 10 degrees on. */
-static double student(double degrees) {
-    const double z = NORMAL, z3 = z * z * z, z5 = z3 * z * z;
-    return z + (z3 + z) / (4 * degrees) + (5 * z5 + 16 * z3 + 3 * z) / (96 * degrees * degrees);
-}
-
 /*
  * Computes the interval of requests per CPU time, a ratio of sums, by batches, which are made
  * longer while successive ones are correlated and enough are left.
@@ -83,7 +78,7 @@ static double find_deviation(const struct service_interval *intervals, size_t co
         *correlated = !request_steady_is_uncorrelated(off, (int)batches);
         double n = (double)batches, used = all->used * (double)(size * batches) / (double)count;
         if (!*correlated || batches / 2 < BATCHES_MIN)
-            return student(n - 1) * sqrt(squares * n / (n - 1)) / used;
+            return ss_student(n - 1) * sqrt(squares * n / (n - 1)) / used;
     }
 }
 
@@ -107,18 +102,70 @@ static void judge_windows(
     ss_figures_free(&figures);
 }
 
-static double find_settling(const struct service_figures *figures, double cpus) {
+/* Returns how many of the first intervals belong to the same episode. */
+static size_t count_episode(const struct service_interval *intervals, size_t count) {
+    size_t same = 0;
+    while (same < count && intervals[same].episode == intervals[0].episode)
+        same++;
+    return same;
+}
+
+/* Returns when the load settled in one episode. */
+static double settle_episode(const struct service_interval *intervals, size_t count, double cpus) {
     struct ss_settling settling = {0};
-    for (size_t i = 0; i + PER_WINDOW <= figures->count; i += PER_WINDOW) {
-        const struct service_interval *last = &figures->intervals[i + PER_WINDOW - 1];
-        struct sums sums = add_up(&figures->intervals[i], PER_WINDOW, cpus);
-        double end = ss_time_seconds(last->end);
+    for (size_t i = 0; i + PER_WINDOW <= count; i += PER_WINDOW) {
+        struct sums sums = add_up(&intervals[i], PER_WINDOW, cpus);
+        double end = ss_time_seconds(intervals[i + PER_WINDOW - 1].end);
         double start = fmax(round(1000 * (end - sums.seconds)) / 1000, 0);
         if (!isnan(sums.granted))
             ss_settling_add(
                 &settling, start, end, (sums.granted - sums.used) / cpus / sums.seconds);
     }
     return ss_settling_seconds(&settling);
+}
+
+/* Returns the longest that an episode took to settle; NaN if one did not. */
+static double find_settling(const struct service_interval *intervals, size_t count, double cpus) {
+    double longest = count > 0 ? 0 : NAN;
+    for (size_t length; count > 0; intervals += length, count -= length) {
+        length = count_episode(intervals, count);
+        double seconds = settle_episode(intervals, length, cpus);
+        longest = isnan(seconds) || isnan(longest) ? NAN : fmax(longest, seconds);
+    }
+    return longest;
+}
+
+static void remove_settling(struct service_figures *figures, ss_time settle) {
+    size_t kept = 0;
+    for (size_t i = 0; i < figures->count; i++) {
+        if (ss_time_since(figures->intervals[i].end, SS_RATE_INTERVAL) >= settle)
+            figures->intervals[kept++] = figures->intervals[i];
+    }
+    figures->count = kept;
+}
+
+/* Sets the rate of each episode, had it been granted the mean of all of them. */
+static void judge_episodes(struct request_held *held, const struct service_interval *intervals,
+    size_t count, double cpus_granted) {
+    held->episodes = 0;
+    for (size_t length; count > 0; intervals += length, count -= length) {
+        length = count_episode(intervals, count);
+        struct sums sums = add_up(intervals, length, 0);
+        if (held->episodes < REQUEST_EPISODES_MAX && sums.used > 0)
+            held->episode_rates[held->episodes++] = cpus_granted * sums.answers / sums.used;
+    }
+}
+
+/* Returns half of Student's interval of the mean of the episodes' rates; NaN with less than two. */
+static double find_scatter(const struct request_held *held) {
+    double n = held->episodes, mean = 0, squares = 0;
+    if (held->episodes < 2)
+        return NAN;
+    for (uint32_t i = 0; i < held->episodes; i++)
+        mean += held->episode_rates[i] / n;
+    for (uint32_t i = 0; i < held->episodes; i++)
+        squares += (held->episode_rates[i] - mean) * (held->episode_rates[i] - mean);
+    return ss_student(n - 1) * sqrt(squares / (n - 1) / n);
 }
 
 /*
@@ -137,25 +184,33 @@ static double find_cost_change(
     return fabs(change) > fmax(COST_STEADY, 3 * fmax(expected, 0)) ? change : 0;
 }
 
-void service_figures_finish(
-    const struct service_figures *figures, ss_time settle, struct request_held *held) {
-    size_t first = 0;
-    while (first < figures->count &&
-           ss_time_since(figures->intervals[first].end, SS_RATE_INTERVAL) < settle)
-        first++;
-    const struct service_interval *intervals = figures->intervals + first;
-    size_t count = figures->count - first;
-    struct sums all = add_up(intervals, count, held->cpus);
-    double cpus_granted = all.granted / all.seconds, off = NAN;
-
-    judge_windows(held, intervals, count);
-    held->seconds = all.seconds;
-    held->settled_seconds = find_settling(figures, held->cpus);
-    held->cost = all.answers > 0 ? all.used / all.answers : NAN;
+/*
+ * Sets the rate and its interval: that of the scatter between episodes, but never narrower than
+ * that of batches, which is all that one episode has.
+ */
+static void judge_rate(struct request_held *held, const struct service_interval *intervals,
+    size_t count, const struct sums *all) {
+    double cpus_granted = all->granted / all->seconds, within = NAN;
+    bool correlated = false;
     held->rate = cpus_granted / held->cost;
     if (!isnan(held->cost))
-        off = cpus_granted * find_deviation(intervals, count, &all, &held->correlated);
-    held->cost_change = find_cost_change(intervals, count, off / NORMAL / held->rate);
-    held->rate_low = held->rate - off;
-    held->rate_high = held->rate + off;
+        within = cpus_granted * find_deviation(intervals, count, all, &correlated);
+    judge_episodes(held, intervals, count, cpus_granted);
+    double scatter = find_scatter(held), half = fmax(within, scatter);
+    held->correlated = correlated && !(scatter >= within);
+    held->cost_change = find_cost_change(intervals, count, half / NORMAL / held->rate);
+    held->rate_low = held->rate - half;
+    held->rate_high = held->rate + half;
+}
+
+void service_figures_finish(
+    struct service_figures *figures, ss_time settle, struct request_held *held) {
+    held->settled_seconds = find_settling(figures->intervals, figures->count, held->cpus);
+    remove_settling(figures, settle);
+    struct sums all = add_up(figures->intervals, figures->count, held->cpus);
+
+    judge_windows(held, figures->intervals, figures->count);
+    held->seconds = all.seconds;
+    held->cost = all.answers > 0 ? all.used / all.answers : NAN;
+    judge_rate(held, figures->intervals, figures->count, &all);
 }

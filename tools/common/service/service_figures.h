@@ -15,7 +15,8 @@
 
 /* An interval between two decisions about the rate. */
 struct service_interval {
-    ss_time end;      /* since control of the rate began */
+    uint32_t episode; /* from 0; each begins with a search for the rate */
+    ss_time end;      /* since control of the rate began in this episode */
     double seconds;   /* length */
     double used;      /* seconds of CPU time of the service */
     double target;    /* from 0 to 1; NaN: no control */
@@ -39,9 +40,12 @@ const struct service_interval *service_figures_last(const struct service_figures
 SS_NONNULL()
 void service_figures_free(struct service_figures *figures);
 
-/* Sets the figures of the intervals that begin at `settle` or later. */
+/*
+ * Sets the figures of the intervals that begin at `settle` or later in their episode, and removes
+ * the other ones.
+ */
 SS_NONNULL()
 void service_figures_finish(
-    const struct service_figures *figures, ss_time settle, struct request_held *held);
+    struct service_figures *figures, ss_time settle, struct request_held *held);
 
 #endif

@@ -13,7 +13,7 @@
  * the timeout is in time, and requests that end make room for those that are due.
  */
 #define EXECUTORS     0
-#define SETTLE        1
+#define SETTLE        1 /* unless control decides when requests count */
 #define RATE          2
 #define WORKERS_FIRST 3
 
@@ -44,7 +44,9 @@ struct run {
     uint32_t oldest, newest;
     uint64_t begun;                 /* number of requests sent or refused */
     struct service_control control; /* with options->held */
-    ss_time held_for;
+    struct request_tally other;     /* what counts in searches between episodes */
+    struct queue_meter kept;        /* the meter as of the end of an episode */
+    bool counts;                    /* requests of the held service count now */
     bool lacks_memory;
     struct queue_run_end end;
 };
@@ -128,6 +130,25 @@ static void settle(struct run *run, ss_time now) {
     sleepers_set(&run->sleepers, SETTLE, SS_TIME_NEVER);
 }
 
+/* Leaves out what happens between the episodes of a held service. */
+static void count_or_not(struct run *run, ss_time now) {
+    bool first = run->control.episode == 0, counts = run->control.counting;
+    if (counts == run->counts)
+        return;
+    run->counts = counts;
+    if (first && counts) {
+        settle(run, now);
+        return;
+    }
+    request_tally_exchange(run->tally, &run->other, now);
+    if (counts) {
+        run->end.meter = run->kept;
+        run->end.meter.since = now;
+    } else {
+        run->kept = run->end.meter;
+    }
+}
+
 static void generate(struct run *run, ss_time now) {
     uint64_t max = run->options->rules.max;
     request_generator_advance(run->generator, now);
@@ -166,7 +187,7 @@ static void end_sending(struct run *run, ss_time now) {
 static int control_rate(struct run *run, ss_time now, struct ss_error *error) {
     struct service_control *control = &run->control;
     const struct request_tally *tally = run->tally;
-    bool had_begun = control->begin != SS_TIME_NEVER;
+    uint32_t episode = control->episode;
     queue_service_used(&run->service, now);
     if (service_control_step(control, now, tally->unfinished + tally->waiting, error) < 0)
         return -1;
@@ -175,11 +196,10 @@ static int control_rate(struct run *run, ss_time now, struct ss_error *error) {
         request_generator_add(run->generator, now);
     sleepers_set(&run->sleepers, RATE, control->action.deadline);
     sleepers_set(&run->sleepers, generator_sleeper(run), now);
-    if (control->begin == SS_TIME_NEVER)
-        return 0;
-    if (!had_begun)
-        sleepers_set(&run->sleepers, SETTLE, ss_time_add(now, run->options->settle));
-    if (ss_time_since(now, control->begin) >= run->held_for)
+    count_or_not(run, now);
+    if (control->episode != episode)
+        queue_service_renew(&run->service);
+    if (control->over)
         end_sending(run, now);
     return 0;
 }
@@ -286,9 +306,10 @@ static int open_control(struct run *run, struct ss_error *error) {
     if (service_control_open(
             &run->control, held, queue_service_cpus(&run->options->service), error) < 0)
         return -1;
-    run->held_for = service_control_duration(&run->control, run->options->held_for);
-    if (run->options->settle >= run->held_for)
-        return ss_error_fail(error, "--settle leaves no time to count: use a shorter time");
+    if (service_control_plan(&run->control, run->options->held_for, run->options->settle, error) <
+            0 ||
+        request_tally_open(&run->other, run->options->timeout, error) < 0)
+        return -1;
     service_control_begin(&run->control, counters, 0);
     return 0;
 }
@@ -333,9 +354,11 @@ int queue_run(const struct queue_run_options *options, struct request_tally *tal
         status = run_events(&run, error);
     run.end.wasted = run.service.wasted;
     if (options->held)
-        service_control_describe(&run.control, options->settle, run.end.sending, &run.end.held);
+        service_control_describe(&run.control, run.end.sending, &run.end.held);
+    run.end.left_out = tally->left_out;
     *end = run.end;
     service_control_close(&run.control);
+    request_tally_close(&run.other);
     if (run.generator)
         request_generator_close(run.generator);
     if (run.trial)

@@ -8,6 +8,7 @@
 
 /* Makes the work of requests independent of their arrival times, which have the same seed. */
 #define WORK_SALT UINT64_C(0x776f726b)
+#define RUN_SALT  UINT64_C(0x72756e)
 
 #define NO_SLOT UINT32_MAX
 
@@ -70,10 +71,26 @@ static double change_at(const struct queue_service_options *options, ss_time now
     return 1 + (options->change - 1) * fmin(part, 1);
 }
 
+/* Draws what the run and the episode multiply the work by. */
+static void draw_factor(struct queue_service *service) {
+    const struct queue_service_options *options = &service->options;
+    uint64_t run = ss_random_hash(options->seed + RUN_SALT);
+    uint64_t episode = ss_random_hash(run + service->episode);
+    double of_episode = options->between_runs * sqrt(options->per_episode);
+    double of_run = options->between_runs * sqrt(1 - options->per_episode);
+    service->factor =
+        chance_draw_lognormal(&run, of_run) * chance_draw_lognormal(&episode, of_episode);
+}
+
+void queue_service_renew(struct queue_service *service) {
+    service->episode++;
+    draw_factor(service);
+}
+
 static double draw_length(
     const struct queue_service *service, uint32_t server, uint64_t number, ss_time now) {
     const struct queue_service_options *options = &service->options;
-    double length = (double)options->work * change_at(options, now);
+    double length = (double)options->work * service->factor * change_at(options, now);
     if (options->spread == QUEUE_EXPONENTIAL)
         length *= ss_random_exponential(ss_random(options->seed + WORK_SALT, number));
     return options->speeds ? length / options->speeds[server] : length;
@@ -303,6 +320,7 @@ int queue_service_open(struct queue_service *service, const struct queue_service
         .share = 1,
         .late_tail = &service->late,
     };
+    draw_factor(service);
     if (!service->servers || !service->workers || !service->jobs)
         return ss_error_memory(error);
     for (uint32_t i = 0; i <= options->servers; i++) {

@@ -42,6 +42,8 @@ struct queue_service_options {
     double change;        /* factor of the work in the end */
     ss_time change_from;  /* when it begins to change */
     ss_time change_over;  /* for how long it changes */
+    double between_runs;  /* standard deviation of the work from run to run, relative */
+    double per_episode;   /* part of its variance that is drawn for each episode, 0 to 1 */
     uint64_t seed;
 };
 
@@ -51,6 +53,8 @@ struct queue_server;
 
 struct queue_service {
     struct queue_service_options options;
+    double factor;    /* of the work of each request, of this run and episode */
+    uint32_t episode; /* from 0 */
     struct sleepers *sleepers;
     uint32_t first; /* number of the first worker's sleeper */
     struct queue_server *servers;
@@ -85,6 +89,9 @@ SS_NONNULL() double queue_service_cpus(const struct queue_service_options *optio
 
 /* Returns the number of sleepers: the workers, those of late work, and the next late work. */
 SS_NONNULL() uint32_t queue_service_sleepers(const struct queue_service_options *options);
+
+/* Begins another episode: new connections may change the work of a request. */
+SS_NONNULL() void queue_service_renew(struct queue_service *service);
 
 /* Returns the number of CPUs that are busy now. */
 SS_NONNULL() double queue_service_busy(const struct queue_service *service);
