@@ -163,10 +163,10 @@ loads_are_held_by_the_rate() { # case
     experiment latency --plan --loads 20,60% --warmup 2s --seconds 8s --on "$cpu"
     [ "$(grep -c '^run ' "$output")" -eq 2 ] || fail "not one run for each load"
     grep -q '^run serve-d100-l60-1 takes 16s workload=serve method=rate load=0.6 ' "$output" || fail "$(cat "$output")"
-    grep -Fq -- "-l 60% --settle 2s --duration 10s --cpus 1 --of pid:\\{server.pid\\} --record " "$output" || fail "$(cat "$output")"
+    grep -Fq -- "-l 60% --episodes 1 --settle 2s --duration 10s --cpus 1 --of pid:\\{server.pid\\} --record " "$output" || fail "$(cat "$output")"
     ! grep -q 'showstopper\|^before' "$output" || fail "the service is throttled"
     experiment latency --plan --service http://localhost:1/ --loads 20%
-    grep -q -- '-l 20% --settle 5s --duration 65s --record ' "$output" || fail "$(cat "$output")"
+    grep -q -- '-l 20% --episodes 6 --settle 5s --duration 90s --record ' "$output" || fail "$(cat "$output")"
 }
 
 a_demand_without_a_unit_is_in_seconds() { # case

@@ -78,8 +78,12 @@ choose_sending() {
 # of the run's name, and the times `length`, `counted` and `warmup_seconds`.
 choose_shape() {
     if [ "$1" = load ]; then
-        what=l$2 length=$(compute "$warmup + $seconds + 6") warmup_seconds=0 counted=$seconds
-        shape=(-l "$2%" --settle "${warmup}s" --duration "$(compute "$warmup + $seconds")s" "${held[@]}")
+        # Episodes are at least 10 s and twice --settle long; a search takes about 3 s.
+        local episodes
+        episodes=$(compute "$seconds / 6 + $warmup >= 10 && $seconds / 6 >= $warmup ? 6 : 1")
+        what=l$2 length=$(compute "$episodes * ($warmup + 3) + $seconds + 3") warmup_seconds=0 counted=$seconds
+        shape=(-l "$2%" --episodes "$episodes" --settle "${warmup}s"
+            --duration "$(compute "$episodes * $warmup + $seconds")s" "${held[@]}")
     elif [ "$1" = rate ]; then
         what=r$2 length=$(compute "$warmup + $seconds + 3") warmup_seconds=$warmup counted=$seconds
         shape=(--profile constant --rate "$2" --duration "${seconds}s")
