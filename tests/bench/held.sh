@@ -9,13 +9,18 @@ Usage: tests/bench/held.sh [OPTION]...
 Measures how precisely ssrequest -l holds the load of a service, as tables in Markdown. The service is in a
 control group, whose CPU time an independent monitor, judge, watches. Needs root.
 
-  --parts LIST     default simulated,real,services,steps,cost:
+  --parts LIST     default simulated,real,services,runs,steps,cost:
                      simulated in virtual time, with sssim queue: works of 0.2 to 50 ms, a cost that doubles, late
-                               work, and how many of 400 intervals of the rate contain the true rate
+                               work, and how many of 400 intervals of the rate contain the true rate, also if it
+                               differs between runs
                      real      ssburn serve at each work, load and kind of requests: held, and at a constant
                                rate of that size with the same seed
                      services  programs of others (those of nginx, lighttpd and apache2 that are found): held three
                                times, then at a constant rate
+                     runs      the same programs, restarted for each of --runs runs of six episodes: how many of the
+                               intervals contain the mean of the other runs, half their width in standard
+                               deviations of the runs, and how much of the variance between runs there is between
+                               the episodes of one
                      steps     20 to 60 to 20 %, and traces/day.txt at 1/720
                      cost      CPU time of ssrequest for a service of 16 processes among 1,000
   --work LIST      of \`real\`; default 1m,5m
@@ -23,18 +28,20 @@ control group, whose CPU time an independent monitor, judge, watches. Needs root
   --kinds LIST     of \`real\`: arrival/spread; default even/constant,poisson/constant,poisson/exponential
   --seconds N      that count; default 60
   --rounds N       of \`real\`; default 1
+  --runs N         of \`runs\`, for each service; default 20
+  --load N         of \`runs\`, percent; default 50
   --output DIR     keep the results there
   --build DIR      default build
   --help           print this help
 END
 }
 
-parts=simulated,real,services,steps,cost work=1m,5m loads=25,50,75 kinds=even/constant,poisson/constant,poisson/exponential
-seconds=60 rounds=1 output=
-take_options parts work loads kinds seconds rounds output build -- "$@"
-check_numbers seconds rounds
+parts=simulated,real,services,runs,steps,cost work=1m,5m loads=25,50,75 kinds=even/constant,poisson/constant,poisson/exponential
+seconds=60 rounds=1 runs=20 load=50 output=
+take_options parts work loads kinds seconds rounds runs load output build -- "$@"
+check_numbers seconds rounds runs load
 for part in ${parts//,/ }; do
-    [[ " simulated real services steps cost " = *" $part "* ]] || fail "--parts: $part: see --help"
+    [[ " simulated real services runs steps cost " = *" $part "* ]] || fail "--parts: $part: see --help"
 done
 settle=5 modules=/usr/lib/apache2/modules
 
@@ -76,7 +83,7 @@ watch() {
 # held NAME LOAD URL OPTION...: holds the service and judges it.
 held() {
     watch "$1" "$2" "$((seconds - 2))" "$(awk "BEGIN { print 2.5 + $settle + 1 }")"
-    ssrequest -q --json "$kept/$1.json" -l "$2" -d "$((seconds + settle))s" --settle "${settle}s" "${@:4}" "$3" \
+    ssrequest -q --json "$kept/$1.json" -l "$2" --episodes 1 -d "$((seconds + settle))s" --settle "${settle}s" "${@:4}" "$3" \
         2>>"$kept/$1.log" || echo "status $?" >>"$kept/$1.log"
     wait "$judging"
 }
@@ -132,7 +139,7 @@ limits() {
 
 # simulate OPTION...: holds a simulated service on 2 CPUs; the result is simulated.json.
 simulate() {
-    sssim queue --json --workers 64 --cpus 2 "$@" >"$kept/simulated.json"
+    sssim queue --json --workers 64 --cpus 2 --episodes 1 "$@" >"$kept/simulated.json"
 }
 
 # simulated_row NAME WORK_MS KIND LOAD OPTION...
@@ -166,6 +173,27 @@ simulated() {
         inside=$((inside + $(awk -v low="$low" -v high="$high" 'BEGIN { print low <= 200 && 200 <= high }')))
     done
     printf '\nOf 400 intervals, %s contain the true rate.\n' "$inside"
+    printf '\n| between runs | of this, per episode | episodes | of 400 intervals, contain the mean | half width %% |\n|%s\n' \
+        "$(printf -- '---|%.0s' {1..5})"
+    local deviation case
+    for deviation in 3 6; do
+        for case in '1 100' '6 100' '6 50'; do
+            simulated_coverage "$deviation" "${case#* }" "${case% *}"
+        done
+    done
+}
+
+# simulated_coverage DEVIATION PART EPISODES: prints how often the interval contains the mean rate of a service whose
+# work differs by DEVIATION % between runs, PART % of that variance also between the episodes of a run.
+simulated_coverage() {
+    local seed
+    for ((seed = 1; seed <= 400; seed++)); do
+        sssim queue --json --workers 64 --cpus 2 -l 50% --work 5m --arrival poisson --spread exponential --seed "$seed" \
+            --between-runs "$1%" --per-episode "$2%" --episodes "$3" >"$kept/simulated.json"
+        echo "$(of simulated rate_low) $(of simulated rate_high)"
+    done | awk -v d="$1" -v part="$2" -v n="$3" '
+        { mean = 200 * (1 + d * d / 1e4); inside += $1 <= mean && mean <= $2; half += ($2 - $1) / 4 }
+        END { printf "| %s %% | %s %% | %s | %d | %.1f |\n", d, part, n, inside, half / NR }'
 }
 
 real_row() {
@@ -260,6 +288,51 @@ services() {
             end_last
             sleep 1
         done
+    done
+}
+
+# judge_runs: reads a run's rate, half the width of its interval and the rates of its episodes a line, and prints a row.
+# Runs of one episode would differ by the variance between episodes and by what all episodes of a run have in common: the
+# variance of the runs, without the part that it has from the mean of few episodes. The row has the share of the former.
+judge_runs() {
+    awk '
+        { rate[NR] = $1; half[NR] = $2; sum += $1
+          mean = 0; squares = 0
+          for (i = 3; i <= NF; i++) mean += $i / (NF - 2)
+          for (i = 3; i <= NF; i++) squares += ($i - mean) ^ 2
+          if (NF > 3) { seen += squares / (NF - 3); episodes = NF - 2 } }
+        END {
+            if (NR < 3 || !episodes) { print " too few runs | | | | | |"; exit }
+            for (i = 1; i <= NR; i++) {
+                others = (sum - rate[i]) / (NR - 1)
+                inside += rate[i] - half[i] <= others && others <= rate[i] + half[i]
+                variance += (rate[i] - sum / NR) ^ 2 / (NR - 1)
+                for (j = i; j > 1 && sorted[j - 1] > half[i]; j--) sorted[j] = sorted[j - 1]
+                sorted[j] = half[i] }
+            seen /= NR
+            median = (sorted[int((NR + 1) / 2)] + sorted[int(NR / 2) + 1]) / 2
+            printf " %.4g | %.2f | %d of %d | %.2f | %.2f | %.0f |\n", sum / NR, 100 * sqrt(variance) * NR / sum, inside, NR,
+                median / sqrt(variance), 100 * sqrt(seen) * NR / sum, 100 * seen / (variance + seen * (1 - 1 / episodes)) }'
+}
+
+runs() {
+    local program run
+    printf '\n| service | rate | sd of runs %% | contain the mean of the others | half width, sd | sd of episodes %% | of the variance between runs, seen between episodes %% |\n|%s\n' \
+        "$(printf -- '---|%.0s' {1..7})"
+    for program in nginx lighttpd apache2; do
+        command -v "$program" >/dev/null || continue
+        for ((run = 1; run <= runs; run++)); do
+            start_service "$program"
+            ssrequest -q --json "$kept/runs-$program-$run.json" -l "$load%" -d "${seconds}s" "${asked[@]}" --seed "$run" "$url" \
+                2>>"$kept/runs-$program.log" || echo "run $run: status $?" >>"$kept/runs-$program.log"
+            end_last
+            sleep 1
+            # shellcheck disable=SC2046 # the rates are words
+            echo "$(of "runs-$program-$run" rate)" \
+                "$(awk -v low="$(of "runs-$program-$run" rate_low)" -v high="$(of "runs-$program-$run" rate_high)" 'BEGIN { print (high - low) / 2 }')" \
+                $(awk '/"episode_rates"/ { inside = 1; next } inside && /]/ { exit } inside { sub(",", ""); print $1 }' \
+                    "$kept/runs-$program-$run.json")
+        done | tee "$kept/runs-$program.txt" | { printf '| %s |' "$program" && judge_runs; }
     done
 }
 
