@@ -95,7 +95,7 @@ simulated_knobs_are_compared_with_published_ones() { # case
     local knob
     need_built ssrequest
     bench published_knobs.sh --seconds 2
-    for knob in 'frequency .*33 . 14' 'pinning .*14 . 8' 'horizontal.*61 . 29' 'vertical.*68 . 27'; do
+    for knob in 'frequency .*33 . 14' 'horizontal.*61 . 29' 'vertical.*68 . 27'; do
         grep -Eq "^\| $knob \|$" "$output" || fail "no row of the form $knob"
     done
     prints "\| 25 \| $number \| -$number \|"

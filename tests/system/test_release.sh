@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The documents name the version of the programs, manual pages have the date of the release, README and
-# showstopper-method(7) name the same papers as CITATION.cff, and README shows on its first screen what to do.
+# showstopper-published(7) name the same papers as CITATION.cff, and README shows on its first screen what to do.
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
@@ -31,7 +31,7 @@ plain() {
 sed -n '/^references:/,$s/^    \(title\|doi\): "\{0,1\}\([^"]*\)"\{0,1\}$/\2/p' "$source/CITATION.cff" |
     tr '[:upper:]' '[:lower:]' >"$scratch/papers"
 expect "the number of papers and their DOIs" "$(wc -l <"$scratch/papers" | tr -d ' ')" 9
-for document in README.md src/showstopper-method.7; do
+for document in README.md src/showstopper-published.7; do
     plain "$source/$document" >"$scratch/plain"
     while read -r name; do
         grep -qF "$name" "$scratch/plain" || expect "a paper in $document" "" "$name"

@@ -109,7 +109,7 @@ paths_with_special_characters_are_refused() { # case
 sanitizers_are_used_only_on_request() { # case
     local name
     make_tree
-    mkdir -p "$tree/build" "$tree/build-tsan" "$tree/build-minimal/bin"
+    mkdir -p "$tree/build" "$tree/build-asan-ubsan" "$tree/build-tsan" "$tree/build-minimal/bin"
     for name in tests/arrows tests/guards tests/skips build-minimal/bin/{showstopper,ssload,ssburn,sstrace,sssim}; do
         printf '#!/bin/sh\n' >"$tree/$name"
         chmod +x "$tree/$name"

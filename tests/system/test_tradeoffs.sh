@@ -37,6 +37,8 @@ options_are_checked() { # case
     refuses "--arrival: odd: not one of" tradeoffs --arrival even,odd
     refuses "--balance: least: not one of" tradeoffs --balance least
     refuses "--cap: 1,x: numbers are required" tradeoffs --cap 1,x
+    refuses "cap: the capacity is known of serve alone: give --rates and --cap for --service mediawiki" \
+        tradeoffs cap --service mediawiki --rates 20
     refuses "--knobs: instances=x: numbers above 0 are required" tradeoffs --knobs instances=x
     refuses "--knobs: pin=first:1,instances=2: join the knobs of a level by +" tradeoffs \
         --knobs pin=first:1,instances=2
