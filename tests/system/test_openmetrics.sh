@@ -109,7 +109,7 @@ unwritable_metrics_end_ssload() { # case
     await test -e there/load.prom
     mv there gone # rm would race with the files that ssload creates
     ends 125
-    says err 'ssload: --openmetrics: there/load.prom: No such'
+    says err 'ssload: --openmetrics: there/load.prom cannot be written: No such'
 }
 
 metrics_of_a_run_are_printed() { # case

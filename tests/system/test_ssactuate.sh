@@ -741,6 +741,7 @@ journal_of_killed_run() {
 
 # hold_lock NAME: holds a lock of the state folder until end_hold.
 hold_lock() {
+    (umask 077 && : >>"$folder/state/run/showstopper/$1") # locks that others may open are replaced
     exec {held}>>"$folder/state/run/showstopper/$1"
     flock -n "$held" || fail "$1 is locked"
 }

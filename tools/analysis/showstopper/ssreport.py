@@ -16,7 +16,6 @@ from .contents import open_file
 from .options import Option, Values
 from .outputs import Folder, check_outputs, write_file
 from .text import UserError, reason, show
-from .verdicts import SUBJECTS
 
 if TYPE_CHECKING:
     from .checks import Judged
@@ -216,6 +215,8 @@ def _check_test(request: Values) -> None:
 
 def _find_subject(request: Values) -> None:
     """Take the word after --check for its subject unless it is a record."""
+    from .verdicts import SUBJECTS  # not for --help
+
     request.subject = ""
     after = request.words[request.check_at :][:1] if request.check else []
     if not after or after[0] not in SUBJECTS or os.path.exists(after[0]):

@@ -272,7 +272,9 @@ def read_aside(folder: str) -> dict[int, int]:
     """Return which groups were set aside in a run, and in which row."""
     if not has_file(folder, "aside.csv"):
         return {}
-    table = pd.read_csv(f"{folder}/aside.csv")
+    table = pd.read_csv(
+        f"{folder}/aside.csv", keep_default_na=False, float_precision="round_trip"
+    )
     return dict(zip(table["suspect"].str[1:].astype(int) - 1, table["row"]))
 
 
@@ -497,6 +499,10 @@ class Study:
         low = codes.low()
         if not stage.is_in_rows:
             return Throttled.in_slots(low, stage.depth)
-        table = pd.read_csv(f"{self.call.folder}/{stage.name}/codes.csv")
+        table = pd.read_csv(
+            f"{self.call.folder}/{stage.name}/codes.csv",
+            keep_default_na=False,
+            float_precision="round_trip",
+        )
         stopped = table.filter(regex=r"^(s|ghost)\d").to_numpy(dtype=float)
         return Throttled.in_rows(low, stopped * stage.depth * stage.rows / stage.blocks)
