@@ -141,6 +141,13 @@ DEFINE_OPEN(open)
 DEFINE_OPEN(open64)
 DEFINE_OPENAT(openat)
 DEFINE_OPENAT(openat64)
+
+/* A fortified build calls these instead of openat without a mode. */
+int __openat_2(int folder, const char *path, int flags, ...);
+int __openat64_2(int folder, const char *path, int flags, ...);
+DEFINE_OPENAT(__openat_2)
+DEFINE_OPENAT(__openat64_2)
+
 DEFINE_FOPEN(fopen)
 DEFINE_FOPEN(fopen64)
 

@@ -140,6 +140,8 @@ static void use_throttling(struct ss_counter_reader *reader, const char *folder)
  */
 static void read_limits(struct ss_counter_reader *reader) {
     struct ss_linux_quota quota = {0};
+    if (!reader->limits)
+        return; /* the counters alone are read */
     uint32_t cpus = allowed_cpus(reader);
     for (size_t i = 0; i < sizeof reader->limits->quotas / sizeof *reader->limits->quotas; i++)
         ss_linux_tighten_quota(&quota, reader->limits->quotas[i].text, reader->limits->root.text);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "../../full.h"
@@ -92,7 +93,8 @@ TEST(failed_output_does_not_affect_other_instances) {
     char *numbers[] = {(char *)"0", (char *)"1"};
     output =
         (struct ss_output){.instances = 2, .folder = folder, .numbers = numbers, .errors = true};
-    assert_int_equal(symlink("/dev/full", tree_path("0.out")), 0);
+    if (mknod(tree_path("0.out"), S_IFCHR | 0600, makedev(1, 7)) < 0)
+        skip(); /* links are not followed there, and only root makes devices */
     assert_int_equal(ss_output_open(&output, &error), 0);
     for (int i = 0; i < 2; i++) {
         int ends[2];
