@@ -71,7 +71,7 @@ struct ss_evidence {
                                  signal" */
 };
 
-/* What is judged. */
+/* The subject of a verdict. */
 enum ss_subject {
     SS_SUBJECT_LOAD,
     SS_SUBJECT_THROUGHPUT, /* of iterations or requests, if they were counted */

@@ -60,7 +60,7 @@
 
 #define LINE_ROOM 4096
 
-/* What is known of a slot. */
+/* A slot, and what is known of it. */
 struct row {
     double sum;         /* of its figures */
     double figures;     /* number of them */
