@@ -148,11 +148,15 @@ static inline bool estimate_compare(
     return true;
 }
 
-/* The last load is made relative to the present capacity: the limit of a group may have changed. */
+/*
+ * The last load is made relative to the present capacity: the limit of a group may have changed.
+ * While it has not, the ratio is 1 and rounds nothing: feedback would amplify a rounding error.
+ */
 static inline double estimate_blend(
     const struct estimate *last, double load, double capacity, double elapsed, ss_time period) {
     double weight = 1 - (double)period / ((double)period + elapsed);
-    return (1 - weight) * last->load * last->capacity / capacity + weight * load;
+    double before = last->load * (last->capacity / capacity);
+    return (1 - weight) * before + weight * load;
 }
 
 /* Returns the estimate after a reading that is later than `last`. */
