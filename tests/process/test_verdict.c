@@ -216,9 +216,12 @@ TEST_CASE(processes_beside_the_run_are_not_others) {
 }
 
 TEST_CASE(processes_beside_the_run_must_exist_until_its_end) {
-    struct run *client = run_start(NULL, WORDS(PAYLOAD, "run-ms", "300"));
-    struct run *run = SUCCEED("-q", "--json", "-", "-n", "1", "-l", "20%", "--duration", "3s",
-        "--beside", run_pid_text(client->pid), PAYLOAD, "spin");
+    struct run *client = run_start(NULL, WORDS(PAYLOAD, "spin", ""));
+    struct run *run = START("-q", "--json", "-", "-n", "1", "-l", "20%", "--duration", "3s",
+        "--beside", run_pid_text(client->pid), PAYLOAD, "spin-with-mb", "1");
+    run_wait_ready(run, 1);
+    run_end(client, SIGKILL);
+    run_succeed(run);
     run_expect_text(&run->out, "a process of --beside ended during the run");
     ck_assert_str_eq(result_of(run, "others"), "not checked");
     run_expect_refusal(START("-l", "20%", "--beside", run_pid_text(client->pid), PAYLOAD, "spin"),

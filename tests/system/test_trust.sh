@@ -410,7 +410,7 @@ pipes_in_folders_are_not_waited_for() { # case
     rm study/a/run.json
     mkfifo study/a/run.json
     expect 125 timeout 100 ssbatch --list study
-    says err "run.json: it is not a regular file"
+    says err "run.json: not a regular file"
     rm study/.study/plan
     mkfifo study/.study/plan
     refuses 125 "plan is not a regular file" timeout 100 ssbatch --list study
