@@ -206,11 +206,11 @@ HIGH = ((0, 0.0, 120, 0), (10, 0.1, 150, 0.3), (20, 0.4, 180, 0.6), (30, 1.6, 20
 LOW = ((0, 0.0, 120, 0), (10, 0.4, 148.5, 0.5), (20, 1.6, 150, 0.98), (30, 9.0, 172, 1))
 
 
-def write_level(folder, knobs, rates, round_, power=True, columns=()):
+def write_level(folder, knobs, rates, round_, power=True, columns=(), sent=0.5):
     rows, energy, load = [], "time,elapsed_seconds,watts\n", "time,load\n"
     for at in range(16):
         rate, time, watts, busy = rates[at // 4]
-        rows.append(second(at + 1, rate, time, time / 2) if rate else second(at + 1, 0, 0, 0))
+        rows.append(second(at + 1, rate, time, time * sent) if rate else second(at + 1, 0, 0, 0))
         clock = f"2026-11-20T10:00:{at + 1:02d}.000Z"
         energy += f"{clock},{at + 1},{watts + (round_ - 2) / 2}\n"
         load += f"{clock},{busy}\n"
@@ -268,6 +268,18 @@ def test_more_instances_help_if_fewer_use_a_part_of_the_cpus(tmp_path, workers, 
     rules = report.table("requests-rules").frame.set_index("statement")
     shorter = "more instances shorten the mean response time of an overloaded service"
     assert rules["verdict"][f"{shorter} that uses a part of the CPUs"] == verdict
+
+
+def test_statements_are_about_successes_from_when_they_were_sent(tmp_path):
+    for round_ in (1, 2, 3):
+        write_level(tmp_path / f"high{round_}", "frequency=max", HIGH, round_)
+        write_level(tmp_path / f"low{round_}", "frequency=1.4GHz", LOW, round_, sent=0.01)
+    report = Report()
+    report.read([str(tmp_path)])
+    rules = report.table("requests-rules").frame.set_index("statement")
+    longer = rules.loc["a lower frequency lengthens the mean response time of a saturated machine"]
+    assert longer["difference"] == pytest.approx((0.8 - 0.09) / 0.8)
+    assert longer["verdict"] == "contradicted"
 
 
 def test_statements_are_not_tested_without_rates(tmp_path):

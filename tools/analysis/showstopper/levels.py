@@ -352,11 +352,12 @@ STATES = {
 CPUS = ("some CPUs", "all CPUs")  # that the second series may use; both are overloaded
 STATES |= dict.fromkeys(CPUS, STATES["overloaded"])
 
-COLUMNS = {"watts": "watts", "mean": "all_mean", "p95": "all_p95"}
+# The publication measured the successes, from when they were sent.
+COLUMNS = {"watts": "watts", "mean": "actual_mean_seconds", "p95": "actual_p95_seconds"}
 UNKNOWN = {
     "watts": "no power was recorded",
-    "mean": "too many requests got no answer",
-    "p95": "too many requests got no answer",
+    "mean": "no request succeeded",
+    "p95": "no request succeeded",
     "capacity": "the capacity of a level is unknown",
 }
 ROUNDS_MAX = 64  # values of a series at one rate
