@@ -68,6 +68,31 @@ a_scratch_folder_that_others_can_change_is_refused() { # case
     expect_unsafe_scratch "$scratch/link"
 }
 
+# The plan and the command of --ssh in the settings are carried out.
+a_study_that_others_can_change_is_refused() { # case
+    local path words
+    umask 002
+    write_plan 1 0
+    expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk" study plan
+    expect 0 ssfleet status study
+    for path in study study/.study/plan study/.fleet/jobs; do
+        for words in "run --engine local --scratch $scratch/disk" status collect cancel; do
+            chmod g+w "$path"
+            # shellcheck disable=SC2086 # several words
+            refuses 125 "/$path: other users may write to it" ssfleet $words study
+            chmod g-w "$path"
+            have_other_users || continue # only root can make files of another user
+            chown 65534 "$path"
+            # shellcheck disable=SC2086
+            refuses 125 "/$path belongs to $(stat -c %U "$path"), whose commands" ssfleet $words study
+            chown 0 "$path"
+        done
+    done
+    mv study/.fleet fleet
+    ln -s ../fleet study/.fleet
+    refuses 125 "study/.fleet is a link" ssfleet status study
+}
+
 # expect_unsafe_scratch DIR
 expect_unsafe_scratch() {
     rm -rf other replay log

@@ -348,7 +348,7 @@ make_folders() {
     local folder error
     made=()
     for folder in "$study" "$fleet"; do
-        if error=$(mkdir "$folder" 2>&1); then
+        if error=$(mkdir -m 755 "$folder" 2>&1); then
             made=("$folder" "${made[@]}")
         elif [ ! -d "$folder" ]; then
             fail "$folder cannot be created: ${error##*: }"
