@@ -24,7 +24,7 @@ is_planned() {
 
 # ssbatch_accepts: fails unless ssbatch accepts the plan in the output.
 ssbatch_accepts() {
-    grep -v '^skipped: ' "$output" | "$build/bin/ssbatch" --dry-run "$scratch/other" >"$scratch/accepted" 2>&1 ||
+    grep -Ev '^(skipped|Power): ' "$output" | "$build/bin/ssbatch" --dry-run "$scratch/other" >"$scratch/accepted" 2>&1 ||
         fail "$(cat "$scratch/accepted")"
 }
 
@@ -164,6 +164,7 @@ published_levels_are_planned() { # case
     for knob in pinning horizontal vertical fig7 fig8 fig9 cap; do
         experiment tradeoffs --plan --published "$knob" --rounds 1
         ssbatch_accepts
+        is_planned 1 '^Power: ' # --published measures it if there is a source
         is_planned "$(runs | wc -l)" '^run .* arrival=(even|concurrent) '
         # 3.3 and 4.2.1: 0, 5, ... below 140 requests a second, 10 s each; 5.2: 32, and 0 to 50, requests a second.
         case $knob in
