@@ -73,6 +73,19 @@ static inline const char *tree_write(const char *name, const char *text) {
     return tree_write_bytes(name, text, strlen(text));
 }
 
+static inline void tree_link(const char *target, const char *name) {
+    assert_int_equal(symlink(target, tree_path(name)), 0);
+}
+
+static inline void tree_set_mode(const char *name, mode_t mode) {
+    assert_int_equal(chmod(tree_path(name), mode), 0);
+}
+
+/* Makes a user the owner of a file; only root can. */
+static inline void tree_give(const char *name, uid_t user) {
+    assert_int_equal(lchown(tree_path(name), user, user), 0);
+}
+
 /* Fails unless this is all of the file. */
 static inline void tree_assert_file(const char *name, const char *text) {
     static char found[1 << 16];

@@ -16,18 +16,6 @@
 
 static struct ss_error error;
 
-static void link_to(const char *what, const char *name) {
-    assert_int_equal(symlink(what, tree_path(name)), 0);
-}
-
-static void set_mode(const char *name, mode_t mode) {
-    assert_int_equal(chmod(tree_path(name), mode), 0);
-}
-
-static void give(const char *name, uid_t user) {
-    assert_int_equal(lchown(tree_path(name), user, user), 0);
-}
-
 static int begin_with_users(void **state) {
     (void)state;
     tree_new();
@@ -36,7 +24,7 @@ static int begin_with_users(void **state) {
     SKIP_UNLESS(getuid() == 0, "root: only root can make files of other users");
     SKIP_UNLESS(
         lchown(tree_path("file"), ALICE, ALICE) == 0, "another-user: root cannot give it files");
-    give("file", 0);
+    tree_give("file", 0);
     return 0;
 }
 
@@ -60,11 +48,11 @@ static void expect_refusal(const char *path, const char *why) {
 TEST(own_links_are_followed) {
     tree_new();
     tree_write("folder/file", "old\n");
-    link_to("folder/file", "relative");
-    link_to(tree_path("folder/file"), "absolute");
-    link_to("relative", "two");
-    link_to("folder", "home");
-    link_to("none", "dangling");
+    tree_link("folder/file", "relative");
+    tree_link(tree_path("folder/file"), "absolute");
+    tree_link("relative", "two");
+    tree_link("folder", "home");
+    tree_link("none", "dangling");
     expect_to_reach(tree_path("relative"), "folder/file");
     expect_to_reach(tree_path("absolute"), "folder/file");
     expect_to_reach(tree_path("two"), "folder/file");
@@ -81,8 +69,8 @@ TEST(invalid_paths_are_refused) {
     static char path[5000];
     tree_new();
     tree_write("file", "");
-    link_to("b", "a");
-    link_to("a", "b");
+    tree_link("b", "a");
+    tree_link("a", "b");
     expect_refusal(tree_path("a"), strerror(ELOOP));
     expect_refusal(tree_path("a/b"), strerror(ELOOP));
     expect_refusal(tree_path("none/file"), strerror(ENOENT));
@@ -101,14 +89,14 @@ TEST(invalid_paths_are_refused) {
 /* Whoever owns the folder could redirect the program anyway, but only to files of that user. */
 TEST_WITH(links_of_a_folders_owner_bind, begin_with_users, NULL) {
     tree_write("home/data/file", "old\n");
-    link_to("data/file", "home/link");
-    link_to("data", "home/folder");
-    link_to(tree_path("file"), "home/out");
-    link_to("..", "home/away");
+    tree_link("data/file", "home/link");
+    tree_link("data", "home/folder");
+    tree_link(tree_path("file"), "home/out");
+    tree_link("..", "home/away");
     const char *const names[] = {
         "home", "home/data", "home/data/file", "home/link", "home/folder", "home/out", "home/away"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        give(names[i], ALICE);
+        tree_give(names[i], ALICE);
     expect_to_reach(tree_path("home/link"), "home/data/file");
     expect_to_reach(tree_path("home/folder/file"), "home/data/file");
     expect_refusal(tree_path("home/out"), "is a link of ");
@@ -121,21 +109,21 @@ TEST_WITH(links_of_a_folders_owner_bind, begin_with_users, NULL) {
 TEST_WITH(links_of_others_are_refused, begin_with_users, NULL) {
     static const mode_t modes[] = {01777, 0777, 0755, 01755};
     tree_write("shared/some", "");
-    link_to(tree_path("file"), "shared/link");
-    link_to(tree_path("shared/link"), "chain");
-    link_to("/dev/null", "shared/device");
-    link_to(".", "shared/folder");
-    give("shared/link", ALICE);
-    give("shared/device", ALICE);
-    give("shared/folder", ALICE);
+    tree_link(tree_path("file"), "shared/link");
+    tree_link(tree_path("shared/link"), "chain");
+    tree_link("/dev/null", "shared/device");
+    tree_link(".", "shared/folder");
+    tree_give("shared/link", ALICE);
+    tree_give("shared/device", ALICE);
+    tree_give("shared/folder", ALICE);
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        set_mode("shared", modes[i]);
+        tree_set_mode("shared", modes[i]);
         expect_refusal(tree_path("shared/link"), "link is a link of ");
         expect_refusal(tree_path("chain"), "link is a link of ");
         expect_refusal(tree_path("shared/device"), "device is a link of ");
         expect_refusal(tree_path("shared/folder/some"), "folder is a link of ");
     }
-    give("shared", BOB);
+    tree_give("shared", BOB);
     expect_refusal(tree_path("shared/link"), "link is a link of ");
     tree_assert_file("file", "text\n");
 }
@@ -143,13 +131,13 @@ TEST_WITH(links_of_others_are_refused, begin_with_users, NULL) {
 TEST_WITH(links_of_two_users_are_refused, begin_with_users, NULL) {
     tree_write("alice/some", "");
     tree_write("bob/file", "");
-    link_to("../bob/link", "alice/link");
-    link_to("file", "bob/link");
-    give("alice", ALICE);
-    give("alice/link", ALICE);
-    give("bob", BOB);
-    give("bob/link", BOB);
-    give("bob/file", BOB);
+    tree_link("../bob/link", "alice/link");
+    tree_link("file", "bob/link");
+    tree_give("alice", ALICE);
+    tree_give("alice/link", ALICE);
+    tree_give("bob", BOB);
+    tree_give("bob/link", BOB);
+    tree_give("bob/file", BOB);
     expect_to_reach(tree_path("bob/link"), "bob/file");
     expect_refusal(tree_path("alice/link"), "is a link of ");
 }
@@ -157,13 +145,13 @@ TEST_WITH(links_of_two_users_are_refused, begin_with_users, NULL) {
 TEST_WITH(files_of_others_are_not_emptied, begin_with_users, NULL) {
     tree_write("shared/file", "text\n");
     tree_write("home/file", "text\n");
-    give("shared/file", ALICE);
-    give("home", ALICE);
-    give("home/file", ALICE);
+    tree_give("shared/file", ALICE);
+    tree_give("home", ALICE);
+    tree_give("home/file", ALICE);
     expect_refusal(tree_path("shared/file"), "it belongs to ");
     tree_assert_file("shared/file", "text\n");
     expect_to_reach(tree_path("home/file"), "home/file"); /* as under sudo */
-    give("home/file", BOB);
+    tree_give("home/file", BOB);
     expect_refusal(tree_path("home/file"), "it belongs to ");
 }
 
@@ -182,13 +170,13 @@ TEST_WITH(pipes_of_others_in_shared_folders_are_refused, begin_with_users, NULL)
     tree_write("shared/some", "");
     assert_int_equal(mkfifo(tree_path("shared/pipe"), 0666), 0);
     SS_OWNED(close) int reader = open(tree_path("shared/pipe"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    set_mode("shared", 01777);
+    tree_set_mode("shared", 01777);
     SS_OWNED(close) int own = open_path(tree_path("shared/pipe"), O_WRONLY);
     assert_that(own, >=, 0);
     assert_int_equal(fcntl(own, F_GETFL) & O_NONBLOCK, 0);
-    give("shared/pipe", ALICE);
+    tree_give("shared/pipe", ALICE);
     expect_refusal(tree_path("shared/pipe"), "it is a pipe of ");
-    give("shared", ALICE);
+    tree_give("shared", ALICE);
     SS_OWNED(close) int theirs = open_path(tree_path("shared/pipe"), O_WRONLY);
     assert_that(theirs, >=, 0);
 }
@@ -227,7 +215,7 @@ TEST(own_descriptors_are_duplicated) {
 
 TEST_WITH(names_in_a_folder_follow_no_link, begin_with_users, NULL) {
     tree_write("folder/some", "");
-    link_to("../file", "folder/link");
+    tree_link("../file", "folder/link");
     SS_OWNED(close) int folder = open(tree_path("folder"), O_PATH | O_DIRECTORY | O_CLOEXEC);
     assert_fails(
         ss_walk_open_below(folder, "link", O_WRONLY | O_TRUNC, &error), error, "is a link");
@@ -252,10 +240,10 @@ TEST_WITH(folders_are_made_and_opened, begin_with_users, NULL) {
     assert_false(walk.made);
     assert_int_equal(ss_walk_folder_path(tree_path("none"), O_RDONLY, &error), -1);
     assert_int_equal(errno, ENOENT);
-    link_to("new", "link");
+    tree_link("new", "link");
     SS_OWNED(close) int linked = ss_walk_folder_path(tree_path("link"), O_RDONLY, &error);
     assert_that(linked, >=, 0);
-    give("link", ALICE);
+    tree_give("link", ALICE);
     error = (struct ss_error){0};
     assert_fails(
         ss_walk_folder_path(tree_path("link"), O_RDONLY | O_CREAT, &error), error, "is a link of ");

@@ -10,10 +10,6 @@
 #include "../../full.h"
 #include "tree.h"
 
-static void link_to(const char *what, const char *name) {
-    assert_int_equal(symlink(what, tree_path(name)), 0);
-}
-
 TEST(full_disk_is_the_reason_of_an_earlier_failure) {
     SKIP_UNLESS_FULL();
     struct ss_whole_file file;
@@ -30,7 +26,7 @@ TEST(target_of_a_symbolic_link_is_replaced) {
     struct stat status;
     tree_new();
     tree_write("file", "old\n");
-    link_to("file", "link");
+    tree_link("file", "link");
     assert_int_equal(ss_whole_file_open(&file, tree_path("link")), 0);
     fputs("new\n", file.stream);
     assert_int_equal(ss_whole_file_commit(&file), 0);
@@ -70,8 +66,8 @@ TEST(unwritable_file_is_detected_early) {
     tree_new();
     tree_write("folder/file", "text\n");
     tree_write("plain", "text\n");
-    link_to("b", "a");
-    link_to("a", "b");
+    tree_link("b", "a");
+    tree_link("a", "b");
     assert_int_equal(ss_whole_file_check(tree_path("folder/file"), NULL), 0);
     assert_int_equal(ss_whole_file_check(tree_path("folder/new"), NULL), 0);
     assert_int_equal(ss_whole_file_check("/dev/null", NULL), 0);
@@ -80,10 +76,6 @@ TEST(unwritable_file_is_detected_early) {
     assert_refused(tree_path("none/file"), strerror(ENOENT));
     assert_refused(tree_path("plain/file"), strerror(ENOTDIR));
     assert_refused(tree_path("a"), strerror(ELOOP));
-}
-
-static void set_mode(const char *name, mode_t mode) {
-    assert_int_equal(chmod(tree_path(name), mode), 0);
 }
 
 /* The hidden name is longer: without a cut, writing would fail although the name is valid. */
@@ -105,7 +97,7 @@ TEST(file_below_a_folder_replaces_a_link) {
     tree_new();
     tree_write("other", "old\n");
     tree_write("folder/some", "");
-    link_to("../other", "folder/name");
+    tree_link("../other", "folder/name");
     int folder = open(tree_path("folder"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_that(folder, >=, 0);
     assert_int_equal(ss_whole_file_open_below(&file, folder, "name"), 0);
@@ -130,7 +122,7 @@ TEST(replaced_file_keeps_its_mode) {
     struct stat status;
     tree_new();
     tree_write("secret", "");
-    set_mode("secret", 0600);
+    tree_set_mode("secret", 0600);
     assert_int_equal(ss_whole_file_open(&file, tree_path("secret")), 0);
     assert_int_equal(ss_whole_file_commit(&file), 0);
     assert_int_equal(stat(tree_path("secret"), &status), 0);
@@ -143,7 +135,7 @@ TEST(mode_of_another_users_file_is_not_copied) {
     struct stat status;
     tree_new();
     tree_write("open", "");
-    set_mode("open", 0666);
+    tree_set_mode("open", 0666);
     SKIP_UNLESS(
         chown(tree_path("open"), 65534, 65534) == 0, "another-user: root cannot give it files");
     mode_t before = umask(022);

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Journals, plans and locks that another user owns, may write, or has another name of. */
+
+#include "base/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "base/owned.h"
+#include "tree.h"
+
+#define ALICE 65534
+
+/* As of a server that gives files to a user whom this machine does not know. */
+#define UNKNOWN 4000000000U
+
+static const struct ss_trust nobody_else = {0};
+static struct ss_error error;
+static int folder = -1;
+
+static int begin(void **state) {
+    (void)state;
+    error = (struct ss_error){0};
+    folder = open(tree_new(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    tree_write("state", "text\n");
+    tree_set_mode("state", 0644);
+    assert_int_equal(mkdir(tree_path("folder"), 0755), 0);
+    return 0;
+}
+
+static int begin_with_users(void **state) {
+    begin(state);
+    SKIP_UNLESS(getuid() == 0, "root: only root can make files of other users");
+    SKIP_UNLESS(
+        lchown(tree_path("state"), ALICE, ALICE) == 0, "another-user: root cannot give it files");
+    tree_give("state", 0);
+    return 0;
+}
+
+static int end(void **state) {
+    (void)state;
+    close(folder);
+    return 0;
+}
+
+static int open_file(int flags, const struct ss_trust *trust) {
+    error = (struct ss_error){0};
+    return ss_state_file(folder, "state", flags, trust, "state", &error);
+}
+
+static int open_folder(const struct ss_trust *trust) {
+    error = (struct ss_error){0};
+    return ss_state_folder(folder, "folder", trust, false, "folder", &error);
+}
+
+static void expect_file(const struct ss_trust *trust) {
+    SS_OWNED(close) int opened = open_file(O_RDWR, trust);
+    assert_that(opened, >=, 0);
+}
+
+static mode_t mode_of(const char *name) {
+    struct stat status;
+    assert_int_equal(lstat(tree_path(name), &status), 0);
+    return status.st_mode & 07777;
+}
+
+TEST_WITH(files_that_others_may_write_are_refused, begin, end) {
+    static const mode_t modes[] = {0664, 0646, 0666};
+    expect_file(&nobody_else);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        tree_set_mode("state", modes[i]);
+        assert_fails(open_file(O_RDWR | O_TRUNC, &nobody_else), error,
+            "state: other users may write to it: check it, then call chmod go-w state");
+    }
+    tree_assert_file("state", "text\n");
+}
+
+TEST_WITH(files_with_two_names_are_refused, begin, end) {
+    char other[300];
+    snprintf(other, sizeof other, "%s", tree_path("other"));
+    assert_int_equal(link(tree_path("state"), other), 0);
+    assert_fails(open_file(O_RDWR | O_TRUNC, &nobody_else), error,
+        "state has another name (a hard link): remove it");
+    tree_assert_file("state", "text\n");
+    assert_int_equal(unlink(other), 0);
+    expect_file(&nobody_else);
+}
+
+/* An earlier version made them as the umask permitted. */
+TEST_WITH(own_folders_lose_the_permission_of_others, begin, end) {
+    tree_set_mode("folder", 0777);
+    SS_OWNED(close) int opened = open_folder(&nobody_else);
+    assert_that(opened, >=, 0);
+    assert_int_equal(mode_of("folder"), 0755);
+}
+
+TEST_WITH(folders_of_others_keep_their_mode, begin_with_users, end) {
+    struct ss_trust trust = {0};
+    tree_set_mode("folder", 0777);
+    tree_give("folder", ALICE);
+    assert_fails(open_folder(&nobody_else), error, "folder belongs to ");
+    assert_int_equal(ss_trust_user(&trust, "65534", &error), 0);
+    SS_OWNED(close) int opened = open_folder(&trust);
+    assert_that(opened, >=, 0);
+    assert_int_equal(mode_of("folder"), 0777);
+}
+
+TEST_WITH(files_of_unknown_owners_are_refused, begin_with_users, end) {
+    struct ss_trust trust = {.can_trust = true};
+    tree_give("state", UNKNOWN);
+    assert_fails(open_file(O_RDONLY, &trust), error, "or --trust-owner user 4000000000");
+    assert_fails(open_file(O_RDONLY, &nobody_else), error, "belongs to user 4000000000: make it");
+    assert_int_equal(ss_trust_user(&trust, "4000000000", &error), 0);
+    expect_file(&trust);
+    tree_give("state", ALICE);
+    assert_fails(open_file(O_RDONLY, &trust), error, "belongs to ");
+}
+
+TEST_WITH(links_and_special_files_are_refused, begin, end) {
+    assert_int_equal(rename(tree_path("state"), tree_path("target")), 0);
+    tree_link("target", "state");
+    assert_fails(open_file(O_RDWR, &nobody_else), error, strerror(ELOOP));
+    assert_int_equal(unlink(tree_path("state")), 0);
+    assert_int_equal(mkfifo(tree_path("state"), 0600), 0);
+    assert_fails(open_file(O_RDONLY, &nobody_else), error, "state is not a regular file");
+    assert_int_equal(unlink(tree_path("state")), 0);
+    assert_int_equal(open_file(O_RDONLY, &nobody_else), SS_STATE_ABSENT);
+    assert_int_equal(error.status, 0);
+}
+
+static ino_t inode_of(const char *name) {
+    struct stat status;
+    assert_int_equal(lstat(tree_path(name), &status), 0);
+    return status.st_ino;
+}
+
+static void expect_lock(bool is_replaced) {
+    ino_t before = inode_of("state");
+    SS_OWNED(close) int lock = ss_lock_open(folder, "state", &nobody_else, "state", &error);
+    assert_that(lock, >=, 0);
+    assert_true(ss_lock_has_name(lock, folder, "state"));
+    assert_int_equal(mode_of("state"), 0600);
+    assert_int_equal(inode_of("state") != before, is_replaced);
+}
+
+TEST_WITH(locks_that_others_may_open_are_replaced, begin, end) {
+    SS_OWNED(close) int held = open(tree_path("state"), O_RDONLY | O_CLOEXEC);
+    expect_lock(true); /* 0644 */
+    assert_false(ss_lock_has_name(held, folder, "state"));
+    expect_lock(false);
+    assert_int_equal(link(tree_path("state"), tree_path("other")), 0);
+    expect_lock(true);
+    assert_int_equal(rename(tree_path("state"), tree_path("target")), 0);
+    tree_link("target", "state");
+    SS_OWNED(close) int lock = ss_lock_open(folder, "state", &nobody_else, "state", &error);
+    assert_that(lock, >=, 0);
+    assert_true(ss_lock_has_name(lock, folder, "state"));
+    assert_int_not_equal(inode_of("state"), inode_of("target"));
+}
+
+TEST_WITH(locks_of_other_users_are_replaced, begin_with_users, end) {
+    SS_OWNED(close) int held = open(tree_path("state"), O_RDONLY | O_CLOEXEC);
+    tree_set_mode("state", 0600);
+    tree_give("state", ALICE);
+    expect_lock(true);
+}
+
+UNIT_RUN
