@@ -191,10 +191,10 @@ static int check_failures(struct ssrequest_service *service, ss_time now) {
     if (ss_time_since(now, service->checked) >= FAILURES_OVER) {
         service->checked = now;
         service->failures = control->failures;
-        service->requests = control->counts.ended;
+        service->requests = control->ended;
     }
     double failures = (double)(control->failures - service->failures);
-    double requests = (double)(control->counts.ended - service->requests);
+    double requests = (double)(control->ended - service->requests);
     if (failures < FAILURES_MIN || failures <= FAILURES_MAX * requests)
         return 0;
     return ss_error_fail(&service->error,

@@ -743,7 +743,7 @@ TEST(requests_that_ended_count_and_failures_among_them) {
         const struct request_ended ended = {.outcome = rows[i].outcome};
         service_control_observe(&control, NULL, rows[i].fate, &ended);
     }
-    assert_that(control.counts.ended, ==, 3);
+    assert_that(control.ended, ==, 3);
     assert_that(control.failures, ==, 2);
 }
 

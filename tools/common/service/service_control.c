@@ -143,7 +143,7 @@ void service_control_observe(void *context, const struct request_one *one, enum 
     (void)one;
     if (fate != REQUEST_ENDED)
         return;
-    control->counts.ended++;
+    control->ended++;
     control->failures += ended->outcome != REQUEST_SUCCESS;
 }
 
@@ -156,7 +156,7 @@ static int add_interval(
         .seconds = load->seconds,
         .used = load->load * control->set.load_cpus * load->seconds,
         .target = target,
-        .answers = control->counts.ended - control->counts_before.ended,
+        .answers = control->ended - control->ended_then,
     };
     return service_figures_add(&control->figures, &interval);
 }
@@ -175,7 +175,7 @@ static int look_back(struct service_control *control, ss_time now) {
         ss_load_between(source, &control->before, &control->latest, &load))
         result = add_interval(control, &load, control->rate.target, now);
     control->before = control->latest;
-    control->counts_before = control->counts;
+    control->ended_then = control->ended;
     return result;
 }
 
@@ -189,7 +189,7 @@ static int begin_episode(struct service_control *control, ss_time now, struct ss
         return -1;
     control->resting = false;
     control->episode++;
-    control->ended_before = control->counts.ended;
+    control->ended_before = control->ended;
     search(control, now);
     return 0;
 }
@@ -217,7 +217,7 @@ static void judge_time(struct service_control *control, ss_time now) {
 /* Decides the rate. */
 static int decide(
     struct service_control *control, ss_time now, uint64_t pending, struct ss_error *error) {
-    uint64_t ended = control->counts.ended - control->ended_before;
+    uint64_t ended = control->ended - control->ended_before;
     const struct ss_rate_counts counts = {.due = ended + pending, .ended = ended};
     control->action = ss_rate_step(&control->rate, now, &counts);
     if (control->action.failure)

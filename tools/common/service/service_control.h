@@ -87,10 +87,11 @@ struct service_control {
     struct ss_rate rate;
     struct ss_rate_action action; /* in force */
     ss_time begin; /* when control of the rate began in this episode; SS_TIME_NEVER: not yet */
-    struct ss_rate_counts counts;
     ss_time settle, length;     /* how long control is not counted, and lasts, in each episode */
     uint32_t episodes, episode; /* their number, and the current one, from 0 */
-    uint64_t ended_before;      /* requests of earlier episodes */
+    uint64_t ended;             /* requests, in any way */
+    uint64_t ended_then;        /* at the previous step */
+    uint64_t ended_before;      /* in earlier episodes */
     ss_time limited;            /* in earlier episodes; see struct request_held */
     bool counting;              /* requests count: the rate is controlled, and --settle is over */
     bool resting;               /* waits for the last answers of an episode */
@@ -98,7 +99,6 @@ struct service_control {
     uint64_t failures;          /* of the requests that ended */
     struct service_figures figures;
     struct ss_counters first, before, latest; /* readings: the first one and the two latest ones */
-    struct ss_rate_counts counts_before;
     double background; /* CPUs that the service uses without requests; NaN: not known yet */
 };
 
