@@ -176,8 +176,8 @@ static void add_load(struct ssrequest_output *output) {
     if (control->figures.count == output->intervals)
         return;
     output->intervals = control->figures.count;
-    request_rows_add_load(output->rows, last->seconds, last->target,
-        last->used / last->seconds / control->set.load_cpus);
+    request_rows_add_load(
+        output->rows, last->seconds, last->target, last->used / last->seconds / last->cpus);
 }
 
 static ss_time on_step(void *context, ss_time now) {

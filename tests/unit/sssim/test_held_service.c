@@ -193,6 +193,29 @@ TEST(requests_that_use_no_cpu_time_end_the_run) {
     service_control_close(&slow.control);
 }
 
+/* The group may use one of the machine's two CPUs, and later both. */
+TEST(figures_follow_the_limit_of_a_group) {
+    struct service_options held = at_load;
+    struct request_held result;
+    struct ss_error error = {0};
+    const uint64_t changed = 300, steps = 1000;
+    held.load = "50%";
+    held.feedback = "cgroup";
+    open_slow(&held);
+    for (uint64_t step = 0; step < steps; step++) {
+        slow.counters.capacity = step < changed ? 1 : 2;
+        assert_succeeds(step_slow(step, 5 * MS, &error), error);
+    }
+    service_control_describe(&slow.control, steps * SS_RATE_INTERVAL, &result);
+    double before = ss_time_seconds(changed * SS_RATE_INTERVAL - slow.control.begin) - 5;
+    assert_near(result.cpus, 2 - before / result.seconds, 0.01);
+    assert_near(result.cost, 0.005, 0.0001);
+    assert_near(result.target_mean, 0.5, 1e-9);
+    assert_near(result.load_mean, 0.5, 0.05);
+    assert_near(result.rate, 0.5 * result.cpus / result.cost, 1);
+    service_control_close(&slow.control);
+}
+
 TEST(what_the_service_uses_without_requests_is_part_of_its_load) {
     struct service_options held = at_load;
     held.load = "25%";
@@ -555,8 +578,10 @@ TEST(caller_that_was_away_does_not_catch_up) {
 static void add_intervals(struct service_figures *figures, int count, double cost, double target) {
     for (int i = 0; i < count; i++) {
         const struct service_interval *last = service_figures_last(figures);
-        const struct service_interval interval = {.end = (last ? last->end : 0) + 100 * MS,
+        const struct service_interval interval = {.cpus = CPUS,
+            .end = (last ? last->end : 0) + 100 * MS,
             .seconds = 0.1,
+            .cpus = CPUS,
             .used = 10 * cost,
             .target = target,
             .answers = 10};

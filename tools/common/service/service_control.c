@@ -147,14 +147,26 @@ void service_control_observe(void *context, const struct request_one *one, enum 
     control->failures += ended->outcome != REQUEST_SUCCESS;
 }
 
+/*
+ * Returns how many CPUs made a load of 1 between two readings, as ss_load_between() does: the limit
+ * of a group may have changed.
+ */
+static double find_cpus(const struct service_control *control, const struct ss_counters *from) {
+    if (control->source.source == SS_SOURCE_SENSOR)
+        return control->set.load_cpus;
+    return (from->capacity + control->latest.capacity) / 2;
+}
+
 /* Adds what happened since the previous step, in which the rate was controlled, to the figures. */
 static int add_interval(
     struct service_control *control, const struct ss_load *load, double target, ss_time now) {
+    double cpus = find_cpus(control, &control->before);
     const struct service_interval interval = {
         .episode = control->episode,
         .end = ss_time_since(now, control->begin),
         .seconds = load->seconds,
-        .used = load->load * control->set.load_cpus * load->seconds,
+        .cpus = cpus,
+        .used = load->load * cpus * load->seconds,
         .target = target,
         .answers = control->ended - control->ended_then,
     };
@@ -170,7 +182,7 @@ static int look_back(struct service_control *control, ss_time now) {
         control->first = control->before = control->latest;
     if (control->episode == 0 && control->rate.stage == SS_RATE_SILENT &&
         ss_load_between(source, &control->first, &control->latest, &load))
-        control->background = load.load * control->set.load_cpus;
+        control->background = load.load * find_cpus(control, &control->first);
     if (control->begin != SS_TIME_NEVER && !control->resting &&
         ss_load_between(source, &control->before, &control->latest, &load))
         result = add_interval(control, &load, control->rate.target, now);

@@ -41,15 +41,16 @@ void service_figures_free(struct service_figures *figures) {
 
 /* Sums of intervals. */
 struct sums {
-    double seconds, used, granted, answers;
+    double seconds, allowed, used, granted, answers; /* all but the last one in seconds */
 };
 
-static struct sums add_up(const struct service_interval *intervals, size_t count, double cpus) {
+static struct sums add_up(const struct service_interval *intervals, size_t count) {
     struct sums sums = {0};
     for (size_t i = 0; i < count; i++) {
         sums.seconds += intervals[i].seconds;
+        sums.allowed += intervals[i].cpus * intervals[i].seconds;
         sums.used += intervals[i].used;
-        sums.granted += intervals[i].target * cpus * intervals[i].seconds;
+        sums.granted += intervals[i].target * intervals[i].cpus * intervals[i].seconds;
         sums.answers += (double)intervals[i].answers;
     }
     return sums;
@@ -71,7 +72,7 @@ static double find_deviation(const struct service_interval *intervals, size_t co
         if (batches < BATCHES_MIN)
             return NAN;
         for (size_t i = 0; i < batches; i++) {
-            struct sums sums = add_up(&intervals[i * size], size, 0);
+            struct sums sums = add_up(&intervals[i * size], size);
             off[i] = sums.answers - ratio * sums.used;
             squares += off[i] * off[i];
         }
@@ -87,12 +88,11 @@ static void judge_windows(
     struct ss_figures figures = {0};
     double most = -INFINITY;
     for (size_t i = 0; i + PER_WINDOW <= count; i += PER_WINDOW) {
-        struct sums sums = add_up(&intervals[i], PER_WINDOW, held->cpus);
-        double cpus = held->cpus * sums.seconds;
+        struct sums sums = add_up(&intervals[i], PER_WINDOW);
         if (!(sums.seconds > 0) || isnan(sums.granted))
             continue;
-        ss_figures_add(&figures, sums.granted / cpus, sums.used / cpus);
-        most = fmax(most, (sums.used - sums.granted) / cpus);
+        ss_figures_add(&figures, sums.granted / sums.allowed, sums.used / sums.allowed);
+        most = fmax(most, (sums.used - sums.granted) / sums.allowed);
     }
     held->target_mean = ss_figures_target_mean(&figures);
     held->load_mean = ss_figures_load_mean(&figures);
@@ -111,25 +111,24 @@ static size_t count_episode(const struct service_interval *intervals, size_t cou
 }
 
 /* Returns when the load settled in one episode. */
-static double settle_episode(const struct service_interval *intervals, size_t count, double cpus) {
+static double settle_episode(const struct service_interval *intervals, size_t count) {
     struct ss_settling settling = {0};
     for (size_t i = 0; i + PER_WINDOW <= count; i += PER_WINDOW) {
-        struct sums sums = add_up(&intervals[i], PER_WINDOW, cpus);
+        struct sums sums = add_up(&intervals[i], PER_WINDOW);
         double end = ss_time_seconds(intervals[i + PER_WINDOW - 1].end);
         double start = fmax(round(1000 * (end - sums.seconds)) / 1000, 0);
         if (!isnan(sums.granted))
-            ss_settling_add(
-                &settling, start, end, (sums.granted - sums.used) / cpus / sums.seconds);
+            ss_settling_add(&settling, start, end, (sums.granted - sums.used) / sums.allowed);
     }
     return ss_settling_seconds(&settling);
 }
 
 /* Returns the longest that an episode took to settle; NaN if one did not. */
-static double find_settling(const struct service_interval *intervals, size_t count, double cpus) {
+static double find_settling(const struct service_interval *intervals, size_t count) {
     double longest = count > 0 ? 0 : NAN;
     for (size_t length; count > 0; intervals += length, count -= length) {
         length = count_episode(intervals, count);
-        double seconds = settle_episode(intervals, length, cpus);
+        double seconds = settle_episode(intervals, length);
         longest = isnan(seconds) || isnan(longest) ? NAN : fmax(longest, seconds);
     }
     return longest;
@@ -144,13 +143,21 @@ static void remove_settling(struct service_figures *figures, ss_time settle) {
     figures->count = kept;
 }
 
+/* Returns the mean, which is exact unless the CPUs have changed. */
+static double find_cpus(const struct service_interval *intervals, size_t count, double seconds) {
+    double off = 0;
+    for (size_t i = 1; i < count; i++)
+        off += (intervals[i].cpus - intervals[0].cpus) * intervals[i].seconds;
+    return intervals[0].cpus + off / seconds;
+}
+
 /* Sets the rate of each episode, had it been granted the mean of all of them. */
 static void judge_episodes(struct request_held *held, const struct service_interval *intervals,
     size_t count, double cpus_granted) {
     held->episodes = 0;
     for (size_t length; count > 0; intervals += length, count -= length) {
         length = count_episode(intervals, count);
-        struct sums sums = add_up(intervals, length, 0);
+        struct sums sums = add_up(intervals, length);
         if (held->episodes < REQUEST_EPISODES_MAX && sums.used > 0)
             held->episode_rates[held->episodes++] = cpus_granted * sums.answers / sums.used;
     }
@@ -177,8 +184,8 @@ static double find_cost_change(
     const struct service_interval *intervals, size_t count, double noise) {
     if (count < 2 * PER_STRETCH)
         return NAN;
-    struct sums before = add_up(&intervals[count - 2 * PER_STRETCH], PER_STRETCH, 0);
-    struct sums last = add_up(&intervals[count - PER_STRETCH], PER_STRETCH, 0);
+    struct sums before = add_up(&intervals[count - 2 * PER_STRETCH], PER_STRETCH);
+    struct sums last = add_up(&intervals[count - PER_STRETCH], PER_STRETCH);
     double change = last.used / last.answers / (before.used / before.answers) - 1;
     double expected = noise * sqrt(2 * (double)count / PER_STRETCH);
     return fabs(change) > fmax(COST_STEADY, 3 * fmax(expected, 0)) ? change : 0;
@@ -205,10 +212,12 @@ static void judge_rate(struct request_held *held, const struct service_interval 
 
 void service_figures_finish(
     struct service_figures *figures, ss_time settle, struct request_held *held) {
-    held->settled_seconds = find_settling(figures->intervals, figures->count, held->cpus);
+    held->settled_seconds = find_settling(figures->intervals, figures->count);
     remove_settling(figures, settle);
-    struct sums all = add_up(figures->intervals, figures->count, held->cpus);
+    struct sums all = add_up(figures->intervals, figures->count);
 
+    if (figures->count > 0)
+        held->cpus = find_cpus(figures->intervals, figures->count, all.seconds);
     judge_windows(held, figures->intervals, figures->count);
     held->seconds = all.seconds;
     held->cost = all.answers > 0 ? all.used / all.answers : NAN;

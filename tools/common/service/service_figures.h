@@ -18,6 +18,7 @@ struct service_interval {
     uint32_t episode; /* from 0; each begins with a search for the rate */
     ss_time end;      /* since control of the rate began in this episode */
     double seconds;   /* length */
+    double cpus;      /* CPUs that made a load of 1, mean; the limit of a group may change */
     double used;      /* seconds of CPU time of the service */
     double target;    /* from 0 to 1; NaN: no control */
     uint64_t answers; /* requests that ended, in any way */
@@ -42,7 +43,7 @@ void service_figures_free(struct service_figures *figures);
 
 /*
  * Sets the figures of the intervals that begin at `settle` or later in their episode, and removes
- * the other ones.
+ * the other ones. Sets `cpus` unless no interval is left.
  */
 SS_NONNULL()
 void service_figures_finish(
