@@ -344,6 +344,12 @@ outputs_work_in_a_user_namespace() { # case
     ln -s "$theirs/b" link
     expect '[1-9]*' "${as[@]}" unshare -Ur "$build/bin/ssload" -q --count 1 --interval 0.01s --output link
     says err "is a link of "
+    # A file and a folder of root seem to belong to the same user, but could belong to two.
+    echo ours >open
+    chmod 666 open
+    expect '[1-9]*' "${as[@]}" unshare -Ur "$build/bin/ssload" -q --count 1 --interval 0.01s --output open
+    says err "it belongs to "
+    is open ours
 }
 
 locks_cannot_be_held_by_readers() { # case
@@ -363,6 +369,22 @@ locks_cannot_be_held_by_readers() { # case
     ends '*' "$batch"
     expect 0 "${as[@]}" ssbatch --list study
     says out "to come"
+}
+
+# The table of results is readable for all users.
+tables_of_ssprofile_cannot_be_locked_by_readers() { # case
+    need_built ssprofile
+    begin
+    echo "a integer items/s higher 'echo 1' '([0-9]+)'" >quick
+    expect 0 ssprofile measure --repetitions 1 --battery ./quick results
+    start "${as[@]}" flock --no-fork results/results.csv sh -c 'echo; exec sleep 1000' >held
+    await test -s held
+    ! "${as[@]}" test -r results/.lock || fail "another user can open the lock"
+    expect 0 ssprofile measure --repetitions 2 --battery ./quick results
+    kill "$pid"
+    ends '*'
+    refuses 125 "another process is writing results to it" \
+        flock results/.lock ssprofile measure --repetitions 3 --battery ./quick results
 }
 
 journals_of_ssactuate_must_be_ours() { # case
@@ -425,6 +447,7 @@ programs_in_the_current_folder_are_not_found() { # case
     chmod 755 hello
     for path in ":$PATH" "$PATH:" "${PATH/:/::}"; do
         expect 127 env "PATH=$path" ssload --interval 0.1s -- hello
+        expect 127 env "PATH=$path" showstopper -n 1 -l 50% hello
         [ ! -e "$folder/here/carried-out" ] || fail "PATH=$path: a program of another user was executed"
     done
     expect 0 env "PATH=.:$PATH" ssload --interval 0.1s -- hello

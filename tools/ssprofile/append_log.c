@@ -12,6 +12,7 @@
 
 #include "base/owned.h"
 #include "base/paths.h"
+#include "base/state.h"
 #include "base/walk.h"
 
 /*
@@ -52,21 +53,39 @@ static int append_text(int file, const char *text) {
     return -1;
 }
 
+#define LOCK ".lock"
+
 /* Attempts, 10 ms apart, to lock a file. */
 #define LOCK_ATTEMPTS 100
 
 /*
- * Locks the file, or returns false if it stays locked. A process that a killed call has just
- * forked shares its lock until it executes its command.
+ * Returns false if the lock stays held. A process that a killed call has just forked shares its
+ * lock until it executes its command.
  */
-static bool lock(int file) {
+static bool take_lock(int lock) {
     const struct timespec pause = {.tv_nsec = 10000000};
-    for (int attempt = 1; flock(file, LOCK_EX | LOCK_NB) < 0; attempt++) {
+    for (int attempt = 1; flock(lock, LOCK_EX | LOCK_NB) < 0; attempt++) {
         if (errno != EWOULDBLOCK || attempt == LOCK_ATTEMPTS)
             return false;
         nanosleep(&pause, NULL);
     }
     return true;
+}
+
+int ssprofile_append_log_lock(int folder, const char *path, struct ss_error *error) {
+    const struct ss_trust nobody_else = {0};
+    for (;;) {
+        SS_OWNED(close) int lock = ss_lock_open(folder, LOCK, &nobody_else, path, error);
+        if (lock < 0)
+            return -1;
+        if (!take_lock(lock))
+            return ss_error_fail(error,
+                "%s: another process is writing results to it: wait until it ends, or use another "
+                "folder",
+                path);
+        if (ss_lock_has_name(lock, folder, LOCK))
+            return ss_owned_take(&lock);
+    }
 }
 
 int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path,
@@ -81,11 +100,6 @@ int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path
     SS_OWNED(close) int file = ss_walk_open_path(path, O_RDWR | O_APPEND, &why);
     if (file < 0)
         return ss_error_fail(error, "%s: %s", path, why.message);
-    if (!lock(file))
-        return ss_error_fail(error,
-            "%s: another process is writing results to it: wait until it ends, or use another "
-            "folder",
-            path);
     if (count_lines(file, &lines, &end) < 0 || ftruncate(file, end) < 0 ||
         (lines == 0 && append_text(file, heading) < 0))
         return ss_paths_fail(path, error);

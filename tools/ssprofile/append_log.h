@@ -3,11 +3,19 @@
 #define SSPROFILE_APPEND_LOG_H
 
 /*
- * A table in a file that grows row by row over hours; one process locks it. Rows are on disk as
+ * A table in a file that grows row by row over hours, and the lock of its folder. Rows are on disk as
  * soon as they are added; opening the table removes a row that an earlier process left incomplete.
  */
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
+
+/*
+ * Locks a folder, whose tables one process may write. `path` is for messages. Returns the
+ * descriptor that holds the lock.
+ */
+SS_MUST_USE SS_NONNULL(2) int ssprofile_append_log_lock(
+    int folder, const char *path, struct ss_error *error);
 
 /* Zeroed: not open. */
 struct ssprofile_append_log {

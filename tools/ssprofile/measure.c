@@ -660,7 +660,9 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
             error, "the name of the machine, '%s', %s", ss_words_show(machine).text, fault);
     strcpy(measurement->machine, machine);
     SS_OWNED(close) int folder = open_folder(request, O_CREAT, error);
-    if (folder < 0)
+    SS_OWNED(close)
+    int lock = folder < 0 ? -1 : ssprofile_append_log_lock(folder, request->folder, error);
+    if (lock < 0)
         return -1;
     ssprofile_runner_open(&measurement->runner, request->idle_states);
     /* The description depends on whether the folder has results. */

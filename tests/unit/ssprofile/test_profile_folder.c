@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "append_log.h"
+#include "base/owned.h"
 #include "battery.h"
 #include "unit.h"
 
@@ -25,6 +27,9 @@ static int make_folder(void **state) {
 
 static int remove_folder(void **state) {
     (void)state;
+    char lock[64];
+    snprintf(lock, sizeof lock, "%s/.lock", folder);
+    unlink(lock);
     unlink(path);
     return rmdir(folder);
 }
@@ -101,32 +106,36 @@ TEST_WITH(partial_rows_are_removed, make_folder, remove_folder) {
     expect("a,b\n1,2\n");
 }
 
-TEST_WITH(table_of_results_has_only_one_writer, make_folder, remove_folder) {
-    struct ssprofile_append_log log, other;
-    struct ss_error error = {0};
-    assert_int_equal(ssprofile_append_log_open(&log, path, "a\n", &error), 0);
-    assert_fails(ssprofile_append_log_open(&other, path, "a\n", &error), error,
-        "another process is writing results to it");
-    ssprofile_append_log_close(&log);
-    error = (struct ss_error){0};
-    assert_int_equal(ssprofile_append_log_open(&other, path, "a\n", &error), 0);
-    ssprofile_append_log_close(&other);
+static int lock_folder(struct ss_error *error) {
+    SS_OWNED(close) int opened = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    *error = (struct ss_error){0};
+    return ssprofile_append_log_lock(opened, "results", error);
+}
+
+TEST_WITH(folder_of_results_has_only_one_writer, make_folder, remove_folder) {
+    struct ss_error error;
+    int lock = lock_folder(&error);
+    assert_that(lock, >=, 0);
+    assert_fails(lock_folder(&error), error, "results: another process is writing results to it");
+    close(lock);
+    SS_OWNED(close) int other = lock_folder(&error);
+    assert_that(other, >=, 0);
 }
 
 /* As after a kill between fork and exec: a child shares the lock for a moment. */
 TEST_WITH(lock_of_a_killed_writer_is_awaited, make_folder, remove_folder) {
-    struct ssprofile_append_log log, other;
-    struct ss_error error = {0};
-    assert_int_equal(ssprofile_append_log_open(&log, path, "a\n", &error), 0);
+    struct ss_error error;
+    int lock = lock_folder(&error);
+    assert_that(lock, >=, 0);
     pid_t child = fork();
     assert_that(child, >=, 0);
     if (child == 0) {
         usleep(100000);
         _exit(0);
     }
-    ssprofile_append_log_close(&log);
-    assert_int_equal(ssprofile_append_log_open(&other, path, "a\n", &error), 0);
-    ssprofile_append_log_close(&other);
+    close(lock);
+    SS_OWNED(close) int other = lock_folder(&error);
+    assert_that(other, >=, 0);
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
