@@ -42,7 +42,7 @@ static void check_quoted_on_line(const char *word) {
     size_t size, count;
     FILE *stream = open_memstream(&text, &size);
     FUZZ_CHECK(stream);
-    quote_line(stream, word);
+    ss_words_quote(stream, word);
     FUZZ_CHECK(fclose(stream) == 0 && !strpbrk(text, "\n\r") && !quote_is_continued(text));
     char **words = ss_words_split(text, &count, NULL);
     FUZZ_CHECK(words && count == 1 && strcmp(words[0], word) == 0);

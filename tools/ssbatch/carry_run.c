@@ -13,7 +13,6 @@
 #include "base/words.h"
 #include "merge.h"
 #include "quiet.h"
-#include "quote.h"
 #include "text_stream.h"
 #include "verdict.h"
 
@@ -54,15 +53,15 @@ int ssbatch_note_journal(const struct ssbatch_call *call, const char *name,
     if (ss_text_open(&text, error) < 0)
         return -1;
     fputs("folder ", text.stream);
-    quote_line(text.stream, stage->folder);
+    ss_words_quote(text.stream, stage->folder);
     fputc('\n', text.stream);
     ssbatch_stage_print_journal(stage, text.stream);
     if (scratch) {
         fputs("remove ", text.stream);
-        quote_line(text.stream, scratch);
+        ss_words_quote(text.stream, scratch);
         if (result) {
             fputc(' ', text.stream);
-            quote_line(text.stream, result);
+            ss_words_quote(text.stream, result);
         }
         fputc('\n', text.stream);
     }

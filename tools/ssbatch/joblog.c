@@ -7,7 +7,6 @@
 #include "base/walk.h"
 #include "base/words.h"
 #include "carry_run.h"
-#include "quote.h"
 
 int ssbatch_joblog_open(struct ssbatch_joblog *log, const char *path, struct ss_error *error) {
     if (!path)
@@ -45,7 +44,7 @@ int ssbatch_joblog_add(struct ssbatch_joblog *log, const struct ssbatch_study *s
         status = 1;
     fprintf(log->file, "%zu\t%s\t%.3f\t%.3f\t0\t0\t%d\t%d\t", ++log->rows, study->host,
         (double)attempt->begin / 1e9, attempt->seconds, status, signal);
-    quote_line(log->file, line->words[0]);
+    ss_words_quote(log->file, line->words[0]);
     ssbatch_print_words(log->file, line->words + 1);
     fputc('\n', log->file);
     return fflush(log->file) == EOF ? ss_error_fail(error, "--joblog: %s", strerror(errno)) : 0;

@@ -9,7 +9,6 @@
 #include "base/words.h"
 #include "carry_run.h"
 #include "placeholders.h"
-#include "quote.h"
 #include "text_stream.h"
 
 int ssbatch_values_read(
@@ -37,7 +36,7 @@ static int write_all(const struct ssbatch_values *values, const struct ssbatch_s
         return -1;
     for (size_t i = 0; i < values->count; i++) {
         fprintf(text.stream, "%s ", values->items[i].name);
-        quote_line(text.stream, values->items[i].value);
+        ss_words_quote(text.stream, values->items[i].value);
         fputc('\n', text.stream);
     }
     SS_OWNED(free) char *lines = ss_text_close(&text, error);

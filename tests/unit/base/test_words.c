@@ -159,6 +159,8 @@ TEST(quoted_words_are_read_back) {
     assert_quoted("a=b", "'a=b'");
     assert_quoted("#", "'#'");
     assert_quoted("\\n\n", "$'\\\\n\\012'");
+    assert_quoted("a\n'\\7\x7f\xc3\xa4", "$'a\\012\\'\\\\7\\177\xc3\xa4'");
+    assert_quoted("\t1", "$'\\0111'");
 }
 
 TEST(commas_separate_list_items) {

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/words.h"
-
 bool quote_is_continued(const char *line) {
     char quote = 0;                       /* the open quote; $ for $'...' */
     bool in_word = false, dollar = false; /* the last character is a $ that is not quoted */
@@ -30,10 +28,6 @@ bool quote_is_continued(const char *line) {
         }
     }
     return false;
-}
-
-void quote_line(FILE *stream, const char *word) {
-    ss_words_quote(stream, word);
 }
 
 void quote_csv(FILE *stream, const char *text) {

@@ -11,12 +11,6 @@
 SS_NONNULL() void quote_csv(FILE *stream, const char *text);
 
 /*
- * Writes a word on one line, so that a shell and ss_words_split() read it back unchanged: a word
- * with control characters becomes $'...'.
- */
-SS_NONNULL() void quote_line(FILE *stream, const char *word);
-
-/*
  * Returns whether a final backslash continues the line, as in a shell: not in a comment or in
  * single quotes.
  */

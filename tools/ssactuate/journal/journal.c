@@ -16,7 +16,6 @@
 #include "base/state.h"
 #include "base/words.h"
 #include "platform/platform.h"
-#include "quote.h"
 #include "text_stream.h"
 
 #define SUFFIX ".journal"
@@ -90,7 +89,7 @@ static int append(
     for (const char *const *word = words; *word; word++) {
         if (word != words)
             fputc(' ', text.stream);
-        quote_line(text.stream, *word);
+        ss_words_quote(text.stream, *word);
     }
     fputc('\n', text.stream);
     SS_OWNED(free) char *line = ss_text_close(&text, error);

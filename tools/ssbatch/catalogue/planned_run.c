@@ -8,7 +8,6 @@
 #include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
-#include "quote.h"
 #include "text_stream.h"
 
 /* The control group of a run with a quota. ssbatch replaces both placeholders. */
@@ -48,14 +47,14 @@ static char *replace(
 /* Writes a blank and a word. */
 static void put_word(FILE *stream, const char *word) {
     fputc(' ', stream);
-    quote_line(stream, word);
+    ss_words_quote(stream, word);
 }
 
 static void put_column(FILE *stream, const char *key, const char *value) {
     if (!value || !*value)
         return;
     fprintf(stream, " %s=", key);
-    quote_line(stream, value);
+    ss_words_quote(stream, value);
 }
 
 static int put_tau(FILE *stream, const struct ssbatch_control *control, struct ss_error *error) {

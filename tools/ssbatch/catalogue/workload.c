@@ -11,7 +11,6 @@
 #include "base/owned.h"
 #include "base/words.h"
 #include "command/commands.h"
-#include "quote.h"
 #include "text_stream.h"
 
 /* Layout of the list of workloads, in columns. */
@@ -24,7 +23,7 @@ static int end_word(struct ss_text *text, FILE *stream, struct ss_error *error) 
     if (!word)
         return -1;
     fputc(' ', stream);
-    quote_line(stream, word);
+    ss_words_quote(stream, word);
     return 0;
 }
 

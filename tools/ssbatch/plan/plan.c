@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "quote.h"
+#include "base/words.h"
 
 static const char *const kind_names[SSBATCH_KINDS] = {"once", "before", "beside", "main", "after"};
 
@@ -40,7 +40,7 @@ const struct ssbatch_line *ssbatch_lines_find(const struct ssbatch_lines *lines,
 void ssbatch_print_words(FILE *stream, char *const *words) {
     for (; *words; words++) {
         fputc(' ', stream);
-        quote_line(stream, *words);
+        ss_words_quote(stream, *words);
     }
 }
 
@@ -85,7 +85,7 @@ void ssbatch_plan_free(struct ssbatch_plan *plan) {
 /* Quotes only the value: KEY='a b' is easier to read than 'KEY=a b', and equivalent in a shell. */
 static void print_pair(FILE *stream, const char *key, const char *value) {
     fprintf(stream, " %s=", key);
-    quote_line(stream, value);
+    ss_words_quote(stream, value);
 }
 
 static void print_columns(FILE *stream, const struct ssbatch_columns *columns) {
