@@ -129,11 +129,16 @@ static blkcnt_t memory_of_board(void) {
     return find_board(&status) ? status.st_blocks : 0;
 }
 
-/* Attaches a process of root's for a moment. */
-static void expect_to_attach(const struct run_setup *setup) {
-    struct run *target = run_start(NULL, WORDS(PAYLOAD, "ignore-term"));
+/* Starts a process that a forged board may claim. */
+static struct run *start_victim(const struct run_setup *setup) {
+    struct run *target = run_start(setup, WORDS(PAYLOAD, "ignore-term"));
     run_wait_text(target, "ready");
     victim = target->pid;
+    return target;
+}
+
+/* Attaches a process of root's for a moment, and ends it. */
+static void expect_to_attach(const struct run_setup *setup, struct run *target) {
     SUCCEED_IN(setup, "-q", "-c", "fixed", "-l", "50%", "--duration", "200ms", "--attach",
         run_pid_text(target->pid));
     run_end(target, SIGKILL);
@@ -150,7 +155,7 @@ TEST_CASE(forged_boards_are_refused) {
         run_expect_refusal(RUN("--status", pid), "pid ");
         run_expect_refusal(RUN("--status", "1"), "pid 1 is not a running Showstopper");
         run_expect_refusal(RUN("--set", pid, "50%"), "pid ");
-        expect_to_attach(NULL);
+        expect_to_attach(NULL, start_victim(NULL));
         ck_assert_int_le(memory_of_board(), before);
         end_forger();
     }
@@ -167,7 +172,7 @@ TEST_CASE(board_that_shrinks_while_it_is_read_is_refused) {
         struct run_setup setup = {
             .environment = WORDS(SHIM("shim_cut"), run_format("SS_TEST_CUT=%s", board))};
         if (attach)
-            expect_to_attach(&setup);
+            expect_to_attach(&setup, start_victim(NULL));
         else
             run_expect_refusal(
                 START_IN(&setup, "--status", run_pid_text(forger)), "not the master");
@@ -180,22 +185,16 @@ TEST_CASE(board_that_shrinks_while_it_is_read_is_refused) {
 /* Another user cannot keep root from attaching a process of root's. */
 TEST_CASE(board_of_another_user_is_not_believed_about_our_processes) {
     need_another_user();
-    struct run *target = run_start(NULL, WORDS(PAYLOAD, "ignore-term"));
-    run_wait_text(target, "ready");
-    victim = target->pid;
+    struct run *target = start_victim(NULL);
     forge(claim_victim);
-    SUCCEED("-q", "-c", "fixed", "-l", "50%", "--duration", "200ms", "--attach",
-        run_pid_text(target->pid));
+    expect_to_attach(NULL, target);
     end_forger();
-    run_end(target, SIGKILL);
 }
 
 TEST_CASE(board_of_another_user_is_believed_about_that_users_processes) {
     need_another_user();
     struct run_setup setup = {.folder = "/", .prepare = family_become_nobody};
-    struct run *target = run_start(&setup, WORDS(PAYLOAD, "ignore-term"));
-    run_wait_text(target, "ready");
-    victim = target->pid;
+    struct run *target = start_victim(&setup);
     forge(claim_victim);
     run_expect_refusal(
         START("-l", "50%", "--attach", run_pid_text(target->pid)), "belongs to the run of");
@@ -205,9 +204,7 @@ TEST_CASE(board_of_another_user_is_believed_about_that_users_processes) {
 
 TEST_CASE(another_user_cannot_claim_our_process) {
     need_another_user();
-    struct run *target = run_start(NULL, WORDS(PAYLOAD, "ignore-term"));
-    run_wait_text(target, "ready");
-    victim = target->pid;
+    struct run *target = start_victim(NULL);
     forger = fork();
     ck_assert_int_ge(forger, 0);
     if (forger == 0) {
@@ -223,10 +220,8 @@ TEST_CASE(another_user_cannot_claim_our_process) {
     int status;
     ck_assert_int_eq(waitpid(forger, &status, WUNTRACED), forger);
     ck_assert(WIFSTOPPED(status));
-    SUCCEED("-q", "-c", "fixed", "-l", "50%", "--duration", "200ms", "--attach",
-        run_pid_text(target->pid));
+    expect_to_attach(NULL, target);
     end_forger();
-    run_end(target, SIGKILL);
 }
 
 TEST_CASE(root_reads_the_status_of_another_users_run) {

@@ -28,44 +28,51 @@ static void give(const char *path) {
     ck_assert_int_eq(lchown(path, MALLORY, MALLORY), 0);
 }
 
+static const char *make_folder(const char *path) {
+    ck_assert_int_eq(mkdir(path, 0755), 0);
+    return path;
+}
+
+static const char *make_their_folder(const char *path) {
+    give(make_folder(path));
+    return path;
+}
+
+static void make_their_file(const char *path) {
+    run_write_file(path, "theirs\n");
+    give(path);
+}
+
+static void make_their_link(const char *target, const char *path) {
+    ck_assert_int_eq(symlink(target, path), 0);
+    give(path);
+}
+
 static void begin(void) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     SKIP_UNLESS(getuid() == 0, "root: only root can make files of another user");
     SKIP_UNLESS(family_can_become_nobody(), "another-user: root cannot become it");
     folder = run_make_folder();
-    theirs = run_path(folder, "theirs");
-    victim = run_path(folder, "victim");
+    theirs = make_their_folder(run_path(folder, "theirs"));
+    victim = make_folder(run_path(folder, "victim"));
     report = run_path(folder, "report");
-    ck_assert_int_eq(mkdir(theirs, 0755), 0);
-    give(theirs);
-    ck_assert_int_eq(mkdir(victim, 0755), 0);
     run_write_file(run_path(victim, "file"), SECRET);
 }
 
 /* A file that becomes a link, and the link of a file. */
 static void make_file_and_link(void) {
-    const char *file = run_path(theirs, "out"), *other = run_path(theirs, "out.other");
-    run_write_file(file, "theirs\n");
-    give(file);
-    ck_assert_int_eq(symlink(run_path(victim, "file"), other), 0);
-    give(other);
+    make_their_file(run_path(theirs, "out"));
+    make_their_link(run_path(victim, "file"), run_path(theirs, "out.other"));
 }
 
 static void make_file_and_hard_link(void) {
-    const char *file = run_path(theirs, "out"), *other = run_path(theirs, "out.other");
-    run_write_file(file, "theirs\n");
-    give(file);
-    ck_assert_int_eq(link(run_path(victim, "file"), other), 0);
+    make_their_file(run_path(theirs, "out"));
+    ck_assert_int_eq(link(run_path(victim, "file"), run_path(theirs, "out.other")), 0);
 }
 
 static void make_folder_and_link(void) {
-    const char *inner = run_path(theirs, "out"), *other = run_path(theirs, "out.other");
-    ck_assert_int_eq(mkdir(inner, 0755), 0);
-    give(inner);
-    run_write_file(run_path(inner, "file"), "theirs\n");
-    give(run_path(inner, "file"));
-    ck_assert_int_eq(symlink(victim, other), 0);
-    give(other);
+    make_their_file(run_path(make_their_folder(run_path(theirs, "out")), "file"));
+    make_their_link(victim, run_path(theirs, "out.other"));
 }
 
 static void expect_no_harm(const char *option, int first, int second) {
@@ -96,8 +103,7 @@ static int run_swapped(
 static int attempt(
     const char *option, const char *output, void (*make)(void), int first, int second) {
     run_remove_folder(theirs);
-    ck_assert_int_eq(mkdir(theirs, 0755), 0);
-    give(theirs);
+    make_their_folder(theirs);
     make();
     int calls =
         run_swapped(WORDS(SSLOAD, "-q", "-c", "1", "-i", "0.01s", option, run_path(theirs, output)),
@@ -143,11 +149,9 @@ TEST_CASE(a_folder_may_become_a_link_at_any_moment) {
 
 /* Leaves files of an interrupted attempt, in a folder that another user may write to. */
 static const char *leave_attempt(const char *study) {
-    const char *hidden = run_path(study, ".a.part"), *inner = run_path(hidden, "inner");
+    const char *hidden = run_path(study, ".a.part");
     run_remove_folder(hidden);
-    ck_assert_int_eq(mkdir(hidden, 0755), 0);
-    give(hidden);
-    ck_assert_int_eq(mkdir(inner, 0755), 0);
+    const char *inner = make_folder(run_path(make_their_folder(hidden), "inner"));
     run_write_file(run_path(inner, "file"), "theirs\n");
     ck_assert_int_eq(symlink(victim, run_format("%s.other", inner)), 0);
     return inner;

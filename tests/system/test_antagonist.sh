@@ -13,6 +13,55 @@ start_sleeper() {
     await grep -q '^State:.S' "/proc/$pid/status" # its start uses CPU time
 }
 
+# start_parent [COMMAND]: starts a shell that waits for this command, by default sleep. Sets `pid`, and `child` to the
+# command's pid.
+start_parent() {
+    rm -f child
+    start sh -c "${1-sleep 1000} & echo \$! >child; wait"
+    await test -s child
+    child=$(<child)
+    started+=("$child")
+}
+
+# start_worker COUNT: starts a process that counts to this number up to 100 times a second.
+start_worker() {
+    # shellcheck disable=SC2016 # for sh
+    start sh -c 'while sleep 0.01; do i=0; while [ $i -lt "$0" ]; do i=$((i + 1)); done; done' "$1"
+}
+
+# serve_requests EXPRESSION: starts a server, and sets `server` to its pid, and `url`. The expression of Python returns the
+# status of an answer; it knows the `number` of the request, and the seconds that have `passed` since the first one.
+serve_requests() {
+    python3 - >port <<END &
+import http.server, time
+number, first = 0, None
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        global number, first
+        number += 1
+        first = first or time.monotonic()
+        passed = time.monotonic() - first
+        self.send_response($1)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *words):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+END
+    server=$!
+    await grep -q . port
+    url=http://127.0.0.1:$(<port)/
+}
+
+# end_server: ends the latest server.
+end_server() {
+    kill "$server"
+    wait "$server" || true
+}
+
 # state_of PID: prints the process's state letter, such as T for stopped.
 state_of() {
     local state
@@ -67,11 +116,8 @@ suspects_that_must_not_be_stopped_are_refused() { # case
     refuses 'is given twice' --victim true --suspects "$pid,$pid"
     refuses 'is a process of the victim' --victim true --victim-pid "$pid" --suspects "$pid"
     refuses '--suspects or --suspects-of is required' --victim true
-    start sh -c 'sleep 1000 & echo $! >child; wait'
+    start_parent
     parent=$pid
-    await test -s child
-    child=$(<child)
-    started+=("$child")
     refuses "is an ancestor of suspect $child" --victim true --suspects "$parent,$child"
     refuses 'is an ancestor of the victim' --victim true --victim-pid "$child" --suspects "$parent"
     refuses 'is a descendant of the victim' --victim true --victim-pid "$parent" --suspects "$child"
@@ -85,14 +131,10 @@ suspects_that_must_not_be_stopped_are_refused() { # case
     start ./sshdrill -c 'read -r _ <>never'
     await grep -q sshdrill "/proc/$pid/comm"
     refuses "process $service (sshd)" --victim true --suspects "$pid,$service"
-    start sh -c './sshd -c "read -r _ <>never" & echo $! >service; wait'
-    parent=$pid
-    await test -s service
-    child=$(<service)
-    started+=("$child")
+    start_parent './sshd -c "read -r _ <>never"'
     await grep -q sshd "/proc/$child/comm"
-    refuses "process $parent (sh) must not be throttled: its descendant $child (sshd) is a system service" \
-        --victim true --suspects "$parent"
+    refuses "process $pid (sh) must not be throttled: its descendant $child (sshd) is a system service" \
+        --victim true --suspects "$pid"
     start sh -c 'exec sleep 1000 3>>log'
     await test -e log
     await test -e "/proc/$pid/fd/3"
@@ -198,25 +240,24 @@ a_study_keeps_the_suspects_with_which_it_began() { # case
 }
 
 suspects_of_a_group_are_its_topmost_processes() { # case
-    start sh -c 'sleep 1000 & echo $! >child; wait'
-    await test -s child
-    started+=("$(<child)")
+    local child
+    start_parent
     mkdir group
-    printf '%s\n' "$(<child)" "$pid" >group/cgroup.procs
+    printf '%s\n' "$child" "$pid" >group/cgroup.procs
     ssantagonist suspects --suspects-of "../../..$scratch/group" >out
     grep -q "^$pid," out || fail "suspects: $(cat out)"
-    ! grep -q "^$(<child)," out || fail "a child is a suspect: $(cat out)"
+    ! grep -q "^$child," out || fail "a child is a suspect: $(cat out)"
     # Containers keep their processes in subgroups.
     mkdir -p group/container/empty
     : >group/container/empty/cgroup.procs
-    printf '%s\n' "$(<child)" >group/container/cgroup.procs
+    printf '%s\n' "$child" >group/container/cgroup.procs
     : >group/cgroup.procs
     ssantagonist suspects --suspects-of "../../..$scratch/group" >out
-    grep -q "^$(<child)," out || fail "no process of the subgroup: $(cat out)"
+    grep -q "^$child," out || fail "no process of the subgroup: $(cat out)"
     echo "$pid" >group/cgroup.procs
     ssantagonist suspects --suspects-of "../../..$scratch/group" >out
     grep -q "^$pid," out || fail "suspects: $(cat out)"
-    ! grep -q "^$(<child)," out || fail "a child in a subgroup is a suspect: $(cat out)"
+    ! grep -q "^$child," out || fail "a child in a subgroup is a suspect: $(cat out)"
     refuses 'cgroup.procs: No such file' --victim true --suspects-of no/group
 }
 
@@ -476,8 +517,7 @@ a_study_reports_whether_suspects_slow_the_victim() { # case
     "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one" --slot 200m --plan >plan
     grep -q '^run look takes ' plan || fail "plan: $(cat plan)"
     ! grep -q '^run together' plan || fail "plan of runs that depend on results: $(cat plan)"
-    # shellcheck disable=SC2016 # for sh
-    start sh -c 'while sleep 0.01; do i=0; while [ $i -lt 5000 ]; do i=$((i + 1)); done; done'
+    start_worker 5000
     # On a busy machine, figures of short slots vary too much.
     for slot in 200m 1s 5s; do
         status=0
@@ -512,8 +552,7 @@ a_study_reports_whether_suspects_slow_the_victim() { # case
 a_suspect_whose_blocks_lose_30_percent_is_set_aside() { # case
     need_built reports
     local needed status slot
-    # shellcheck disable=SC2016 # for sh
-    start sh -c 'while sleep 0.01; do i=0; while [ $i -lt 2000 ]; do i=$((i + 1)); done; done'
+    start_worker 2000
     needed=$pid
     start_sleeper
     # shellcheck disable=SC2016 # for the script
@@ -549,100 +588,39 @@ loses() {
 
 # After 8 seconds the victim falls silent, is slow, or fails most requests.
 a_victim_that_answers_too_little_has_lost() { # case
-    local server
+    local server url
     # shellcheck disable=SC2016 # for sh
     write_napping fading 'while [ $SECONDS -lt 8 ]; do nap; echo it 5; done' \
         '[ "$1" != silent ] || exec sleep 1000' 'while sleep 0.7; do echo it 5; done'
     loses './fading silent'
     loses './fading slow' --iteration it
     need_built ssrequest
-    python3 - >port <<'END' &
-import http.server
-count = 0
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    def do_GET(self):
-        global count
-        count += 1
-        self.send_response(200 if count % 3 == 0 or count < 400 else 503)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-    def log_message(self, *words):
-        pass
-server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-print(server.server_address[1], flush=True)
-server.serve_forever()
-END
-    server=$!
-    await grep -q . port
-    loses "http://127.0.0.1:$(cat port)/" --rate 50
-    kill "$server"
-    wait "$server" || true
+    serve_requests '200 if number % 3 == 0 or number < 400 else 503'
+    loses "$url" --rate 50
+    end_server
 }
 
 # Requests that come within 1.5 s are all answered at the end of this time.
 requests_count_in_the_slot_in_which_they_were_due() { # case
     need_built ssrequest
-    local server
-    python3 - >port <<'END' &
-import http.server, time
-first = None
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    def do_GET(self):
-        global first
-        first = first or time.monotonic()
-        passed = time.monotonic() - first
-        time.sleep(4.5 - passed if 3 <= passed < 4.5 else 0)
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-    def log_message(self, *words):
-        pass
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-print(server.server_address[1], flush=True)
-server.serve_forever()
-END
-    server=$!
-    await grep -q . port
+    local server url
+    serve_requests 'time.sleep(4.5 - passed if 3 <= passed < 4.5 else 0) or 200'
     mkdir run
-    ssantagonist watch --victim "http://127.0.0.1:$(cat port)/" --rate 50 --slots 7 --slot 1s --settle 0 run
+    ssantagonist watch --victim "$url" --rate 50 --slots 7 --slot 1s --settle 0 run
     awk -F, 'NR > 1 && $4 > 85 { exit 1 }' run/slots.csv || fail "a slot has others' requests: $(cat run/slots.csv)"
     awk -F, 'NR > 1 && $5 > 0.4 { found = 1 } END { exit !found }' run/slots.csv || fail "$(cat run/slots.csv)"
-    kill "$server"
-    wait "$server" || true
+    end_server
 }
 
 # One request of ten takes 0.3 s.
 the_figure_of_a_url_may_be_a_quantile() { # case
     need_built ssrequest
     local server url
-    python3 - >port <<'END' &
-import http.server, time
-count = 0
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    def do_GET(self):
-        global count
-        count += 1
-        time.sleep(0.3 if count % 10 == 0 else 0)
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-    def log_message(self, *words):
-        pass
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-print(server.server_address[1], flush=True)
-server.serve_forever()
-END
-    server=$!
-    await grep -q . port
-    url=http://127.0.0.1:$(cat port)/
+    serve_requests 'time.sleep(0 if number % 10 else 0.3) or 200'
     mkdir run
     ssantagonist watch --victim "$url" --rate 50 --slots 1 --slot 10s --figure p95 run
     awk -F, 'NR == 2 && $5 >= 0.3 { found = 1 } END { exit !found }' run/slots.csv || fail "p95: $(cat run/slots.csv)"
-    kill "$server"
-    wait "$server" || true
+    end_server
     expect 125 ssantagonist watch --victim true --figure p95 run
     says err '--figure: only the response times of a URL have quantiles'
     expect 125 ssantagonist watch --victim "$url" --figure 95 run
