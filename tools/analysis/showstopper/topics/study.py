@@ -246,25 +246,30 @@ def plot_study(report: Report) -> Any:
     return fig
 
 
+def _has_intervals(report: Report) -> bool:
+    """Return whether any point has several rounds, whose scatter gives an interval."""
+    rows = df_study(report)
+    return bool(len(rows) and rows["low"].notna().any())
+
+
 def sections(report: Report) -> Iterator[Part]:
     sheet = report.table("study")
     if not len(sheet):
         return
     fig = plot_study(report) if report.differences.axis else None
-    caption = "Throughput; bars are confidence intervals"
+    caption = "Throughput" + "; bars are confidence intervals" * _has_intervals(report)
     parts: list[Part] = [Picture(figures.svg(fig), caption)] if fig else []
-    parts.append(
-        (
-            "Runs that differ only in ",
-            Code("round"),
-            " are the rounds of one row. Intervals have a confidence of "
-            f"{100 * report.settings.confidence:g} % and reflect the scatter between rounds; a "
-            "single round has none.",
+    about = " are the rounds of one row."
+    if _has_intervals(report):
+        about += (
+            f" Intervals have a confidence of {100 * report.settings.confidence:g} % and reflect "
+            "the scatter between rounds; a single round has none."
         )
-    )
+    parts.append(("Runs that differ only in ", Code("round"), about))
     yield Section("Study", [*parts, sheet])
 
 
 def text(report: Report) -> str:
-    title = "study; mean throughput of the rounds, and its confidence interval"
+    title = "study; mean throughput of the rounds"
+    title += ", and its confidence interval" * _has_intervals(report)
     return report.table("study").text(title)
