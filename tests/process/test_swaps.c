@@ -170,3 +170,34 @@ TEST_CASE(a_folder_that_is_removed_may_become_a_link) {
     }
     ck_assert_int_gt(calls, 2);
 }
+
+/* Runs a study in memory whose `inner` changes while it is copied from there. */
+static void swap_while_copied(const char *make, const char *target, const char *copied) {
+    const char *study = run_path(folder, "study"), *plan = run_path(folder, "plan");
+    const char *ram = make_folder(run_path(folder, "ram")), *place = run_path(folder, "place");
+    const char *const words[] = {SSBATCH, "-q", "--ram-folder", ram, study, plan, NULL};
+    int calls = 1;
+    run_write_file(
+        plan, run_format("run a takes 1s\nmain -- sh -c 'cd {out}; %s; ln -s %s inner.other; ln "
+                         "-sfn {out} %s'\n",
+                  make, target, place));
+    for (int first = 1; first <= calls; first++) {
+        struct stat status;
+        run_remove_folder(study);
+        calls = run_swapped(words, run_path(place, "inner"), "SS_TEST_SWAPS_NAME=inner", first, 0);
+        expect_no_harm("ssbatch", first, 0);
+        bool is_link =
+            lstat(run_format("%s/a/inner", study), &status) == 0 && S_ISLNK(status.st_mode);
+        const char *copy = run_format("%s/a/%s", study, copied);
+        if (!is_link && run_exists(copy))
+            run_expect_file(copy, "theirs\n");
+    }
+    ck_assert_int_gt(calls, 2);
+    run_remove_folder(ram);
+}
+
+TEST_CASE(a_folder_that_is_copied_may_become_a_link) {
+    begin();
+    swap_while_copied("mkdir inner; echo theirs >inner/file", victim, "inner/file");
+    swap_while_copied("echo theirs >inner", run_path(victim, "file"), "inner");
+}
