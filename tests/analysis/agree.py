@@ -345,7 +345,7 @@ def line_differences(before: str, now: str, is_table: bool) -> Iterator[str]:
 def prints_table(case: Case, name: str) -> bool:
     """Returns whether a command prints a table as CSV."""
     words = case.commands[name]
-    return "--table" in words[:-1] and not {"--format", "--column", "--test"} & {*words}
+    return "--table" in words[:-1] and not {"--format", "--column"} & {*words}
 
 
 def differences(case: Case, name: str) -> Iterator[str]:

@@ -147,7 +147,6 @@ TABLE = "target,benchmark,class,ratio\na,x,c,1.1\na,y,c,1.2\na,z,c,1.3\n"
 @pytest.mark.parametrize(
     ("words", "content"),
     [
-        ("ssreport --test shapiro {} --value ratio", TABLE.replace("1.3", "1.4")),
         ("ssreport --quiet --predict {} record", "10s 50%\n"),
         ("ssprofile predict {}", TABLE),
         ("ssprofile compare --halves {}",

@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from scipy import stats
 from showstopper import published
 from showstopper.studies import Report
 from showstopper.text import Notes
@@ -171,6 +172,36 @@ def test_replay_range_is_found_if_others_of_its_program_are_missing(
     assert figures.number("replay-mse-range", keys, "geom-uneven_min") == 125
     assert figures.number("replay-mse-range", keys, "geom-uneven_max") == 162
     assert math.isnan(figures.number("replay-mse-range", keys, "geom-even_min"))
+
+
+def p_bounds(row: dict[str, str], count: int) -> list[float]:
+    """Return the least and the largest p of two means that were rounded, with their deviations."""
+    mean, deviation, other, other_deviation = (
+        float(row[name]) for name in ("watts", "deviation", "other_watts", "other_deviation")
+    )
+    toward = math.copysign(1, other - mean)
+    return [
+        stats.ttest_ind_from_stats(
+            mean + toward * off, deviation + off, count,
+            other - toward * off, other_deviation + off, count, equal_var=False,
+        ).pvalue
+        for off in (-0.05, 0.05)
+    ]  # fmt: skip
+
+
+def test_published_p_values_follow_from_published_means() -> None:
+    """Their n is not published; with 70, 69 and 29, each p is one of the rounded figures."""
+    with open(FOLDER / "actuators-means.csv", encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 20
+    for row in rows:
+        low, high = p_bounds(row, int(row["n"]))
+        if row["p"].startswith("<"):
+            assert high < float(row["p"].removeprefix("< ")), row
+        else:
+            assert low - 0.0005 < float(row["p"]) < high + 0.0005, row
+    # One more value contradicts a published p.
+    assert rows[-2]["p"] == "0.003" and p_bounds(rows[-2], 30)[1] < 0.0025
 
 
 def compare(*studies: Path) -> subprocess.CompletedProcess[str]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections import defaultdict
 from collections.abc import Callable
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from showstopper import hypotheses
 from showstopper import statistics as st
 from showstopper.steps import Errors
 
@@ -351,92 +348,6 @@ def test_differences_of_runs_and_turns() -> None:
     assert st.turn_differences(figures) == pytest.approx([0.02] * 4)
     figures[4:7] = math.nan, 110, 0
     assert np.isnan(st.turn_differences(figures)).tolist() == [False, True, True, False]
-
-
-# Tests of groups
-
-Groups = dict[str, dict[str, list[float]]]
-
-
-def groups_of_r() -> Groups:
-    groups: Groups = defaultdict(lambda: defaultdict(list))
-    for row in rows_of("tests-values.csv"):
-        groups[row["case"]][row["group"]].append(float(row["value"]))
-    # The case that tests.R generates with the same formula.
-    groups["most"]["a"] = [(31 * i * i + 17 * i) % 10007 / 100 for i in range(1, 5001)]
-    return groups
-
-
-def test_tests_of_groups_agree_with_r() -> None:
-    groups = groups_of_r()
-
-    def value(row: dict[str, str]) -> float:
-        values, name = groups[row["case"]], row["name"]
-        samples = {group: st.sample_of(one) for group, one in values.items()}
-        if row["test"] == "sample":
-            sample = samples[row["group"]]
-            return sample.mean if name == "mean" else math.sqrt(sample.variance)
-        if row["test"] == "shapiro":
-            return getattr(st.shapiro_wilk(values[row["group"]]), name)
-        if row["test"] == "kruskal":
-            items = [hypotheses.Group(group, samples[group], one) for group, one in values.items()]
-            return getattr(hypotheses.kruskal_wallis(hypotheses.Groups(items)), name)
-        if row["test"] != "welch":
-            of_all = {"bartlett": st.bartlett, "anova": st.welch_anova}[row["test"]]
-            return getattr(of_all(list(samples.values())), name)
-        pair = row["group"], row["other"]
-        if name == "holm":
-            pairs = list(combinations(samples, 2))
-            p = [st.welch(samples[one], samples[other])[0].p for one, other in pairs]
-            return st.holm(p)[pairs.index(pair)]
-        test, band = st.welch(*(samples[one] for one in pair), 0.99 if name == "low_99" else 0.95)
-        if name in ("low", "high", "low_99"):
-            return getattr(band, name.removesuffix("_99"))
-        return band.y if name == "difference" else getattr(test, name)
-
-    rows = rows_of("tests-results.csv")
-    assert len(rows) == 286
-    assert wrong(rows, value) == []
-
-
-def test_tests_that_cannot_be_computed_give_a_reason() -> None:
-    usual, single = st.Sample(5, 3, 1), st.Sample(1, 4, math.nan)
-    constant = st.Sample(3, 4, 0)
-    assert st.shapiro_wilk([1, 2]).missing == "fewer than 3 values"
-    assert st.shapiro_wilk(range(5001)).missing == "more than 5000 values"
-    assert st.shapiro_wilk([2, 2, 2]).missing == "all values are equal"
-    assert st.shapiro_wilk([1.1, 1.2, 1.3]).p == pytest.approx(1)  # W is rounded up
-    for test in (st.bartlett, st.welch_anova):
-        assert test([usual]).missing == "there is only one group"
-        assert test([usual, single]).missing == "a group has fewer than two values"
-        assert test([usual, constant]).missing == "all values of a group are equal"
-        assert math.isnan(test([usual]).p)
-    assert st.welch(usual, single)[0].missing == "a group has fewer than two values"
-    assert st.welch(constant, constant)[0].missing == "all values of both groups are equal"
-
-
-def test_bartlett_of_nearly_equal_and_of_extreme_variances() -> None:
-    # R: bartlett.test() of variances that differ by rounding gives a statistic below 0.
-    for variance in (2.5, 2.6, 2.7):
-        equal = st.bartlett([st.Sample(n, 1, variance) for n in (5, 9, 4)])
-        assert 0 <= equal.statistic < 1e-12 and equal.p == pytest.approx(1)
-    extreme = st.bartlett([st.Sample(5, 3, 1e-300), st.Sample(5, 3, 1e300)])
-    assert extreme.statistic > 1000 and extreme.p < 1e-300
-
-
-@given(some.lists(some.floats(0, 1) | some.just(math.nan), max_size=20))
-def test_holm_keeps_order_and_never_lowers(p: list[float]) -> None:
-    adjusted = st.holm(p)
-    known = ~np.isnan(p)
-    assert np.isnan(adjusted).tolist() == (~known).tolist()
-    assert (adjusted[known] >= np.array(p)[known]).all() and (adjusted[known] <= 1).all()
-    order = np.argsort(np.array(p)[known], kind="stable")
-    assert (np.diff(adjusted[known][order]) >= 0).all()
-
-
-def test_holm_skips_unknown_p_values() -> None:
-    adjusted = st.holm([0.04, math.nan, 0.01, 0.03, 0.9])
-    assert adjusted == pytest.approx([0.09, math.nan, 0.04, 0.09, 0.9], nan_ok=True)
 
 
 def test_tail_probabilities_agree_with_r() -> None:

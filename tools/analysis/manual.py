@@ -14,13 +14,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from showstopper.hypotheses import tables as tables_of_tests  # noqa: E402
 from showstopper.outputs import write_file  # noqa: E402
 from showstopper.studies import Report  # noqa: E402
 from showstopper.tables import Table, glossary  # noqa: E402
 from showstopper.topics import tables as tables_of_topics  # noqa: E402
 
-TESTS = tables_of_tests(0)  # no files
 ENDS = re.compile("_(low|high|a|b)$")
 
 
@@ -34,7 +32,7 @@ def read_glossary() -> dict[str, tuple[str, str]]:
 def read_tables() -> list[tuple[Table, list[str]]]:
     """Return all tables with the names of their columns."""
     found = []
-    for table in (*tables_of_topics(), *TESTS):
+    for table in tables_of_topics():
         columns = table.columns(Report()) if callable(table.columns) else table.columns
         found.append((table, [column.name for column in columns]))
     return found
@@ -57,8 +55,7 @@ def describe_table(table: Table, columns: list[str]) -> list[str]:
     # A sentence a line, as pages are written.
     about = re.sub(r"([a-z)`][.:]) (?=[A-Z])", r"\1\n", table.about)
     names = ", ".join(roff(name) for name in columns)
-    name = roff(table.name if table in TESTS else f"{table.name}.csv")
-    return [".TP", f".B {name}", *map(roff, about.split("\n")), ".IP", f"Columns: {names}."]
+    return [".TP", f".B {roff(table.name)}.csv", *map(roff, about.split("\n")), ".IP", f"Columns: {names}."]
 
 
 def describe_columns(glossary: dict[str, tuple[str, str]]) -> list[str]:

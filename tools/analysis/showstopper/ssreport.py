@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .studies import Report
     from .tables import Sheet
 
-NO_RESULTS = 1  # exit status if nothing was measured, or if a table, column or test has no result
+NO_RESULTS = 1  # exit status if nothing was measured, or if a table or column has no result
 INVALID = 3  # exit status of --check if a record is invalid
 
 # Options
@@ -107,28 +107,6 @@ ROWS = (
         "NAME",
     ),
     Option(
-        "test",
-        "test groups of values in a file instead of reporting records: which means differ, "
-        "whether any do, whether variances do, or whether values are normally distributed",
-        "TEST", "choice", choices="welch anova bartlett shapiro", heading="\nTests:",
-    ),
-    Option("value", "the column of the file with the values", "COLUMN"),
-    Option(
-        "group", "the column of the file with the groups; default: all values are one group",
-        "COLUMN",
-    ),
-    Option(
-        "run",
-        "the column of the file with the runs: test the mean of each, because the values of one "
-        "run are not independent",
-        "COLUMN",
-    ),
-    Option(
-        "of",
-        "test groups given by mean, standard deviation and number of values: --of MEAN,SD,N "
-        "NAME=MEAN,SD,N",
-    ),
-    Option(
         "check",
         "print a verdict on each record, one per line; exit with 3 if a record is invalid; "
         "`--check load` judges the load, `--check throughput` what was counted, otherwise both",
@@ -153,20 +131,17 @@ ROWS = (
 USAGE = """\
 Usage: ssreport [OPTION]... RECORD...
        ssreport [OPTION]... RECORD... --against RECORD...
-       ssreport --test TEST FILE --value COLUMN --group COLUMN
-       ssreport --test TEST --of MEAN,SD,N MEAN,SD,N...
 Reports records made by showstopper --record and ssrequest --record, files of
 ssrequest --json, a study made by ssbatch, or an experiment: a folder with a
-manifest.csv that names its records. With --test, tests groups of values in any
-table.
+manifest.csv that names its records.
 """
 
 EPILOGUE = """
 The exit status is 0 if at least one reported record has results, 1 if none
 has, or if the table of --table has no rows, and 125 on any error. With
---test, it is 1 if that test has no result; with --check, 3 if a record is
-invalid. With --decide, 2 means that more runs are needed; if the study has a
-limit, 1 means that it is exceeded, and 3 that the study ended undecided.
+--check, it is 3 if a record is invalid. With --decide, 2 means that more runs
+are needed; if the study has a limit, 1 means that it is exceeded, and 3 that
+the study ended undecided.
 """
 
 
@@ -175,7 +150,6 @@ _REQUIRED = {
     "format": "table check decide",
     "column": "table",
     "names": "against",
-    **dict.fromkeys(("value", "group", "run", "of"), "test"),
     **dict.fromkeys(("pair", "best-by"), "policy"),
 }
 _FILES = "output profile perfetto policy"
@@ -183,8 +157,6 @@ _REFUSED = {
     "column": "format",
     "check": f"decide table {_FILES}",
     "decide": f"table against edge interval confidence deviation published predict {_FILES}",
-    "test": "check decide against names leave-out edge interval deviation published predict "
-    + _FILES,
 }
 _DEFAULTS = {"interval": 6.0, "confidence": 0.95, "deviation": 0.05}
 
@@ -193,24 +165,6 @@ def _is_given(request: Values, option: str) -> bool:
     value = getattr(request, option.replace("-", "_"))
     is_given = value is not None and value is not False and value != ""
     return is_given and value != _DEFAULTS.get(option)
-
-
-def _check_test(request: Values) -> None:
-    if request.of and (request.value or request.group or request.run):
-        remedy = "leave out --value, --group and --run, which name its columns"
-        raise UserError(f"--of needs no file: {remedy}")
-    if request.of and request.test == "shapiro":
-        raise UserError("--test shapiro needs values: name a file instead of --of")
-    if request.of and len(request.words) < 2:
-        raise UserError("--of needs at least two groups")
-    if request.of:
-        return
-    if len(request.words) != 1:
-        raise UserError("--test needs one file: see --help")
-    if not request.value:
-        raise UserError("--test needs the column of the values: --value COLUMN")
-    if not request.group and request.test != "shapiro":
-        raise UserError("--test needs the column of the groups: --group COLUMN")
 
 
 def _find_subject(request: Values) -> None:
@@ -236,9 +190,6 @@ def check(request: Values) -> None:
         for other in _REFUSED.get(option, "").split():
             if _is_given(request, other):
                 raise UserError(f"--{other} cannot be combined with --{option}")
-    if request.test:
-        _check_test(request)
-        return
     if request.decide and request.format not in ("", "md"):
         raise UserError("--decide prints text or, with --format md, Markdown: see --table duet")
     if request.names and not re.fullmatch("[^/]+/[^/]+", request.names):
@@ -373,7 +324,7 @@ def _check_table(name: str) -> None:
         raise UserError(f'--table: there is no table "{show(name)}": choose one of {listed}')
 
 
-def print_sheet(sheet: Sheet, request: Values) -> None:
+def _print_sheet(sheet: Sheet, request: Values) -> None:
     """Print a table, or one of its columns, for scripts. Fail if the table has no rows."""
     if not len(sheet):
         raise UserError(f"table {sheet.table.name} has no rows", NO_RESULTS)
@@ -483,7 +434,7 @@ def _check_records(request: Values) -> int:
     elif request.format:
         from .topics import verdicts
 
-        print_sheet(verdicts.sheet(judged), request)
+        _print_sheet(verdicts.sheet(judged), request)
     elif not request.quiet:
         for name, verdict in judged:
             say(f"{name}: {verdict.result}: {verdict.reasons}\n")
@@ -531,7 +482,7 @@ def _make_report(request: Values) -> int:
     if request.policy:
         _write_policy(report, request)
     if request.table:
-        print_sheet(report.table(request.table), request)
+        _print_sheet(report.table(request.table), request)
     elif not request.quiet:
         say(report.text())
 
@@ -544,10 +495,6 @@ def _make_report(request: Values) -> int:
 
 
 def run(request: Values) -> int:
-    if request.test:
-        from . import hypotheses
-
-        return int(hypotheses.main(request))
     if request.decide:
         return _decide(request)
     if request.check:

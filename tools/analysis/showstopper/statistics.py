@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -741,7 +741,6 @@ class Test:
     statistic: Number = math.nan
     freedom: Number = math.nan
     p: Number = math.nan
-    freedom_within: float = math.nan  # only of F
     missing: Any = ""
 
 
@@ -752,49 +751,6 @@ def sample_of(values: npt.ArrayLike) -> Sample:
         mean = values.sum() / count if count else math.nan
         variance = np.square(values - mean).sum() / (count - 1) if count > 1 else math.nan
     return Sample(count, float(mean), float(variance))
-
-
-def _obstacle(groups: Sequence[Sample]) -> str:
-    """Return why a test of variances or means is impossible; '' if it is possible."""
-    if len(groups) < 2:
-        return "there is only one group"
-    if any(group.count < 2 for group in groups):
-        return "a group has fewer than two values"
-    if any(not group.variance > 0 for group in groups):
-        return "all values of a group are equal"
-    return ""
-
-
-def bartlett(groups: Sequence[Sample]) -> Test:
-    """Test whether the variances of all groups are equal, after Bartlett."""
-    obstacle = _obstacle(groups)
-    if obstacle:
-        return Test(missing=obstacle)
-    n = np.array([group.count - 1.0 for group in groups])
-    variance = np.array([group.variance for group in groups])
-    logs = math.log((n @ variance) / n.sum()) - np.log(variance)
-    freedom = len(groups) - 1
-    # Rounding errors of equal variances may be below 0.
-    statistic = max(float(n @ logs), 0) / (1 + ((1 / n).sum() - 1 / n.sum()) / (3 * freedom))
-    return Test(statistic, freedom, float(special.chdtrc(freedom, statistic)))
-
-
-def welch_anova(groups: Sequence[Sample]) -> Test:
-    """Test whether the means of all groups are equal, whatever their variances, after Welch."""
-    obstacle = _obstacle(groups)
-    if obstacle:
-        return Test(missing=obstacle)
-    k = len(groups)
-    count = np.array([group.count for group in groups])
-    weight = count / np.array([group.variance for group in groups])
-    share = weight / weight.sum()
-    offs = np.array([group.mean - groups[0].mean for group in groups])
-    squares = float(weight @ np.square(offs - share @ offs))
-    unequal = float((np.square(1 - share) / (count - 1)).sum()) / (k * k - 1)
-
-    statistic = squares / (k - 1) / (1 + 2 * (k - 2) * unequal)
-    within = 1 / (3 * unequal)
-    return Test(statistic, k - 1, float(special.fdtrc(k - 1, within, statistic)), within)
 
 
 def welch(one: Sample, other: Sample, confidence: float = 0.95) -> tuple[Test, Band]:
@@ -817,78 +773,3 @@ def welch(one: Sample, other: Sample, confidence: float = 0.95) -> tuple[Test, B
     return replace(test, missing=missing[()]), Band(
         difference, difference - half, difference + half
     )
-
-
-def holm(p: Iterable[float]) -> Array:
-    """
-    Adjust the p-values of several tests after Holm, which bounds the probability of any false
-    rejection. Keeps NaN, which does not count as a test.
-    """
-    p = np.array(list(p), dtype=float)
-    order = np.argsort(p, kind="stable")[: np.count_nonzero(~np.isnan(p))]
-    adjusted = np.full(len(p), math.nan)
-    factor = np.arange(len(order), 0, -1)
-    adjusted[order] = np.maximum.accumulate(np.minimum(factor * p[order], 1))
-    return adjusted
-
-
-def shapiro_wilk(values: npt.ArrayLike) -> Test:
-    """
-    Test whether values are normally distributed, after Shapiro and Wilk (1965).
-
-    By Royston's approximations for 3 to 5000 values: Statistics and Computing 2 (1992), and Remark
-    AS R94, Applied Statistics 44 (1995). All polynomials are Royston's. SciPy's has single
-    precision.
-    """
-    values = np.sort(np.asarray(values, dtype=float))
-    count = len(values)
-    if count < 3:
-        return Test(missing="fewer than 3 values")
-    if count > 5000:
-        return Test(missing="more than 5000 values")
-    if values[0] == values[-1]:
-        return Test(missing="all values are equal")
-
-    off = values - float(average(values))
-    w = float(_normal_weights(count) @ off) ** 2 / float(off @ off)
-    return Test(w, math.nan, _p_of_normality(w, count))
-
-
-def _normal_weights(count: int) -> Array:
-    """
-    Return the weights of sorted values: expected values of a sorted normal sample, corrected at
-    both ends. Their sum is 0, the sum of their squares 1.
-    """
-    if count == 3:
-        return np.array([-math.sqrt(0.5), 0, math.sqrt(0.5)])
-    half = special.ndtri((np.arange(count // 2) + 1 - 0.375) / (count + 0.25))
-    root, x = math.sqrt(2 * (half @ half)), 1 / math.sqrt(count)
-    outer = (-2.706056, 4.434685, -2.07119, -0.147981, 0.221157, 0)
-    inner = (-3.582633, 5.682633, -1.752461, -0.293762, 0.042981, 0)
-    ends = [half[0] / root - np.polyval(outer, x)]
-    if count > 5:
-        ends.append(half[1] / root - np.polyval(inner, x))
-
-    rest = half[len(ends) :]
-    tail = 2 * np.square(ends).sum()
-    half = np.concatenate([ends, rest / math.sqrt(2 * (rest @ rest) / (1 - tail))])
-    return np.concatenate([half, np.zeros(count % 2), -half[::-1]])
-
-
-def _p_of_normality(w: float, count: int) -> float:
-    """Return the p-value: exactly for three values; 1 - W, transformed, is about normal."""
-    if count == 3:
-        return max(6 / math.pi * (math.asin(math.sqrt(min(w, 1))) - math.asin(math.sqrt(0.75))), 0)
-    y = math.log(1 - w)
-    if count > 11:
-        x = math.log(count)
-        mean = np.polyval((0.0038915, -0.083751, -0.31082, -1.5861), x)
-        scale = np.polyval((0.0030302, -0.082676, -0.4803), x)
-    else:
-        gamma = np.polyval((0.459, -2.273), count)
-        if y >= gamma:
-            return 0.0
-        y = -math.log(gamma - y)
-        mean = np.polyval((-6.714e-4, 0.025054, -0.39978, 0.5440), count)
-        scale = np.polyval((-0.0020322, 0.062767, -0.77857, 1.3822), count)
-    return float(special.ndtr(-(y - mean) / math.exp(scale)))

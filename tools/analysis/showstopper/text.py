@@ -9,7 +9,6 @@ import os
 import re
 import subprocess
 from datetime import datetime
-from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 
@@ -309,10 +308,8 @@ class Table:
             cut = line[: line.index("\0")]
             self.faults[at] = self._blame(at, len(cut) + 1, cut, why)
             return None
-        if '"' not in line:
-            return [part.strip(" \t") for part in line.split(",")]
         try:
-            return [part for part, _ in split_fields(line)]
+            return split_fields(line)
         except InvalidLine as error:
             why, column = error.args
             self.faults[at] = self._blame(at, column, line, why)
@@ -459,29 +456,20 @@ MAYBE_NUMBER, MAYBE_AMOUNT, WORD = Rule(known=False), Rule(0, known=False), Rule
 Columns = dict[str, "np.ndarray"]
 
 _QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
-Field = tuple[str, int]  # its text, and its column in the line
-
 
 class InvalidLine(Exception):
     """Why a line is invalid, and in which column."""
 
 
-def split_fields(line: str, separator: str = ",") -> list[Field]:
-    """Return the fields of a line; ' ' are any number of blanks and tabs."""
-    is_blank, blanks = separator == " ", " " if separator == "\t" else " \t"
-    if not is_blank and '"' not in line:
-        parts = line.split(separator)
-        ends = accumulate(len(part) + 1 for part in parts)
-        return [
-            (part.strip(" \t"), end - len(part.lstrip(blanks)))
-            for part, end in zip(parts, ends, strict=True)
-        ]
+def split_fields(line: str) -> list[str]:
+    if '"' not in line:
+        return [part.strip(" \t") for part in line.split(",")]
 
     def skip(at: int) -> int:
-        return len(line) - len(line[at:].lstrip(blanks))
+        return len(line) - len(line[at:].lstrip(" \t"))
 
-    fields: list[Field] = []
-    at = skip(0) if is_blank else 0
+    fields: list[str] = []
+    at = 0
     while True:
         begin = skip(at)
         if line[begin : begin + 1] == '"':
@@ -490,18 +478,16 @@ def split_fields(line: str, separator: str = ",") -> list[Field]:
                 why = 'the quote must be closed on the same line, with "" for one inside'
                 raise InvalidLine(why, begin + 1)
             end = skip(match.end())
-            is_parted = end > match.end() if is_blank else line[end : end + 1] == separator
-            if end < len(line) and not is_parted:
+            if line[end : end + 1] not in ("", ","):
                 raise InvalidLine("a closing quote must be followed by a separator", end + 1)
-            fields.append((match[1], begin + 2))
+            fields.append(match[1])
         else:
-            match = re.compile("[^ \t]*" if is_blank else f"[^{separator}]*").match(line, begin)
-            end = match.end() if match else begin
-            fields.append((line[begin:end].rstrip(" \t"), begin + 1))
-        end = skip(end) if is_blank else end
+            end = line.find(",", begin)
+            end = len(line) if end < 0 else end
+            fields.append(line[begin:end].rstrip(" \t"))
         if end >= len(line):
             return fields
-        at = end if is_blank else end + 1
+        at = end + 1
 
 
 def read_bytes(folder: str, name: str, *, is_named: bool = False) -> bytes:
