@@ -22,7 +22,6 @@ from .verdicts import Verdict
 TABLE = "fleet.csv"
 BINS = 240  # bins of time, whose width doubles if the replay is longer
 ROWS = 60  # rows of the map; with more nodes, several share a row
-SPAN = 10.0  # seconds of the spans for `apart`
 CLOCK_TRUSTED = 0.05  # seconds: of a clock's offset, and of the error of the offset
 
 # Bins at the end are dropped if they have at most this part of the fullest bin's samples: nodes
@@ -36,8 +35,7 @@ FAULTS = 3
 NUMBERS = ("start", "offset_seconds", "offset_error_seconds", "clock_error_seconds")
 TEXTS = ("node", "record", "trace", "reason", "clock")
 FIGURES = (
-    "late_seconds cpus covered_seconds ended load_mean target_mean error_mean error_abs_mean "
-    "apart_mean"
+    "late_seconds cpus covered_seconds ended load_mean target_mean error_mean error_abs_mean"
 ).split()
 
 NO_VERDICT = Verdict("not checked", "")
@@ -50,8 +48,7 @@ class Fleet:
     """A replay on many nodes.
 
     `nodes` has a row for each node: its record, verdict and clock; `late_seconds`, the time from
-    the planned start to the start of the trace; means over its samples; `apart_mean`, the mean
-    absolute error over spans of 10 s. `bins` and `map` have CPU seconds, and these times load and
+    the planned start to the start of the trace; means over its samples. `bins` and `map` have CPU seconds, and these times load and
     target, by bins of time: of all nodes, and of the nodes in a row of the map.
     """
 
@@ -244,16 +241,5 @@ def _sum_up(node: dict[str, Any], samples: Samples) -> None:
     apart = length * np.abs(samples.load - samples.target)
     sums = {"load_mean": load, "target_mean": target, "error_abs_mean": apart}
     node |= {name: float(np.cumsum(values)[-1]) / covered for name, values in sums.items()}
-    node |= {"covered_seconds": covered, "apart_mean": _apart(length, load, target) / covered}
+    node["covered_seconds"] = covered
     node["error_mean"] = node["target_mean"] - node["load_mean"]
-
-
-def _apart(length: np.ndarray, load: np.ndarray, target: np.ndarray) -> float:
-    """Return the absolute difference of load and target, summed over spans."""
-    apart = seconds = loads = targets = 0.0
-    for span in zip(length.tolist(), load.tolist(), target.tolist()):
-        seconds, loads, targets = seconds + span[0], loads + span[1], targets + span[2]
-        if seconds >= SPAN - 1e-6:
-            apart += abs(loads - targets)
-            seconds = loads = targets = 0.0
-    return apart + abs(loads - targets)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How well do the nodes of a fleet together follow their traces, and as another fleet predicts?"""
+"""How well do the nodes of a fleet together follow their traces?"""
 
 from __future__ import annotations
 
@@ -26,9 +26,6 @@ COLUMNS_MAX = 120  # of a map
 ERROR_BINS_MAX = 40  # of the histogram of errors
 ERROR_BIN_MIN = 1e-5  # 0.001 points
 MAP_FRAME, MAP_ROW = 110, 4  # pixels: of the frame of a map, and of each row
-
-PREDICTED = 0.9  # the probability that a node is within its interval
-SURPRISE = 0.025  # the most that fewer nodes than expected are within theirs
 
 
 # A fleet as a whole
@@ -68,85 +65,13 @@ def df_fleet(report: Report) -> pd.DataFrame:
     return pd.DataFrame([whole_of(fleet) for fleet in report.fleets])
 
 
-# Predictions
-
-
-def _compared(report: Report) -> tuple[Fleet, Fleet] | None:
-    """Return the first fleet of each set, if two sets are compared."""
-    sets = [[f for f in report.fleets if f.set == set_ and report.compares] for set_ in (0, 1)]
-    return (sets[0][0], sets[1][0]) if all(sets) else None
-
-
-def rank_of_bound(count: int) -> int:
-    """Return the rank k of the bounds: the k-th smallest and the k-th largest of `count` values.
-
-    Each of the n + 1 ranks among n values is equally likely for a further value, and n + 1 - 2 k of
-    them are between these values, whatever the distribution.
-    """
-    return int((1 - PREDICTED) / 2 * (count + 1) + 1e-9)
-
-
-def predict(fleet: Fleet, nodes: pd.DataFrame) -> pd.DataFrame:
-    """Predict nodes from those of a fleet that did not fail: from those that follow the same trace,
-    if they are enough. Returns a row for each node, with NaN if there are too few for an interval.
-    """
-    known = fleet.nodes[~fleet.nodes["failed"] & (fleet.nodes["covered_seconds"] > 0)]
-    rows = {}
-    for trace in nodes["trace"].unique():
-        part = known[known["trace"] == trace]
-        any_trace = rank_of_bound(len(part)) == 0
-        part = known if any_trace else part
-        rank = rank_of_bound(len(part))
-        row = {"predicted_by": len(part) if rank else 0, "any_trace": "yes" if any_trace else "no"}
-        for name in ("error", "apart"):
-            values = np.sort(part[f"{name}_mean"])
-            row[f"{name}_low"] = values[rank - 1] if rank else math.nan
-            row[f"{name}_high"] = values[-rank] if rank else math.nan
-        rows[trace] = row
-    return pd.DataFrame([rows[trace] for trace in nodes["trace"]], index=nodes.index)
-
-
-def expected_within(predicting: list[int], predicted: list[int]) -> int:
-    """Return the number of nodes that are within their intervals in 97.5 % of all cases.
-
-    Nodes of a group have the same interval, which may happen to be narrow, so that their number is
-    beta-binomial, wider than binomial. Groups are combined as if independent.
-    """
-    from scipy.special import betaln, gammaln
-
-    chances = np.ones(1)
-    for others, count in zip(predicting, predicted):
-        outside = 2 * rank_of_bound(others)
-        inside, k = others + 1 - outside, np.arange(count + 1)
-        ways = gammaln(count + 1) - gammaln(k + 1) - gammaln(count - k + 1)
-        own = betaln(k + inside, count - k + outside) - betaln(inside, outside)
-        chances = np.convolve(chances, np.exp(ways + own))
-    return min(int(np.searchsorted(np.cumsum(chances), SURPRISE, side="right")), sum(predicted))
-
-
 def df_nodes(report: Report) -> pd.DataFrame:
-    """Return a row for each node. Those of the second set have the intervals of the first one."""
-    compared = _compared(report)
+    """Return a row for each node."""
     frames = [pd.DataFrame()]
     for fleet in report.fleets:
         status = np.where(fleet.nodes["failed"], "failed", "done")
-        nodes = fleet.nodes.assign(fleet=fleet.name, status=status)
-        if compared and fleet is compared[1]:
-            nodes = _with_prediction(nodes, predict(compared[0], fleet.nodes))
-        frames.append(nodes)
+        frames.append(fleet.nodes.assign(fleet=fleet.name, status=status))
     return pd.concat(frames, ignore_index=True)
-
-
-def _with_prediction(nodes: pd.DataFrame, prediction: pd.DataFrame) -> pd.DataFrame:
-    """Join nodes that have samples with their prediction, and say which are within."""
-    known = (prediction["predicted_by"] > 0) & (nodes["covered_seconds"] > 0)
-    prediction = prediction.where(known)
-    for name in ("error", "apart"):
-        low, high = prediction[f"{name}_low"], prediction[f"{name}_high"]
-        within = np.where(nodes[f"{name}_mean"].between(low, high), "yes", "no")
-        prediction[f"{name}_within"] = pd.Series(within, index=nodes.index).where(known)
-    texts = ["any_trace", "error_within", "apart_within"]
-    return nodes.join(prediction.fillna(dict.fromkeys(texts, "")))
 
 
 FLEET = Table(
@@ -164,22 +89,11 @@ NODES = Table(
     "Nodes",
     "(fleet) node trace status reason cpus covered_seconds load_mean target_mean error_mean "
     "error_abs_mean late_seconds offset_seconds offset_error_seconds clock_trusted clock "
-    "clock_error_seconds (predicted_by) (any_trace) (error_low) (error_high) (error_within) "
-    "(apart_mean) (apart_low) (apart_high) (apart_within)",
+    "clock_error_seconds",
     df_nodes,
-    about="A row for each node of a fleet; with `--against`, nodes of the second set have the "
-    "intervals that the first fleet predicts for them.",
+    about="A row for each node of a fleet.",
 )
 TABLES = (FLEET, NODES)
-
-# What readers see of the nodes of the second fleet.
-PREDICTED_NODES = Table(
-    "fleet-predicted",
-    "Nodes and the intervals that the first fleet predicts for them",
-    "(fleet) node trace predicted_by any_trace error_mean error_low error_high error_within "
-    "apart_mean apart_low apart_high apart_within",
-    df_nodes,
-)
 
 
 # Sentences
@@ -188,9 +102,6 @@ PREDICTED_NODES = Table(
 def answer(report: Report) -> Headline | None:
     if not report.fleets:
         return None
-    compared = _compared(report)
-    if compared:
-        return _answer_prediction(report, *compared)
     fleet = report.fleets[0]
     whole = whole_of(fleet)
     question = f"How well do {whole['nodes']} nodes together follow their traces?"
@@ -207,30 +118,6 @@ def answer(report: Report) -> Headline | None:
     )
     started = _started(whole["start_spread_seconds"])
     return Headline(question, sentence + started + _failures(fleet) + _clocks(fleet), needs=LOAD)
-
-
-def _answer_prediction(report: Report, first: Fleet, second: Fleet) -> Headline:
-    nodes = report.table("fleet-nodes").frame
-    known = nodes[(nodes["fleet"] == second.name) & (nodes["predicted_by"] > 0)]
-    trace = known["trace"].where(known["any_trace"] == "no")
-    groups = known.groupby(trace, sort=False, dropna=False)["predicted_by"]
-    expected = expected_within(groups.first().tolist(), groups.size().tolist())
-    error, apart = (int((known[f"{n}_within"] == "yes").sum()) for n in ("error", "apart"))
-    question = (
-        f"Do {len(second.nodes)} nodes follow their traces as {len(first.nodes)} nodes predict?"
-    )
-    sentence = (
-        f"{error} of {len(known)} nodes are in the interval that {report.set_name(0)} predicts for "
-        f"the mean error of 90 % of the nodes, and {apart} in that for the absolute error over 10 "
-        f"s. If the prediction is right, each interval contains at least {expected} nodes in 97.5 "
-        "% of all cases."
-    )
-    if not len(known):
-        sentence = (
-            "Unknown: at least 19 nodes of the first fleet and one node of the second must have "
-            "samples."
-        )
-    return Headline(question, sentence + _failures(second) + _clocks(second), needs=LOAD)
 
 
 def _started(seconds: float) -> str:
@@ -276,12 +163,7 @@ def sections(report: Report) -> Iterator[Section]:
     if not report.fleets:
         return
     nodes = report.table("fleet-nodes")
-    predicted = nodes.frame.get("predicted_by", pd.Series(dtype=float)).notna()
-    if predicted.any():
-        sheet = Sheet(PREDICTED_NODES, nodes.frame[predicted], report.prefix)
-        parts = [*_prediction_parts(sheet.frame), _nodes_part(sheet)]
-        yield Section("Predicted and measured nodes", parts)
-    parts = [
+    parts: list[Part] = [
         "A fleet's load is the sum over the nodes that have samples at that time, and its target "
         "the sum of their targets. The error is target minus load, so it is negative if the load "
         "was above the target. Lateness is the time from the planned start to the start of the "
@@ -296,25 +178,6 @@ def _nodes_part(nodes: Sheet) -> Part:
     if len(nodes) <= SHOWN_MAX:
         return nodes
     return Code("fleet-nodes.csv"), " has all nodes."
-
-
-def _prediction_parts(nodes: pd.DataFrame) -> list[Part]:
-    names = {"error": "mean error (target minus load), points"}
-    names["apart"] = "absolute error over 10 s, points"
-    return [
-        "Each interval contains a further node with a probability of 90 %, whatever the "
-        "distribution: its bounds are two of the values of the nodes that predict it, which are "
-        "those with the same trace if there are at least 19, otherwise all. The error over 10 s is "
-        "the mean absolute difference of load and target over spans of 10 s, so that it does not "
-        "depend on the interval of samples.",
-        *(
-            Picture(
-                figures.svg(plot_prediction(nodes, figure, axis)),
-                "Nodes and the intervals predicted for them",
-            )
-            for figure, axis in names.items()
-        ),
-    ]
 
 
 def _pictures(fleet: Fleet) -> Iterator[Picture]:
@@ -403,20 +266,4 @@ def plot_map(fleet: Fleet, distance: bool = False) -> Any:
     figures.mark(
         ax, failed["ended"] / unit, failed.index + 0.5, titles, marker="x", color=figures.ORANGE
     )
-    return fig
-
-
-def plot_prediction(nodes: pd.DataFrame, figure: str, axis: str) -> Any:
-    fig = figures.figure()
-    ax = fig.axes[0]
-    figures.axis_between(ax, "x", "node, in the order of the table", 0, len(nodes) + 1, whole=True)
-    figures.axis_around_zero(ax, "y", axis)
-    at = np.arange(len(nodes)) + 1
-    low, high, mean = (100 * nodes[f"{figure}_{n}"].to_numpy() for n in ("low", "high", "mean"))
-    edges = np.ravel(np.column_stack([at - 0.4, at + 0.4]))
-    figures.band(
-        ax, edges, np.repeat(low, 2), np.repeat(high, 2), label="predicted for 90 % of the nodes"
-    )
-    names = nodes["node"].tolist()
-    figures.mark(ax, at, mean, names, color=figures.ORANGE, label="measured", size=3)
     return fig
