@@ -261,7 +261,6 @@ def test_only_one_module_writes_files() -> None:
         ("ssreport record --output out --perfetto", 125),
         ("ssprofile compare results.csv:a results.csv:b --output", 125),
         ("ssprofile predict ratios.csv --output", 125),
-        ("ssprofile index", 125),
         ("sstrace plot --output", 2),
     ],
 )
@@ -280,7 +279,6 @@ def test_programs_follow_no_foreign_link(
     Path("ratios.csv").write_text("".join(["target,benchmark,class,ratio\n", *rows]))
     monkeypatch.setattr("sys.stdin", io.StringIO("9\nfree,least,mean,most\n1,,,\n"))
     Path("victim/a").mkdir(parents=True)
-    Path("victim/a/compare.json").write_text("{}")  # for index
     Path("open").mkdir()
     Path("open").chmod(0o1777)
     Path("open/link").symlink_to("../victim")
@@ -288,4 +286,4 @@ def test_programs_follow_no_foreign_link(
     assert cli.main([*words.split(), "open/link"]) == status
     assert error(capsys).endswith("open/link is a link of user 20001: name its target")
     left = [str(path) for path in Path("victim").rglob("*")]
-    assert left == ["victim/a", "victim/a/compare.json"]
+    assert left == ["victim/a"]

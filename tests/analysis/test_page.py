@@ -17,7 +17,6 @@ from showstopper.page import (
     Code,
     Field,
     Fold,
-    Link,
     Matrix,
     Note,
     Page,
@@ -100,7 +99,7 @@ def test_page_with_many_sections_has_contents() -> None:
 
 def test_everything_is_escaped() -> None:
     parts: list[Part] = [
-        EVIL, (EVIL, Code(EVIL), Bold(EVIL), Link(EVIL, EVIL)), [EVIL], Small(EVIL),
+        EVIL, (EVIL, Code(EVIL), Bold(EVIL)), [EVIL], Small(EVIL),
         Note(EVIL, EVIL), Matrix(EVIL, [EVIL], [(EVIL, [Field(EVIL, EVIL)])]), Fold(EVIL, [EVIL]),
         Sheet(TABLE, pd.DataFrame({"run": [EVIL]})), Picture(draw(), EVIL, how=EVIL),
     ]
@@ -114,9 +113,7 @@ def test_everything_is_escaped() -> None:
 def test_paragraphs() -> None:
     html = body_of(("method ", Code("a"), ", by 5 %"))
     assert html == "<p>method <code>a</code>, by 5\u00a0%</p>"
-    assert body_of([Link("x", "y/z.html")]) == (
-        '<ul class="findings">\n<li><a href="y/z.html">x</a></li>\n</ul>'
-    )
+    assert body_of([Bold("x")]) == '<ul class="findings">\n<li><b>x</b></li>\n</ul>'
 
 
 def test_long_tables_are_folded_and_empty_ones_left_out() -> None:

@@ -3,9 +3,8 @@
 Commands of ssprofile. corpus/ssprofile has sessions, which the C program printed before they became
 Python: commands, and all that they print and write. in.tree has their files.
 
-What differs from the C program: columns of text are as wide as letters, not as bytes; a calibration
-is a part of the index; a hint has one colon instead of two; messages on invalid JSON. Sentences name
-up to 20 benchmarks. Results that are no positive number have one message, lines that are none have
+What differs from the C program: columns of text are as wide as letters, not as bytes; a hint has one
+colon instead of two; messages on invalid JSON. Sentences name up to 20 benchmarks. Results that are no positive number have one message, lines that are none have
 that of all tables; a row that begins with # is a comment, as everywhere. There is no limit on the
 length of names and on the number of targets. Pages have their tables below the pictures. compare has
 no --class, for which nobody had a use; verify and sweep have no --root, which only tests of measure
@@ -52,7 +51,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copy(file, tmp_path)
     for name in ("results", "battery"):
         shutil.copytree(FUZZ / name, tmp_path / f"fuzz-{name}")
-    (tmp_path / "pages").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SHOWSTOPPER_PROGRAM", str(SSPROFILE))
     return tmp_path
@@ -108,7 +106,6 @@ def test_session(session: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     for name in ("sweep", "verify"):
         monkeypatch.setattr(f"showstopper.profile.{name}.measure", measured)
     wanted = (CORPUS / "out" / session).read_text("utf-8", "surrogateescape")
-    wanted = re.sub("Path of the calibration\n.*\n", "", wanted)  # a picture of the table of tests
     commands = re.findall(r"(?m)^\$ (.*)$", wanted)
     # Pages have the minus of tables in sentences, too.
     assert play(commands, folder).replace("\u2212", "-") == wanted.replace("\u2212", "-")

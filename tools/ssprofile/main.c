@@ -18,7 +18,6 @@ static const struct {
     {"predict", NULL, "predict the ratio of one more benchmark"},
     {"verify", NULL, "check a prediction by applications under the throttle"},
     {"sweep", NULL, "draw the speed of this machine over the setting of a throttle"},
-    {"index", NULL, "write a page that leads to those of the other commands"},
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)

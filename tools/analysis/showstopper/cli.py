@@ -50,7 +50,6 @@ PROGRAMS = {
     "ssprofile predict": "profile:PREDICT",
     "ssprofile verify": "profile:VERIFY",
     "ssprofile sweep": "profile:SWEEP",
-    "ssprofile index": "profile:INDEX",
     "sstrace plot": "trace_picture:PROGRAM",
 }
 

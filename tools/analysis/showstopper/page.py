@@ -3,7 +3,7 @@
 A self-contained page of HTML without scripts, which follows the reader's color scheme.
 
 A topic hands in sections of parts; the page decides how they look. A part is
-- a paragraph: a text or a tuple of texts, of which some may be Code, Bold or Link;
+- a paragraph: a text or a tuple of texts, of which some may be Code or Bold;
 - a Small paragraph, or a Note: a warning;
 - a list of texts: findings, or other items of a list;
 - a Sheet, which is folded if it is long, or Rows of it;
@@ -20,7 +20,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from .tables import Sheet, View, page_text
 
@@ -39,17 +39,6 @@ class Code(str):
 
 class Bold(str):
     """A text of a paragraph that is set in bold type."""
-
-
-class Link(str):
-    """A text of a paragraph, or a heading, that leads to `href`."""
-
-    href: str
-
-    def __new__(cls, text: str, href: str) -> Self:
-        link = super().__new__(cls, text)
-        link.href = href
-        return link
 
 
 Text = str | tuple[str, ...]

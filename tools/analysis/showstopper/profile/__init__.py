@@ -174,17 +174,3 @@ sweep.json. Repeat the command to resume an interrupted measurement.
     lambda values: _check_words(values, 1, 1, "a folder for the results"),
     _run("sweep"),
 )
-
-INDEX = Program(
-    "ssprofile",
-    """\
-Usage: ssprofile index [OPTION]... DIR [BASE [TARGET...]]
-Writes DIR/index.html, which leads to the pages in the folders of DIR that
-compare, predict and sweep wrote, shows calibrations, and has the findings and
-the ranges. BASE and TARGET are folders of ssprofile measure, which are
-described at its end. Prints the findings and the ranges.
-""",
-    (Option("say", "begin with this sentence", "TEXT"), _QUIET, _HELP),
-    lambda values: _check_words(values, 1, math.inf, "the folder with the pages"),
-    _run("index"),
-)
