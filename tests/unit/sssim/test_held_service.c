@@ -578,8 +578,7 @@ TEST(caller_that_was_away_does_not_catch_up) {
 static void add_intervals(struct service_figures *figures, int count, double cost, double target) {
     for (int i = 0; i < count; i++) {
         const struct service_interval *last = service_figures_last(figures);
-        const struct service_interval interval = {.cpus = CPUS,
-            .end = (last ? last->end : 0) + 100 * MS,
+        const struct service_interval interval = {.end = (last ? last->end : 0) + 100 * MS,
             .seconds = 0.1,
             .cpus = CPUS,
             .used = 10 * cost,
