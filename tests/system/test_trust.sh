@@ -453,4 +453,91 @@ programs_in_the_current_folder_are_not_found() { # case
     expect 0 env "PATH=.:$PATH" ssload --interval 0.1s -- hello
 }
 
+experiments=$source/tools/experiments
+
+reports_of_experiments_follow_no_link() { # case
+    local name report
+    begin
+    mkdir -p "$theirs/results/report" stand-ins
+    for name in .table.csv table.csv .report.md report.md; do
+        ln -s "$victim/file" "$theirs/results/$name"
+    done
+    echo a,b >"$theirs/results/report/throughput.csv"
+    chown -hR "$mallory" "$theirs/results"
+    # shellcheck disable=SC2016 # for sh
+    write_program stand-ins/ssreport '#!/bin/sh' 'case $1 in --table) echo "| a |" ;; esac'
+    PATH=$PWD/stand-ins:$PATH
+    # shellcheck disable=SC2016 # for bash
+    report=(bash -euc '. "$0"; output=$1 failures=; report_study throughput table.csv'
+        "$experiments/plan.sh" "$theirs/results")
+    for name in table.csv report.md; do
+        expect 125 "${report[@]}"
+        says err "$theirs/results/$name is a link of nobody: name its target"
+        unharmed
+        rm "$theirs/results/$name"
+    done
+    expect 0 "${report[@]}"
+    unharmed
+    is "$theirs/results/report.md" "| a |"
+    is "$theirs/results/table.csv" a,b
+}
+
+comparisons_of_machines_follow_no_link() { # case
+    local name
+    need_built ssbatch
+    begin
+    mkdir -p "$theirs/results" stand-ins base target
+    for name in compare.log compare.new.txt; do
+        ln -s "$victim/file" "$theirs/results/$name"
+    done
+    chown -hR "$mallory" "$theirs/results"
+    write_program stand-ins/ssprofile <<'END'
+#!/bin/sh
+echo "$1"
+[ "$1" = compare ] || exit 0
+mkdir "$4"
+printf '%s\n' kernel,target a,target >"$4/ratios.csv"
+touch "$4/compare.json"
+END
+    PATH=$PWD/stand-ins:$PATH
+    expect 125 "$experiments/portability" --output "$theirs/results" base target
+    says err "$theirs/results/compare.log is a link of nobody: name its target"
+    unharmed
+    rm "$theirs/results/compare.log"
+    expect 0 "$experiments/portability" --output "$theirs/results" base target
+    unharmed
+    is "$theirs/results/text/compare.txt" compare
+    is "$theirs/results/text/predict-target.txt" predict
+    rm -r "$theirs/results/text"
+    ln -s "$victim" "$theirs/results/text"
+    chown -h "$mallory" "$theirs/results/text"
+    touch "$victim/compare.txt" # as in results
+    expect '[1-9]*' "$experiments/portability" --output "$theirs/results" base target
+    says err "text is a link of nobody: name its target"
+    rm "$victim/compare.txt"
+    unharmed
+}
+
+wikis_of_another_user_are_refused() { # case
+    local name
+    begin
+    mkdir -p "$theirs/wiki/run" "$theirs/wiki/tmp" stand-ins
+    : >"$theirs/wiki/is-mediawiki"
+    echo 80 2 >"$theirs/wiki/options"
+    ln -s "$victim/file" "$theirs/wiki/tmp/page"
+    # shellcheck disable=SC2016 # for sh
+    start sh -c 'exec sleep 1000 9>>"$0"' "$theirs/wiki/run/database.pid"
+    await test -e "$theirs/wiki/run/database.pid"
+    for name in cache php web; do ln "$theirs/wiki/run/database.pid" "$theirs/wiki/run/$name.pid"; done
+    echo "$pid" >"$theirs/wiki/run/database.pid"
+    chown -hR "$mallory" "$theirs/wiki"
+    # shellcheck disable=SC2016 # for sh
+    write_program stand-ins/curl '#!/bin/sh' 'until [ "$1" = -o ]; do shift; done; echo theirs >"$2"'
+    PATH=$PWD/stand-ins:$PATH
+    refuses 1 "theirs/wiki belongs to nobody" "$experiments/services/mediawiki" status "$theirs/wiki"
+    unharmed
+    kill "$pid"
+    ends '*'
+}
+
 run_cases

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the experiments: parses options and checks their values.
 
+# shellcheck source=../folders.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../folders.sh"
+
 unset CDPATH # otherwise cd may enter another folder, and print its name
 
 # The locale of the caller, as words of env(1): commands that are measured keep it. In the scripts, numbers have a point.

@@ -548,8 +548,8 @@ carry_out_plan() {
         look_at_machine
         for workload in $unknown; do
             plan=$(plan_one "$workload") || exit 1
-            reason=$(mkdir -p "$output/.study" "$output/one-load" 2>&1) ||
-                fail "--output: $output: cannot create folders in it: ${reason##*: }"
+            reason=$(make_path "$output/.study" && make_path "$output/one-load") ||
+                fail "--output: $output: cannot create folders in it: ${reason#"$output": }"
             begun=yes
             batch --quiet "$(study_of_one "$workload")" <<<"$plan" ||
                 fail "$workload: its load alone cannot be measured"
@@ -630,30 +630,35 @@ fail_unwritten() {
     fail "$output/$1 cannot be written, for the reason above; the same call tries again"
 }
 
-# write_whole FILE WORD...: writes the output of a command to a file of the study, whole or not at all.
-write_whole() {
-    { "${@:2}" >"$output/.$1" && mv "$output/.$1" "$output/$1"; } || fail_unwritten "$1"
+# write_result FILE WORD...: writes the output of a command to a file of the study.
+write_result() {
+    write_whole "$output/$1" "${@:2}" || fail_unwritten "$1"
+}
+
+# print_report TABLE FILE...: prints the lines of `explained`, then the tables.
+print_report() {
+    local index
+    [ ${#explained[@]} -eq 0 ] || printf '%s\n' "${explained[@]}" ''
+    for ((index = 1; index < $#; index += 2)); do
+        [ "$index" -eq 1 ] || echo
+        print_table "${!index}" || return
+    done
 }
 
 # report_study TABLE FILE...: writes the report and these tables, each as its FILE and in report.md, and prints them.
 # The lines of `explained` come first.
 report_study() {
-    local reported=0 index
+    local reported=0 index text
     if command -v ssreport >/dev/null; then
         ssreport --output "$output/report" ${answers:+--quiet} ${deviation:+--deviation "$deviation%"} "$output" || reported=$?
         [ "$reported" -le 1 ] || fail "ssreport wrote no report"
         for ((index = 1; index < $#; index += 2)); do
-            write_whole "${*:index+1:1}" print_csv "${!index}"
+            write_result "${*:index+1:1}" print_csv "${!index}"
         done
         [ -z "$answers" ] || readarray -t explained < <(print_csv "$answers" | take_column answer)
-        {
-            [ ${#explained[@]} -eq 0 ] || printf '%s\n' "${explained[@]}" ''
-            for ((index = 1; index < $#; index += 2)); do
-                [ "$index" -eq 1 ] || echo
-                print_table "${!index}" || exit
-            done
-        } | tee "$output/.report.md" || fail_unwritten report.md
-        mv "$output/.report.md" "$output/report.md" || fail_unwritten report.md
+        text=$(print_report "$@") || fail_unwritten report.md
+        printf '%s\n' "$text"
+        write_result report.md printf '%s\n' "$text"
     else
         say "No tables are written, because ssreport is not installed"
     fi
