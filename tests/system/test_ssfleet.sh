@@ -243,8 +243,9 @@ tasks_check_the_scratch_folder_again() { # case
     expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk" study plan
     printf 'scratch=%q study_id=%q bin=%q\n' "$scratch/disk" "$(ls disk)" "$(dirname "$(command -v ssbatch)")" >script
     {
-        sed -n '/^scratch_check() {/,/^}/p' "$source/tools/ssfleet/ssfleet"
-        sed -n '/^task_script() {/,/^}/p' "$source/tools/ssfleet/study.sh"
+        cat "$source/tools/folders.sh"
+        sed -nE '/^(send_functions|open_scratch)\(\) \{/,/^}/p' "$source/tools/ssfleet/ssfleet"
+        sed -nE '/^(part_of|task_script)\(\) \{/,/^}/p' "$source/tools/ssfleet/study.sh"
         echo 'command=() set_locale=true && task_script a r1'
     } >>script
     bash script >task
@@ -882,7 +883,7 @@ nodes_without_a_trace_are_not_started() { # case
     stand_in mkdir chronyc
     cat >>stand-ins/mkdir <<END
 case "\$* " in
-*"/disk/replay/a ") exit 1 ;;
+*"/replay/a ") exit 1 ;;
 esac
 exec '$mkdir' "\$@"
 END
@@ -949,9 +950,9 @@ a_cluster_trace_is_split_among_nodes() { # case
 # write_node TIME: writes `script`, a node that replays for this time.
 write_node() {
     write_traces
-    mkdir record
+    mkdir -m 755 record
     printf 'record=%q scratch=\ncommand=(-f own --duration %s ssburn serial)\n' "$scratch/record" "$1" |
-        cat - "$source/tools/ssfleet/node.sh" >script
+        cat - "$source/tools/folders.sh" "$source/tools/ssfleet/node.sh" >script
 }
 
 # clock_by PROGRAM: prints the report of a node whose showstopper-platform is this script.
@@ -1177,10 +1178,11 @@ tasks_are_submitted_only_if_slurm_names_its_nodes() { # case
     mkdir jobs
     echo r1 >jobs/1
     {
-        printf '. %q\nfleet=%q\n' "$source/tools/ssfleet/engines/slurm.sh" "$scratch"
+        printf '. %q\nfleet=%q study=\n' "$source/tools/ssfleet/engines/slurm.sh" "$scratch"
         cat <<'END'
 silent=$1 names=$2 nodes=n1,n2 partition='' job_words=()
 task_script() { :; }
+as_called() { "$@"; }
 sinfo() { [ "$silent" != sinfo ] && printf '%s\n' $names; }
 scontrol() {
     [ "$silent" != "$2" ] || return
@@ -1207,7 +1209,7 @@ tasks_before_their_first_run_are_not_ended() { # case
     {
         sed -n -e '/^has_running() {/,/^}/p' -e '/^end_ghosts() {/,/^}/p' "$source/tools/ssfleet/study.sh"
         cat <<'END'
-GHOST_SECONDS=0 engine=slurm scratch='' study=study run_names=(r1 r2)
+GHOST_SECONDS=0 engine=slurm scratch='' held=study run_names=(r1 r2)
 declare -A run_status=([r1]='to come' [r2]='to come') run_where=([r1]='n1 R' [r2]='n10 R') ghost_since=()
 say() { :; }
 engine_end() { echo "$1"; }

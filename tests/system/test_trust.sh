@@ -453,6 +453,157 @@ programs_in_the_current_folder_are_not_found() { # case
     expect 0 env "PATH=.:$PATH" ssload --interval 0.1s -- hello
 }
 
+# swap_at CALL: lets one of the calls of these programs first carry out ./swap, as another user might at that moment.
+# Programs of this folder come first in PATH.
+swap_at() {
+    local program
+    mkdir -p stand-ins
+    echo 0 >calls
+    for program in stat find mkdir sed grep; do
+        write_program "stand-ins/$program" "#!/bin/sh" "read -r calls <'$PWD/calls'; calls=\$((calls + 1))" \
+            "echo \$calls >'$PWD/calls'" "[ \$calls -ne $1 ] || PATH='${PATH#"$PWD/stand-ins:"}' sh '$PWD/swap'" \
+            "exec '$(PATH=${PATH#"$PWD/stand-ins:"} command -v "$program")' \"\$@\""
+    done
+}
+
+# The other user exchanges a study of root in an own folder for one whose settings have a command.
+exchanged_studies_are_not_carried_out() { # case
+    local call
+    need_built ssfleet
+    begin
+    write_plan
+    mkdir "$theirs/lab" # of root, but the other user may rename it
+    expect 0 ssfleet run --engine local --nodes a "$theirs/lab/study" plan
+    rm carried-out
+    mkdir -p "$theirs/other/study/.fleet/jobs"
+    echo "touch $PWD/carried-out" >"$theirs/command"
+    printf '%s\n' engine=parallel nodes=n "scratch=$theirs/disk" "ssh_command=sh $theirs/command" \
+        >"$theirs/other/study/.fleet/settings"
+    chown -R "$mallory" "$theirs/other"
+    echo "mv $theirs/lab $theirs/mine && mv $theirs/other $theirs/lab" >swap
+    PATH=$PWD/stand-ins:$PATH
+    for ((call = 1;; call++)); do
+        swap_at "$call"
+        write_program stand-ins/parallel '#!/bin/sh'
+        ssfleet collect "$theirs/lab/study" >out 2>err || true
+        [ ! -e carried-out ] || fail "the command was carried out at call $call"
+        [ -e "$theirs/mine" ] || break
+        mv "$theirs/lab" "$theirs/other"
+        mv "$theirs/mine" "$theirs/lab"
+    done
+    [ "$call" -gt 2 ] || fail "nothing was exchanged"
+}
+
+settings_name_no_file() { # case
+    need_built ssfleet
+    begin
+    write_plan
+    expect 0 ssfleet run --engine local --nodes a study plan
+    rm carried-out
+    echo "touch $PWD/carried-out" >engine.sh
+    sed -i "s|^engine=.*|engine=$(printf '../%.0s' {1..40})${PWD#/}/engine|" study/.fleet/settings
+    refuses 125 "unknown engine" ssfleet status study
+    [ ! -e carried-out ] || fail "the file was carried out"
+}
+
+fleets_follow_no_link_of_another_user() { # case
+    need_built ssfleet
+    begin
+    write_plan
+    ln -s "$victim/folder" "$theirs/study"
+    ln -s "$victim" "$theirs/through"
+    chown -h "$mallory" "$theirs"/*
+    refuses 125 "theirs/study is a link of nobody: name its target" ssfleet run --engine local "$theirs/study" plan
+    refuses 125 "theirs/through is a link of nobody: name its target" \
+        ssfleet run --engine local "$theirs/through/study" plan
+    mkdir traces
+    refuses 125 "theirs/through is a link of nobody: name its target" \
+        ssfleet replay --engine local --traces traces --record "$theirs/through/record" -- true
+    unharmed
+}
+
+# In a folder such as /tmp, another user makes the folder of a study at the last moment.
+new_studies_are_not_made_by_another_user() { # case
+    local call
+    need_built ssfleet
+    begin
+    write_plan
+    mkdir -m 1777 "$folder/open"
+    cat >swap <<END
+mkdir $folder/open/study 2>/dev/null || exit 0
+mkdir $folder/open/study/.fleet
+ln -s $victim/file $folder/open/study/.fleet/guard
+chown -hR $mallory $folder/open/study
+END
+    PATH=$PWD/stand-ins:$PATH
+    for ((call = 1;; call++)); do
+        swap_at "$call"
+        ssfleet run --engine local --nodes a "$folder/open/study" plan >out 2>err || true
+        unharmed
+        [ "$(stat -c %u "$folder/open/study")" = "$mallory" ] || break
+        rm -r "$folder/open/study"
+    done
+    [ "$call" -gt 1 ] || fail "nothing was exchanged"
+}
+
+# A process in jobs/ID.pid is ended by `ssfleet cancel`.
+state_of_fleets_is_ours_whatever_the_umask() { # case
+    need_built ssfleet
+    begin
+    umask 000
+    printf 'run a takes 1s\nmain -- find %q -perm /022 -fprint %q\n' "$PWD/study/.fleet" "$PWD/found" >plan
+    expect 0 ssfleet run --engine local --nodes a study plan
+    is found ''
+    [ -z "$(find study/.fleet -perm /022)" ] || fail "others may write: $(find study/.fleet -perm /022)"
+    [ "$(stat -c %a found)" = 666 ] || fail "runs have another umask"
+    : >study/.fleet/jobs/1.pid
+    chmod 666 study/.fleet/jobs/1.pid
+    refuses 125 "1.pid: other users may write to it" ssfleet cancel study
+}
+
+guards_of_fleets_cannot_be_locked_by_readers() { # case
+    local holder
+    need_built ssfleet
+    begin
+    write_plan
+    expect 0 ssfleet run --engine local --nodes a study plan
+    [ "$(stat -c %a study/.fleet/guard)" = 600 ] || fail "others may lock it"
+    chmod 644 study/.fleet/guard # as in an earlier version
+    start "${as[@]}" flock --no-fork study/.fleet/guard sh -c 'echo; exec sleep 1000' >locked
+    await test -s locked
+    expect 0 timeout "$patience" ssfleet run --engine local --nodes a study
+    kill "$pid"
+    ends '*'
+    start flock --no-fork study/.fleet/guard sh -c 'echo; exec sleep 1000' >locked2
+    holder=$pid
+    await test -s locked2
+    start ssfleet run --engine local --nodes a study >out 2>err
+    await grep -qE "waiting for process .*\<$holder\>.*, which has locked $PWD/study/.fleet/guard" err
+    kill "$holder"
+    ends 0
+    ends '*' "$holder"
+}
+
+# A record that is removed after an error, while its path leads elsewhere.
+only_new_records_of_replays_are_removed() { # case
+    local call
+    need_built ssfleet
+    begin
+    mkdir traces "$theirs/lab"
+    echo "mv $theirs/lab $theirs/mine && ln -s $victim $theirs/lab && chown -h $mallory $theirs/lab" >swap
+    PATH=$PWD/stand-ins:$PATH
+    for ((call = 1;; call++)); do
+        swap_at "$call"
+        ssfleet replay --engine local --nodes a --traces traces --record "$theirs/lab/folder" -- true >out 2>err || true
+        unharmed
+        [ -e "$theirs/mine" ] || break
+        rm "$theirs/lab"
+        mv "$theirs/mine" "$theirs/lab"
+        rm -rf "$theirs/lab/folder"
+    done
+    [ "$call" -gt 2 ] || fail "nothing was exchanged"
+}
+
 experiments=$source/tools/experiments
 
 reports_of_experiments_follow_no_link() { # case
@@ -538,6 +689,14 @@ wikis_of_another_user_are_refused() { # case
     unharmed
     kill "$pid"
     ends '*'
+}
+
+# Use write_whole, inside, make_path and hold of tools/folders.sh instead.
+shell_programs_write_in_open_folders() { # case
+    local found
+    found=$(grep -nEI '(>>?|\b(tee|mv|rm|cp|ln|touch|mkdir)( [^|;&]*)?) ?"?\$\{?(output|record|study|dir|json)\b' \
+        -r "$source/tools/ssfleet" "$experiments" --exclude='*.[17]' --exclude='*.md' | grep -v 'inside "') || true
+    [ -z "$found" ] || fail "these write by a path that another user may have changed: $found"
 }
 
 run_cases

@@ -26,7 +26,7 @@ child_start() {
     local id=$1 pid
     shift
     hold_signals
-    setsid "$@" >>"$fleet/log/$id" 2>&1 </dev/null &
+    { umask "$caller_umask" && exec setsid "$@"; } >>"$fleet/log/$id" 2>&1 </dev/null &
     pid=$!
     identify "$pid" >"$fleet/jobs/$id.pid"
     release_signals
@@ -51,16 +51,35 @@ child_lives() {
     is_alive "$fleet/jobs/$1.pid"
 }
 
+# lock_guard: locks $fleet/guard as descriptor 8. Permission to read is enough for a lock, so replaces a file that
+# others may open.
+lock_guard() {
+    local holder
+    [ "$(stat -c %a "$fleet/guard" 2>/dev/null)" = 600 ] || rm -f "$fleet/guard"
+    while :; do
+        (umask 077 && : >>"$fleet/guard")
+        exec 8<>"$fleet/guard"
+        if ! flock -w 1 8; then
+            exec 8>&- # find those that have it open
+            holder=$(find /proc/[0-9]*/fd -maxdepth 1 -lname "$study/.fleet/guard" 2>/dev/null | cut -d / -f 3 |
+                paste -sd ' ') || true
+            say "waiting for ${holder:+process }${holder:-another host}, which has locked $study/.fleet/guard"
+            exec 8<>"$fleet/guard"
+            flock 8
+        fi
+        [ ! "$fleet/guard" -ef /proc/self/fd/8 ] || break # replaced meanwhile
+    done
+}
+
 # take_turn: fails if another call is carrying out this study. The lock guards only this check, because children of a
 # killed call would inherit it and hold it for minutes.
 take_turn() {
     local host pid
-    exec 8>"$fleet/guard"
-    flock 8
+    lock_guard
     if is_alive "$fleet/turn"; then
         fail "another call of ssfleet is carrying out $study: see ssfleet status"
     elif is_elsewhere "$fleet/turn"; then
-        fail "process $pid on $host is carrying out $study; if it has exited, remove $fleet/turn"
+        fail "process $pid on $host is carrying out $study; if it has exited, remove $study/.fleet/turn"
     fi
     identify "$$" >"$fleet/turn"
     exec 8>&-

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154 # replay.sh prepends definitions of variables
 # Runs on each node of a replay, with the node's name as $1. replay.sh describes the protocol, and prepends definitions
-# of `record`, `scratch` and `command`. If `scratch` is not empty, the trace is in $scratch/replay/NODE.
+# of `record`, `scratch` and `command`, and the functions of folders.sh. If `scratch` is not empty, the trace is in
+# $scratch/replay/NODE.
 
 node=$1
 
@@ -20,8 +21,8 @@ clock_state() {
 
 # replay TIME TRACE: runs showstopper from TIME on, and terminates it if standard input ends.
 replay() {
-    local folder=$record/$node log=$record/$node.stderr pid watcher status=0
-    [ -z "$scratch" ] || folder=$scratch/replay/$node/record log=$scratch/replay/$node/stderr
+    local folder=$record/$node log=$held/$node.stderr pid watcher status=0
+    [ -z "$scratch" ] || folder=$place/record log=$held/stderr
     showstopper --quiet -t file -T "${2//,/\\,}" --start-at "@$1" --record "$folder" "${command[@]}" \
         </dev/null >/dev/null 2>"$log" &
     pid=$!
@@ -35,6 +36,9 @@ replay() {
 }
 
 showstopper=$(command -v showstopper) || { echo "fail $node showstopper is not in PATH: install it there"; exit; }
+place=$record
+[ -z "$scratch" ] || place=$scratch/replay/$node
+hold "$place" || { echo "fail $node $why"; exit; }
 echo "ready $node $(clock_state)"
 while read -r what who when file; do
     [ "$who" = "$node" ] || continue

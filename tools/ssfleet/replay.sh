@@ -289,9 +289,9 @@ write_table() {
             csv "$node" "$node" "${trace_of[$node]##*/}" "$status" "${failure[$node]-}" "${start_time-}" \
                 "${offset_of[$node]-}" "${error_of[$node]-}" "${clock% *}" "${clock#* }"
         done
-    } >"$record/.fleet.csv"
-    sync "$record/.fleet.csv"
-    mv "$record/.fleet.csv" "$record/fleet.csv"
+    } >"$held/.fleet.csv"
+    sync "$held/.fleet.csv"
+    mv "$held/.fleet.csv" "$held/fleet.csv"
 }
 
 # send_traces: copies the trace of each node to the node's own disk.
@@ -299,8 +299,9 @@ send_traces() {
     local node part script
     for node in "${node_list[@]}"; do
         [ -z "${failure[$node]-}" ] || continue
-        part=$(printf %q "$scratch/replay/$node")
-        script=$(scratch_check make && echo "rm -rf $part && mkdir -p $part && cat >$part/trace")
+        part=$(printf %q "./replay/$node")
+        script=$(open_scratch make &&
+            echo "cd \"\$held\" && umask g-w,o-w && rm -rf $part && mkdir -p $part && cat >$part/trace")
         engine_on "$node" "$script" <"${trace_of[$node]}" ||
             note_failure "$node" "cannot copy its trace to $scratch/replay/$node"
     done
@@ -309,24 +310,25 @@ send_traces() {
 # fetch_record NODE: copies the record and the standard error of showstopper from the node's own disk. The trace is the
 # last file of the stream, by its name: if it has arrived, so has everything before.
 fetch_record() {
-    local node=$1 part
-    part=$(printf %q "$scratch/replay/$node")
-    engine_on "$node" "cd $part && tar -cf - *" </dev/null |
-        tar --warning=no-timestamp -C "$record" --transform "s|^record|$node|" \
+    local node=$1 script
+    script=$(open_scratch && echo "cd \"\$held\"/replay/$(printf %q "$node") && tar -cf - *")
+    engine_on "$node" "$script" </dev/null |
+        as_called tar --warning=no-timestamp -C "$held" --transform "s|^record|$node|" \
             --transform "s|^stderr\$|$node.stderr|" --transform "s|^trace\$|.$node.trace|" -xf - || return
-    rm "$record/.$node.trace" && sync -f "$record"
+    rm "$held/.$node.trace" && sync -f "$held/."
 }
 
 # fetch_records: fetches the records of all nodes that were started. Removes a record from its node only once its copy
 # is complete.
 fetch_records() {
-    local node
+    local node script
     for node in "${!offset_of[@]}"; do
         if fetch_record "$node"; then
-            engine_on "$node" "rm -r $(printf %q "$scratch/replay/$node")" </dev/null ||
+            script=$(open_scratch && echo "rm -r \"\$held\"/replay/$(printf %q "$node")")
+            engine_on "$node" "$script" </dev/null ||
                 say "$node: cannot remove $scratch/replay/$node"
         else
-            rm -rf "${record:?}/$node" "$record/$node.stderr" "$record/.$node.trace"
+            rm -rf "${held:?}/$node" "$held/$node.stderr" "$held/.$node.trace"
             note_failure "$node" "cannot copy its record, which stays in $scratch/replay/$node until the next replay"
         fi
     done
@@ -336,12 +338,12 @@ fetch_records() {
 run_nodes() {
     local node script connecting
     script=$(printf 'cd %q || exit\n%s\n%s\nrecord=%q scratch=%q\ncommand=(%s)\n' "$PWD" "$set_path" "$set_locale" \
-        "$record" "$scratch" "$(printf '%q ' "${command[@]}")" && cat "$parts/node.sh")
-    mkfifo "$record/.in" "$record/.out"
-    { node_list=("$@") && engine_each "$script"; } <"$record/.in" >"$record/.out" &
+        "$record" "$scratch" "$(printf '%q ' "${command[@]}")" && send_functions && cat "$parts/node.sh")
+    mkfifo "$held/.in" "$held/.out"
+    { node_list=("$@") && engine_each "$script"; } <"$held/.in" >"$held/.out" &
     connecting=$!
-    exec 7>"$record/.in" 6<"$record/.out"
-    rm "$record/.in" "$record/.out"
+    exec 7>"$held/.in" 6<"$held/.out"
+    rm "$held/.in" "$held/.out"
     on_signals
     await_ready
     for node in "${!clock_of[@]}"; do
@@ -353,6 +355,12 @@ run_nodes() {
     exec 7>&- 6<&-
     wait
     [ -z "$scratch" ] || fetch_records
+}
+
+# remove_record: removes the new folder and what is in it, but no other folder that has its name now.
+remove_record() {
+    find "$held/" -mindepth 1 -delete
+    rmdir "$record"
 }
 
 begin_replay() {
@@ -369,9 +377,10 @@ begin_replay() {
     set_scratch
     load_engine
     [ ! -e "$record" ] || fail "--record: $record exists already: name a new folder"
-    error=$(mkdir "$record" 2>&1) || fail "--record: $record cannot be created: ${error##*: }"
-    record=$(realpath "$record")
-    trap 'rm -rf "$record"' EXIT # until nodes are started
+    error=$(make_folder "$record") || fail "--record: $error"
+    hold "$record" || fail "--record: $why"
+    record=$(realpath "$held")
+    trap remove_record EXIT # until nodes are started
     mapfile -t node_list < <(engine_nodes)
     [ ${#node_list[@]} -gt 0 ] || fail "$engine names no nodes: is it running, and do --nodes and --partition exist?"
     find_traces

@@ -34,9 +34,9 @@ check_task_options() {
     done
 }
 
-# part_of NODE: prints the folder on the node's own disk for its part of the study.
+# part_of NODE: prints the folder in --scratch for the node's part of the study.
 part_of() {
-    echo "$scratch${study_id:+/$study_id}/$1"
+    echo "${study_id:+$study_id/}$1"
 }
 
 # task_script NODE RUNS: prints a script that carries out runs on a node. The shell that runs the script expands both
@@ -47,10 +47,10 @@ task_script() {
     printf 'cd %q || exit\n%s\n%s\n' "$PWD" "$set_path" "$set_locale"
     printf 'export SSFLEET_NODE="%s"\n' "$1" # node_of reads it
     if [ -n "$scratch" ]; then
-        scratch_check make
-        printf 'part=%q/%s\n' "$scratch${study_id:+/$study_id}" "$1"
-        printf 'ssbatch --add "$part" "$part.plan" || exit\n'
-        printf 'ssbatch %s --only "%s" "$part"' "$options" "$2"
+        open_scratch make
+        printf 'part=%s\n' "$(part_of "$1")"
+        printf '(cd "$held" && ssbatch --add "./$part" "./$part.plan") || exit\n'
+        printf 'ssbatch %s --only "%s" "$scratch/$part"' "$options" "$2"
     else
         printf 'ssbatch %s --only "%s" %q' "$options" "$2" "$study"
     fi
@@ -202,10 +202,11 @@ send_plan() {
     declare -A away=()
     while read -r node reason; do away[$node]=$reason; done < <(engine_away)
     for node in $(engine_nodes); do
-        part=$(printf %q "$(part_of "$node")")
-        script=$(scratch_check make && echo "mkdir -p $part && cat >$part.new && mv $part.new $part.plan")
+        part=$(printf %q "./$(part_of "$node")")
+        script=$(open_scratch make &&
+            echo "cd \"\$held\" && umask g-w,o-w && mkdir -p $part && cat >$part.new && mv $part.new $part.plan")
         status=0
-        engine_on "$node" "$script" <"$study/.study/plan" || status=$?
+        engine_on "$node" "$script" <"$held/.study/plan" || status=$?
         [ "$status" -ne 125 ] || exit 125 # the node has reported the reason
         [ "$status" -eq 0 ] || say "$node: cannot copy the plan to $scratch${away[$node]+: ${away[$node]}}"
     done
@@ -218,7 +219,7 @@ has_running() {
     for name in "${!run_where[@]}"; do
         [[ ${run_where[$name]% *} != "$1" || ${run_status[$name]} != running ]] || return 0
     done
-    for journal in "$study/.study/calls/$1"[.:]*/{.study,*}.undo; do
+    for journal in "$held/.study/calls/$1"[.:]*/{.study,*}.undo; do
         # A call locks its folder before it writes a journal.
         [ ! -e "$journal" ] || flock -n -s "${journal%/*}/lock" true || return 0
     done
@@ -325,7 +326,7 @@ clean_nodes() {
     local node script check='' folder=$study
     [ -n "$scratch" ] || compgen -G "$study/.study/calls/*" >/dev/null || return 0
     for node in $(engine_nodes); do
-        [ -z "$scratch" ] || { folder=$(part_of "$node") && check=$(scratch_check); }
+        [ -z "$scratch" ] || { folder=$scratch/$(part_of "$node") && check=$(open_scratch); }
         script=$(printf '%s\n%s\nfolder=%q; ' "$check" "$set_path" "$folder")
         script+='! compgen -G "$folder/.study/calls/*" >/dev/null || timeout 60 ssbatch --clean "$folder"'
         engine_on "$node" "$script" </dev/null ||
@@ -340,20 +341,22 @@ say_last_words() {
     for file in "$fleet"/log/*; do
         [[ ! -s $file || $file = *.joblog || -n $newest && $file -ot $newest ]] || newest=$file
     done
-    [ -z "$newest" ] || say "the last task printed: $(tail -n 1 "$newest") (see $newest)"
+    [ -z "$newest" ] || say "the last task printed: $(tail -n 1 "$newest") (see $study${newest#"$held"})"
 }
 
-# make_folders: creates the folders of a study, and sets `made` to the new ones, inner ones first.
-make_folders() {
-    local folder error
+# make_study: opens the folder of a study. Creates it unless it exists, and sets `made` to the new folders, inner ones
+# first.
+make_study() {
+    local error
     made=()
-    for folder in "$study" "$fleet"; do
-        if error=$(mkdir -m 755 "$folder" 2>&1); then
-            made=("$folder" "${made[@]}")
-        elif [ ! -d "$folder" ]; then
-            fail "$folder cannot be created: ${error##*: }"
-        fi
-    done
+    if [ ! -d "$study" ]; then
+        error=$(make_folder "$study" 755) || fail "$error"
+        made=("$study")
+    fi
+    open_study
+    [ ! -d "$fleet" ] || return 0
+    error=$(mkdir -m 755 "$fleet" 2>&1) || fail "$study/.fleet cannot be created: ${error##*: }"
+    made=("$fleet" "${made[@]}")
 }
 
 # add_plan PLAN: adds the runs of a plan. If they are refused, removes new folders.
@@ -370,7 +373,7 @@ add_plan() {
 # the plan and the settings, which another call may be using.
 run_study() {
     [[ -n $1 || -f $study/.study/plan ]] || fail "$study has no plan yet: add a PLAN after STUDY"
-    make_folders
+    make_study
     take_turn
     [ -z "$1" ] || add_plan "$1"
     set_study_id
@@ -396,7 +399,7 @@ list_finished() {
     local part script
     part=$(printf %q "$(part_of "$1")")
     script=$(
-        scratch_check && echo "cd $part 2>/dev/null && {" && cat <<'END'
+        open_scratch && echo "cd \"\$held\"/$part 2>/dev/null && {" && cat <<'END'
     printf '%s\0' */run.json | xargs -0 cksum --
     printf '%s\0' */run.json | xargs -0 grep -H -e '^  "status": "done"' -e '^  "begin": ' --
 } 2>/dev/null
@@ -409,7 +412,7 @@ END
 # has_result RUN CHECKSUM SIZE BEGIN: succeeds if the study has a final result of the run, this very failure, or a later
 # one. BEGIN: when this one began; empty if it is done.
 has_result() {
-    local file=$study/$1/run.json checksum begin
+    local file=$held/$1/run.json checksum begin
     [ -e "$file" ] || return
     ! grep -q '"status": "done"' "$file" || return 0
     checksum=$(cksum <"$file")
@@ -421,12 +424,13 @@ has_result() {
 # fetch_runs NODE NAME...: copies runs of a node to $fleet/incoming. The node's plan is the last file of the stream: if
 # it has arrived, so has everything before.
 fetch_runs() {
-    local node=$1 part name incoming=$fleet/incoming
+    local node=$1 part script name incoming=$fleet/incoming
     shift
     part=$(printf %q "$(part_of "$node")")
     rm -rf "$incoming" && mkdir "$incoming" || return
-    engine_on "$node" "cd $part && tar -cf - -- $(printf '%q ' "$@").study/plan" </dev/null |
-        tar --warning=no-timestamp -C "$incoming" -xf - || return
+    script=$(open_scratch && echo "cd \"\$held\"/$part && tar -cf - -- $(printf '%q ' "$@").study/plan")
+    engine_on "$node" "$script" </dev/null |
+        as_called tar --warning=no-timestamp -C "$incoming" -xf - || return
     for name; do
         [ -e "$incoming/$name/run.json" ] || return
     done
@@ -461,12 +465,12 @@ collect_node() {
         fetch_runs "$node" "${some[@]}" || { rm -rf "$incoming"; return 1; }
         for name in "${some[@]}"; do
             # Replace the result of a failed attempt.
-            [ ! -e "$study/$name" ] || mv -T "$study/$name" "$incoming/.$name.failed" || return
-            mv -T "$incoming/$name" "$study/$name" || return
+            [ ! -e "$held/$name" ] || mv -T "$held/$name" "$incoming/.$name.failed" || return
+            mv -T "$incoming/$name" "$held/$name" || return
             collected=$((collected + 1))
         done
     done
-    sync -f "$study" && rm -rf "$incoming"
+    sync -f "$held/." && rm -rf "$incoming"
 }
 
 # collect_runs: sets `collected` to the number of runs fetched, and `uncollected` if a node could not be visited.
@@ -503,8 +507,8 @@ node_of() {
 ask_nodes() {
     local node part script table name status
     for node in $(engine_nodes); do
-        part=$(printf %q "$(part_of "$node")")
-        script=$(scratch_check &&
+        part=$(printf %q "$scratch/$(part_of "$node")")
+        script=$(open_scratch &&
             echo "[ ! -d $part/.study ] || $(printf %q "$bin/ssbatch") --list --csv $part || [ \$? -eq 1 ]")
         table=$(engine_on "$node" "$script" </dev/null) || { say "$node does not answer" && continue; }
         while IFS=, read -r name _ status _; do
@@ -578,7 +582,7 @@ check_hosts() {
     [ "$engine_detaches" = no ] || return 0
     for file in "$fleet/turn" "$fleet"/jobs/*.pid; do
         ! is_elsewhere "$file" || fail "process $pid on $host is carrying out $study: call ssfleet cancel there;" \
-            "if it has exited, remove $file"
+            "if it has exited, remove $study${file#"$held"}"
     done
 }
 

@@ -110,7 +110,7 @@ engine_cancel() {
 engine_on() {
     local pin
     on_cpus "$1"
-    "${pin[@]}" bash -c "$2"
+    as_called "${pin[@]}" bash -c "$2"
 }
 
 engine_each() {
@@ -121,5 +121,6 @@ engine_each() {
 start_here() {
     local pin
     on_cpus "$1"
+    umask "$caller_umask"
     exec "${pin[@]}" bash -c "$2" ssfleet "$1"
 }

@@ -63,11 +63,11 @@ engine_submit() {
     local id=$1 limit=$2 count others
     others=$(other_nodes) || return
     count=$(wc -l <"$fleet/jobs/$id")
-    sbatch --parsable --job-name "ssfleet-$id" --array "0-$((count - 1))" --nodes 1 --requeue \
-        --output "$fleet/log/$id.%a" --open-mode append "${job_words[@]}" \
+    as_called sbatch --parsable --job-name "ssfleet-$id" --array "0-$((count - 1))" --nodes 1 --requeue \
+        --output "$study/.fleet/log/$id.%a" --open-mode append "${job_words[@]}" \
         ${others:+--exclude "$others"} ${limit:+--time "$((limit / 60 + 2))"} <<END >/dev/null
 #!/bin/bash
-set -- "\$(sed -n "\$((SLURM_ARRAY_TASK_ID + 1))p" $(printf %q "$fleet/jobs/$id"))"
+set -- "\$(sed -n "\$((SLURM_ARRAY_TASK_ID + 1))p" $(printf %q "$study/.fleet/jobs/$id"))"
 $(task_script "\$SLURMD_NODENAME" "\$1")
 END
 }
@@ -106,10 +106,11 @@ engine_cancel() {
 
 engine_on() {
     [ -z "$(engine_away "$1")" ] || return
-    srun -Q --nodes 1 --ntasks 1 --nodelist "$1" "${job_words[@]}" bash -c "$2"
+    as_called srun -Q --nodes 1 --ntasks 1 --nodelist "$1" "${job_words[@]}" bash -c "$2"
 }
 
 engine_each() {
+    umask "$caller_umask"
     exec srun -Q --unbuffered --nodes "${#node_list[@]}" --ntasks-per-node 1 --kill-on-bad-exit=0 \
         --nodelist "$(IFS=, && echo "${node_list[*]}")" "${job_words[@]}" \
         bash -c "set -- \"\$SLURMD_NODENAME\"; $1"
