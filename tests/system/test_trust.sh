@@ -453,22 +453,22 @@ programs_in_the_current_folder_are_not_found() { # case
     expect 0 env "PATH=.:$PATH" ssload --interval 0.1s -- hello
 }
 
-# swap_at CALL: lets one of the calls of these programs first carry out ./swap, as another user might at that moment.
-# Programs of this folder come first in PATH.
+# swap_at CALL: lets one of the calls of these programs carry out ./swap at its end, as another user might at that
+# moment. Programs of ./stand-ins come first in PATH.
 swap_at() {
-    local program
+    local program path=${PATH#"$PWD/stand-ins:"}
     mkdir -p stand-ins
     echo 0 >calls
-    for program in stat find mkdir sed grep; do
+    for program in awk find grep mkdir realpath sed stat; do
         write_program "stand-ins/$program" "#!/bin/sh" "read -r calls <'$PWD/calls'; calls=\$((calls + 1))" \
-            "echo \$calls >'$PWD/calls'" "[ \$calls -ne $1 ] || PATH='${PATH#"$PWD/stand-ins:"}' sh '$PWD/swap'" \
-            "exec '$(PATH=${PATH#"$PWD/stand-ins:"} command -v "$program")' \"\$@\""
+            "echo \$calls >'$PWD/calls'" "'$(PATH=$path command -v "$program")' \"\$@\"; status=\$?" \
+            "[ \$calls -ne $1 ] || PATH='$path' sh '$PWD/swap'" "exit \$status"
     done
 }
 
 # The other user exchanges a study of root in an own folder for one whose settings have a command.
 exchanged_studies_are_not_carried_out() { # case
-    local call
+    local call first
     need_built ssfleet
     begin
     write_plan
@@ -480,18 +480,21 @@ exchanged_studies_are_not_carried_out() { # case
     printf '%s\n' engine=parallel nodes=n "scratch=$theirs/disk" "ssh_command=sh $theirs/command" \
         >"$theirs/other/study/.fleet/settings"
     chown -R "$mallory" "$theirs/other"
-    echo "mv $theirs/lab $theirs/mine && mv $theirs/other $theirs/lab" >swap
+    echo "cd $theirs && mv lab x && mv other lab && mv x other && touch $PWD/exchanged" >swap
     PATH=$PWD/stand-ins:$PATH
-    for ((call = 1;; call++)); do
-        swap_at "$call"
-        write_program stand-ins/parallel '#!/bin/sh'
-        ssfleet collect "$theirs/lab/study" >out 2>err || true
-        [ ! -e carried-out ] || fail "the command was carried out at call $call"
-        [ -e "$theirs/mine" ] || break
-        mv "$theirs/lab" "$theirs/other"
-        mv "$theirs/mine" "$theirs/lab"
+    for first in ours theirs; do
+        for ((call = 1;; call++)); do
+            rm -f exchanged
+            swap_at "$call"
+            write_program stand-ins/parallel '#!/bin/sh'
+            ssfleet collect "$theirs/lab/study" >out 2>err || true
+            [ ! -e carried-out ] || fail "the command was carried out at call $call, with the study that was $first"
+            [ -e exchanged ] || break
+            sh swap
+        done
+        [ "$call" -gt 2 ] || fail "nothing was exchanged"
+        sh swap
     done
-    [ "$call" -gt 2 ] || fail "nothing was exchanged"
 }
 
 settings_name_no_file() { # case
@@ -604,6 +607,46 @@ only_new_records_of_replays_are_removed() { # case
     [ "$call" -gt 2 ] || fail "nothing was exchanged"
 }
 
+# A folder that is replaced by a link to one of ours.
+results_are_not_written_through_exchanged_folders() { # case
+    local call
+    begin
+    mkdir -p "$theirs/lab/folder"
+    echo "mv $theirs/lab $theirs/mine && ln -s $victim $theirs/lab && chown -h $mallory $theirs/lab" >swap
+    PATH=$PWD/stand-ins:$PATH
+    for ((call = 1;; call++)); do
+        swap_at "$call"
+        # shellcheck disable=SC2016 # for bash
+        bash -c '. "$0"; write_whole "$1/file" echo theirs; inside "$1/folder" rm -f plan.json' \
+            "$source/tools/folders.sh" "$theirs/lab" >out 2>err || true
+        unharmed
+        [ -e "$theirs/mine" ] || break
+        rm "$theirs/lab"
+        mv "$theirs/mine" "$theirs/lab"
+    done
+    [ "$call" -gt 2 ] || fail "nothing was exchanged"
+}
+
+# A folder of the other user, in place of which we find ours when we judge it.
+held_folders_are_those_that_were_judged() { # case
+    local call
+    begin
+    mkdir "$theirs/ours"
+    "${as[@]}" mkdir "$theirs/lab"
+    echo "cd $theirs && mv lab x && mv ours lab && mv x ours && touch $PWD/exchanged" >swap
+    PATH=$PWD/stand-ins:$PATH
+    for ((call = 1;; call++)); do
+        rm -f exchanged
+        swap_at "$call"
+        # shellcheck disable=SC2016 # for bash
+        bash -c '. "$0"; ! hold "$1" || [ -O "$held/." ]' "$source/tools/folders.sh" "$theirs/lab" ||
+            fail "a folder of another user was accepted at call $call"
+        [ -e exchanged ] || break
+        sh swap
+    done
+    [ "$call" -gt 2 ] || fail "nothing was exchanged"
+}
+
 experiments=$source/tools/experiments
 
 reports_of_experiments_follow_no_link() { # case
@@ -689,6 +732,49 @@ wikis_of_another_user_are_refused() { # case
     unharmed
     kill "$pid"
     ends '*'
+}
+
+usual_outputs_of_shell_programs_work() { # case
+    local held why
+    begin
+    # shellcheck source=../../tools/folders.sh
+    . "$source/tools/folders.sh"
+    echo old >file
+    chmod 600 file
+    ln -s file link
+    write_whole link echo new
+    [ -L link ] || fail "the link was replaced"
+    is file new
+    [ "$(stat -c %a file)" = 600 ] || fail "the mode was not kept"
+    ! write_whole file false || fail "a failed command was ignored"
+    is file new
+    echo first >appended
+    write_whole /dev/stdout echo second >>appended
+    is appended $'first\nsecond'
+    write_whole /dev/null echo lost
+    [ -c /dev/null ] || fail "/dev/null was replaced"
+    # A link of root that the other user may have moved there.
+    ln -s "$victim/file" "$theirs/moved"
+    expect 1 write_whole "$theirs/moved" echo theirs
+    says err "moved is a link that other users can replace: name its target"
+    rm "$theirs/moved"
+    # Under sudo, in a folder of the user; a home that is a link of root.
+    ln -s "$theirs" "$folder/home"
+    write_whole "$folder/home/mine" echo mine
+    is "$theirs/mine" mine
+    [ "$(find "$theirs" -type f)" = "$theirs/mine" ] || fail "other files: $(find "$theirs")"
+    ! hold "$folder/home" || fail "state of another user was accepted"
+    mkdir "$theirs/study"
+    hold "$folder/home/study" || fail "$why"
+    mv "$theirs/study" "$theirs/moved"
+    echo here >"$held/file"
+    is "$theirs/moved/file" here
+    "${as[@]}" unshare -Ur true 2>/dev/null || skip "user-namespaces: no user may make one"
+    "${as[@]}" mkdir "$theirs/own"
+    # shellcheck disable=SC2016 # for bash
+    expect 0 "${as[@]}" unshare -Ur bash -c '. "$0"; hold "$1"' "$source/tools/folders.sh" "$theirs/own"
+    # shellcheck disable=SC2016 # for bash
+    expect 1 "${as[@]}" unshare -U bash -c '. "$0"; hold "$1"' "$source/tools/folders.sh" "$theirs/moved"
 }
 
 # Use write_whole, inside, make_path and hold of tools/folders.sh instead.
