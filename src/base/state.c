@@ -62,11 +62,10 @@ static int refuse_mode(const char *path, struct ss_error *error) {
     return -1;
 }
 
-/* An earlier version has made folders as the umask permits. */
-static void protect_folder(int folder, struct stat *status) {
-    if (S_ISDIR(status->st_mode) && status->st_mode & OTHERS_WRITE && status->st_uid == geteuid() &&
-        fchmod(folder, status->st_mode & 07777 & ~(mode_t)OTHERS_WRITE) == 0)
-        fstat(folder, status);
+void ss_state_protect(int file) {
+    struct stat status;
+    if (fstat(file, &status) == 0 && status.st_mode & OTHERS_WRITE && status.st_uid == geteuid())
+        fchmod(file, status.st_mode & 07777 & ~(mode_t)OTHERS_WRITE);
 }
 
 int ss_state_check(
@@ -91,7 +90,11 @@ int ss_state_check(
     }
     if (trust->has_user)
         return 0;
-    protect_folder(file, &status);
+    /* An earlier version has made folders as the umask permits. */
+    if (S_ISDIR(status.st_mode))
+        ss_state_protect(file);
+    if (fstat(file, &status) < 0)
+        return fail(path, error);
     return status.st_mode & OTHERS_WRITE ? refuse_mode(path, error) : 0;
 }
 

@@ -46,7 +46,8 @@ struct ss_cli {
     enum { SS_DECISIONS_ALL, SS_DECISIONS_NONE } decisions;
     struct ss_labels labels;
     const char *replay;
-    int progress; /* enum ss_progress_when */
+    const char *trust_owner; /* for showstopper-replay */
+    int progress;            /* enum ss_progress_when */
     ss_time grace;
     double tolerance; /* in percent; NaN: off */
     const char *set_pid;

@@ -106,7 +106,7 @@ int ss_inputs_check(struct ss_inputs *inputs, struct ss_error *error) {
 
 static int copy_one(const struct ss_input *input, int folder, struct ss_error *error) {
     struct stat status;
-    int to = openat(folder, input->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int to = openat(folder, input->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     bool written = to >= 0 && lseek(input->file, 0, SEEK_SET) == 0;
     off_t length = written ? ss_streams_copy(input->file, to, INT64_MAX) : -1;
     int why = errno;

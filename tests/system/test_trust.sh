@@ -425,6 +425,77 @@ catalogues_of_another_user_are_refused() { # case
     says out mine
 }
 
+# Whoever has made a record chooses the commands that a replay carries out.
+records_of_another_user_are_not_replayed() { # case
+    local record=$theirs/record
+    begin
+    [ -x "$build/libexec/showstopper/showstopper-replay" ] || skip "left-out: built without json-c"
+    echo "1 sh -c 'touch $theirs/by-\$(id -u)'" >work
+    expect 0 "${as[@]}" showstopper -q -c fixed -l 100% -w work --record "$record"
+    refuses 125 "record belongs to nobody, whose commands root would carry out: use sudo -u nobody, or --trust-owner nobody" \
+        showstopper --replay "$record"
+    chown 0 "$record"
+    refuses 125 "record/plan.json belongs to nobody" showstopper --replay "$record"
+    chown 0 "$record/plan.json"
+    chmod 664 "$record/plan.json"
+    refuses 125 "plan.json: other users may write to it" showstopper --replay "$record"
+    chmod 644 "$record/plan.json"
+    expect 125 showstopper --replay "$record"
+    says err "record/input-workloads belongs to nobody"
+    expect 0 showstopper --replay "$record" --dry-run
+    ln -s record "$theirs/link"
+    chown -h "$mallory" "$theirs/link"
+    refuses 125 "is a link of nobody: name its target" showstopper --replay "$theirs/link"
+    [ ! -e "$theirs/by-0" ] || fail "a command of another user was carried out"
+    chown "$mallory" "$record"
+    refuses 125 "--trust-owner: there is no user no-such-user" showstopper --replay "$record" --trust-owner no-such-user
+    expect 0 showstopper -q --trust-owner="$mallory" --replay "$record"
+    [ -e "$theirs/by-0" ] || fail "--trust-owner has no effect"
+    refuses 125 "--trust-owner requires --replay" showstopper --trust-owner "$mallory" -l 50% true
+}
+
+# An option of the record may name a module, whose code even --dry-run would execute.
+commands_in_records_of_another_user_are_only_shown() { # case
+    local record=$theirs/record
+    begin
+    [ -x "$build/libexec/showstopper/showstopper-replay" ] || skip "left-out: built without json-c"
+    expect 0 "${as[@]}" showstopper -q -n 1 -c fixed -l 100% --record "$record" echo 'two words'
+    sed -i "s|\"fixed\"|\"$theirs/module.so\"|" "$record/plan.json"
+    expect 0 showstopper --replay "$record" --dry-run
+    says err "record belongs to nobody"
+    has_lines out 2 || fail "the command is not shown"
+    says out "showstopper -q -n 1 -c $theirs/module.so -l 100% --dry-run echo 'two words'"
+}
+
+# Others may exchange the folder of a record meanwhile: the run reads the files that were judged.
+exchanged_records_are_not_replayed() { # case
+    begin
+    [ -x "$build/libexec/showstopper/showstopper-replay" ] || skip "left-out: built without json-c"
+    echo '1 echo ours' >work
+    expect 0 showstopper -q -c fixed -l 100% -w work --record "$theirs/record"
+    mkdir bin "$theirs/other"
+    echo '1 echo theirs' >"$theirs/other/input-workloads"
+    cp "$build/libexec/showstopper/showstopper-replay" bin
+    write_program bin/showstopper <<END
+#!/bin/sh
+mv $theirs/record $theirs/earlier && mv $theirs/other $theirs/record
+for word; do case \$word in --workloads=*) cat "\${word#*=}" ;; esac; done
+END
+    expect 0 bin/showstopper-replay "$theirs/record"
+    is out '1 echo ours'
+    says "$theirs/record/input-workloads" theirs
+}
+
+records_can_be_replayed_whatever_the_umask_is() { # case
+    begin
+    [ -x "$build/libexec/showstopper/showstopper-replay" ] || skip "left-out: built without json-c"
+    umask 000
+    echo '1 true' >work
+    expect 0 showstopper -q -c fixed -l 100% -w work --record record
+    [ -z "$(find record/plan.json record/input-workloads -perm /022)" ] || fail "others may write a command"
+    expect 0 showstopper -q --replay record
+}
+
 pipes_in_folders_are_not_waited_for() { # case
     begin
     write_plan

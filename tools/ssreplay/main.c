@@ -3,7 +3,9 @@
 /*
  * showstopper-replay DIR [OPTION]... repeats the run recorded in DIR, in the folder where it was
  * started and with the same command line. Options given on the command line follow the recorded
- * ones and so replace them. Differences between the two machines are printed first.
+ * ones and so replace them. Differences between the two machines are printed first. A record of
+ * another user is refused unless --trust-owner names that user; with --dry-run, its command is
+ * shown.
  */
 
 #include <errno.h>
@@ -16,10 +18,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/input_file.h"
 #include "base/owned.h"
 #include "base/paths.h"
+#include "base/state.h"
 #include "base/version.h"
+#include "base/walk.h"
 #include "base/words.h"
 #include "json_document.h"
 #include "platform/platform.h"
@@ -31,6 +34,8 @@
 
 /* `showstopper --replay` executes this program, so messages carry its name. */
 #define NAME "showstopper: --replay"
+
+#define HINT ": name a folder that --record created"
 
 /* Stop at this depth; real descriptions have fewer levels. */
 #define DEPTH_MAX 32
@@ -201,21 +206,34 @@ static void print_escaped(FILE *stream, const char *text) {
     }
 }
 
-/* Returns the recorded copy of the file that a module's option names; NULL if it was not copied. */
-static const char *find_copy(struct json_object *inputs, const char *kind, const char *option) {
-    for (size_t i = 0; i < json_object_array_length(inputs); i++) {
-        const struct json_object *input = json_object_array_get_idx(inputs, i);
+/* The recorded command line. Its first `options` words are options. */
+struct recorded_run {
+    const char *name; /* of the record's folder, as given */
+    struct ss_trust trust;
+    bool starts; /* false with --dry-run */
+    int record;  /* descriptor of the record's folder */
+    struct json_object *plan, *inputs;
+    char **copies; /* paths of the copies of inputs; owned, as the list */
+    size_t copy_count;
+    char **words; /* owned by the plan */
+    size_t count, options;
+    const char *folder; /* in which the run was started */
+};
+
+/* Returns the path of the copy of the file that a module's option names; NULL if not copied. */
+static const char *find_copy(const struct recorded_run *run, const char *kind, const char *option) {
+    for (size_t i = 0; i < run->copy_count; i++) {
+        const struct json_object *input = json_object_array_get_idx(run->inputs, i);
         const char *its_kind = document_text(input, "kind"), *name = document_text(input, "option");
         if (its_kind && name && strcmp(its_kind, kind) == 0 && strcmp(name, option) == 0)
-            return document_text(input, "file");
+            return run->copies[i];
     }
     return NULL;
 }
 
 /* Prints the module's options as they were resolved, with recorded copies in place of files. */
-static void print_module_options(FILE *stream, const struct json_object *plan, const char *kind,
-    struct json_object *inputs, const char *record) {
-    const struct json_object *modules = document_get(plan, "modules", json_type_object);
+static void print_module_options(FILE *stream, const struct recorded_run *run, const char *kind) {
+    const struct json_object *modules = document_get(run->plan, "modules", json_type_object);
     const struct json_object *module = document_get(modules, kind, json_type_object);
     struct json_object *options = document_get(module, "options", json_type_object);
     const char *separator = "";
@@ -223,57 +241,102 @@ static void print_module_options(FILE *stream, const struct json_object *plan, c
     if (!options)
         return;
     json_object_object_foreach(options, name, value) {
-        const char *copy = find_copy(inputs, kind, name);
+        const char *copy = find_copy(run, kind, name);
         fprintf(stream, "%s%s=", separator, name);
         separator = ",";
-        if (copy) {
-            print_escaped(stream, record);
-            fputc('/', stream);
+        if (copy)
             print_escaped(stream, copy);
-        } else if (!json_object_is_type(value, json_type_null)) {
+        else if (!json_object_is_type(value, json_type_null))
             print_escaped(stream, json_object_get_string(value));
-        }
     }
 }
 
-/* Returns the option that makes the run read a copy; NULL with the error set on failure. */
-static char *make_copy_option(const struct json_object *plan, struct json_object *inputs,
-    const struct json_object *input, const char *record, struct ss_error *error) {
-    const char *kind = document_text(input, "kind"), *option = document_text(input, "option");
-    const char *file = document_text(input, "file");
-    if (!option || !file || strchr(file, '/') ||
-        (kind && find_copy(inputs, kind, option) != file)) {
+/*
+ * Returns the path of a copy, or NULL with the error set. `showstopper` inherits a descriptor of
+ * the file that was judged, because another one may get its name if others may move the record.
+ */
+static char *open_copy(
+    const struct recorded_run *run, const struct json_object *input, struct ss_error *error) {
+    static const struct ss_trust everyone = {.everyone = true};
+    const struct ss_trust *trust = run->starts ? &run->trust : &everyone;
+    const char *option = document_text(input, "option"), *file = document_text(input, "file");
+    if (!option || !file || strchr(file, '/')) {
         ss_error_fail(
-            error, "%s/plan.json has invalid \"inputs\": is the record complete?", record);
+            error, "%s/plan.json has invalid \"inputs\": is the record complete?", run->name);
         return NULL;
     }
-    SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", record, file);
-    SS_OWNED(close) int copy = path ? ss_input_open(AT_FDCWD, path, INT64_MAX, error) : -1;
+    SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", run->name, file);
+    SS_OWNED(close)
+    int copy = path ? ss_state_file(run->record, file, O_RDONLY, trust, path, error) : -1;
+    if (copy == SS_STATE_ABSENT)
+        ss_error_fail(error, "%s: %s", path, strerror(ENOENT));
     if (copy < 0)
         return NULL;
+    if (!run->starts) {
+        char *shown = realpath(path, NULL);
+        if (!shown)
+            ss_paths_fail(path, error);
+        return shown;
+    }
+    fcntl(copy, F_SETFD, 0);
+    return ss_words_format(error, "/proc/self/fd/%d", ss_owned_take(&copy));
+}
 
+static int open_copies(struct recorded_run *run, struct ss_error *error) {
+    run->copy_count = run->inputs ? json_object_array_length(run->inputs) : 0;
+    run->copies = calloc(run->copy_count + 1, sizeof *run->copies);
+    if (!run->copies)
+        return ss_error_memory(error);
+    for (size_t i = 0; i < run->copy_count; i++) {
+        run->copies[i] = open_copy(run, json_object_array_get_idx(run->inputs, i), error);
+        if (!run->copies[i])
+            return -1;
+    }
+    return 0;
+}
+
+/* Returns the option that makes the run read a copy; NULL with the error set on failure. */
+static char *make_copy_option(
+    const struct recorded_run *run, size_t number, struct ss_error *error) {
+    const struct json_object *input = json_object_array_get_idx(run->inputs, number);
+    const char *kind = document_text(input, "kind");
     struct ss_text text;
     if (ss_text_open(&text, error) < 0)
         return NULL;
     if (kind)
-        print_module_options(text.stream, plan, kind, inputs, record);
+        print_module_options(text.stream, run, kind);
     else
-        fprintf(text.stream, "--%s=%s", option, path);
+        fprintf(text.stream, "--%s=%s", document_text(input, "option"), run->copies[number]);
     return ss_text_close(&text, error);
 }
 
-/* The recorded command line. Its first `options` words are options. */
-struct recorded_run {
-    struct json_object *plan, *inputs;
-    char **words; /* owned by the plan */
-    size_t count, options;
-    const char *folder;
-};
-
-static int read_run(struct recorded_run *run, const char *record, struct ss_error *error) {
-    run->plan = document_read(record, "plan.json", "name a folder that --record created", error);
-    if (!run->plan)
+/* Opens the folder and reads the plan. Returns -1, also if they are not acceptable. */
+static int open_record(struct recorded_run *run, struct ss_error *error) {
+    char why[256];
+    struct ss_error cannot = {0};
+    int folder = run->trust.everyone ? open(run->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                                     : ss_walk_folder_path(run->name, O_RDONLY, &cannot);
+    if (folder < 0)
+        return ss_error_fail(error, "%s: %s%s", run->name,
+            cannot.status ? cannot.message : strerror(errno), errno == ENOENT ? HINT : "");
+    ss_owned_close(&run->record);
+    run->record = folder;
+    SS_OWNED(free) char *path = ss_words_format(error, "%s/plan.json", run->name);
+    if (!path || ss_state_check(folder, &run->trust, run->name, error) < 0)
         return -1;
+    struct ss_error refusal = {0};
+    SS_OWNED(fclose)
+    FILE *stream = ss_state_read(folder, "plan.json", &run->trust, path, &refusal);
+    if (refusal.status)
+        return ss_error_fail(error, "%s", refusal.message);
+    if (!stream)
+        return ss_error_fail(error, "%s: %s" HINT, path, strerror(ENOENT));
+    run->plan = document_parse_stream(stream, why, sizeof why);
+    return run->plan ? 0 : ss_error_fail(error, "%s: invalid JSON: %s", path, why);
+}
+
+static int read_run(struct recorded_run *run, struct ss_error *error) {
+    const char *record = run->name;
     if (document_check_record(run->plan, error) < 0)
         return ss_error_wrap(error, "%s", record);
     struct json_object *words = document_get(run->plan, "arguments", json_type_array);
@@ -310,17 +373,17 @@ static int read_run(struct recorded_run *run, const char *record, struct ss_erro
                 "records do not keep: repeat the run by its command line",
                 record, i + 1);
     }
-    return 0;
+    return open_copies(run, error);
 }
 
 /*
  * Returns the command: the recorded options, options that name copies, new options, and the
  * recorded command. The result is never freed: exec() follows.
  */
-static char **make_command(const struct recorded_run *run, const char *showstopper,
-    const char *record, char **given, struct ss_error *error) {
-    size_t copies = run->inputs ? json_object_array_length(run->inputs) : 0, used = 0;
-    char **words = calloc(run->count + copies + ss_words_count(given) + 2, sizeof *words);
+static char **make_command(
+    const struct recorded_run *run, const char *showstopper, char **given, struct ss_error *error) {
+    size_t used = 0;
+    char **words = calloc(run->count + run->copy_count + ss_words_count(given) + 2, sizeof *words);
     if (!words) {
         ss_error_memory(error);
         return NULL;
@@ -332,9 +395,8 @@ static char **make_command(const struct recorded_run *run, const char *showstopp
             words[used++] = run->words[i];
         i += dropped ? dropped : 1;
     }
-    for (size_t i = 0; i < copies; i++) {
-        const struct json_object *input = json_object_array_get_idx(run->inputs, i);
-        words[used] = make_copy_option(run->plan, run->inputs, input, record, error);
+    for (size_t i = 0; i < run->copy_count; i++) {
+        words[used] = make_copy_option(run, i, error);
         if (!words[used++])
             return NULL;
     }
@@ -361,20 +423,74 @@ static char *find_programs(struct ss_error *error) {
     return folder;
 }
 
+/*
+ * Shows the command of another user's record. It is not given to `showstopper --dry-run`: one of
+ * its options may name a module, whose code would be executed.
+ */
+static void show_command(const struct recorded_run *run, char *const *words) {
+    fputs("cd ", stdout);
+    ss_words_quote(stdout, run->folder);
+    fputs("\nshowstopper", stdout);
+    for (words++; *words; words++) {
+        putchar(' ');
+        ss_words_quote(stdout, *words);
+    }
+    putchar('\n');
+}
+
+/* Opens the record. With --dry-run, another user's is opened, too. */
+static int open_acceptable(struct recorded_run *run, struct ss_error *error) {
+    struct ss_error refusal = {0};
+    if (open_record(run, &refusal) == 0)
+        return 0;
+    if (run->starts)
+        return ss_error_fail(error, "%s", refusal.message);
+    run->trust.everyone = true;
+    if (open_record(run, error) < 0)
+        return -1;
+    fprintf(stderr, NAME ": %s\n", refusal.message);
+    return 0;
+}
+
+/* Takes --trust-owner off the new options, and looks for --dry-run. */
+static int take_options(struct recorded_run *run, char **given, struct ss_error *error) {
+    char **kept = given;
+    run->starts = true;
+    while (*given) {
+        size_t words = count_words_of(*given, "--trust-owner");
+        const char *user = words == 2 ? given[1] : strchr(*given, '=');
+        if (words == 0) {
+            run->starts &= strcmp(*given, "--dry-run") != 0;
+            *kept++ = *given++;
+            continue;
+        }
+        if (!user)
+            return ss_error_fail(error, "--trust-owner: the name of a user is missing");
+        if (ss_trust_user(&run->trust, user + (words == 1), error) < 0)
+            return -1;
+        given += words;
+    }
+    *kept = NULL;
+    return 0;
+}
+
 static int repeat(struct recorded_run *run, char **argv, struct ss_error *error) {
     SS_OWNED(free) char *programs = find_programs(error);
-    if (!programs || read_run(run, argv[1], error) < 0)
+    if (!programs || take_options(run, argv + 2, error) < 0 || open_acceptable(run, error) < 0 ||
+        read_run(run, error) < 0)
         return -1;
     SS_OWNED(free) char *showstopper = ss_words_format(error, "%s/showstopper", programs);
     if (!showstopper)
         return -1;
     print_differences(argv[1], programs, run->plan);
-    SS_OWNED(free) char *record = realpath(argv[1], NULL);
-    if (!record)
-        return ss_paths_fail(argv[1], error);
-    char **words = make_command(run, showstopper, record, argv + 2, error);
+    char **words = make_command(run, showstopper, argv + 2, error);
     if (!words)
         return -1;
+    if (run->trust.everyone) {
+        show_command(run, words);
+        free(words);
+        return 0;
+    }
     if (chdir(run->folder) < 0)
         fprintf(stderr,
             NAME ": cannot change to %s, where the run was recorded: %s: running the command here "
@@ -382,6 +498,15 @@ static int repeat(struct recorded_run *run, char **argv, struct ss_error *error)
             ss_words_show(run->folder).text, strerror(errno));
     execv(showstopper, words);
     return ss_paths_fail(showstopper, error);
+}
+
+static void close_run(struct recorded_run *run) {
+    for (size_t i = 0; run->copies && i < run->copy_count; i++)
+        free(run->copies[i]);
+    free(run->copies);
+    free(run->words);
+    json_object_put(run->plan);
+    ss_owned_close(&run->record);
 }
 
 static int run(char **argv, int *status, struct ss_error *error) {
@@ -394,10 +519,9 @@ static int run(char **argv, int *status, struct ss_error *error) {
              "its command and options, and those given here. Prints how the machine differs.");
         return 0;
     }
-    struct recorded_run recorded = {0};
+    struct recorded_run recorded = {.name = argv[1], .trust.can_trust = true, .record = -1};
     int result = repeat(&recorded, argv, error);
-    free(recorded.words);
-    json_object_put(recorded.plan);
+    close_run(&recorded);
     return result;
 }
 

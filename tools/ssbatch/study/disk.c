@@ -11,6 +11,7 @@
 
 #include "base/owned.h"
 #include "base/paths.h"
+#include "base/state.h"
 #include "base/streams.h"
 #include "base/walk.h"
 #include "base/whole_file.h"
@@ -178,11 +179,9 @@ int ssbatch_disk_unlink(int folder, const char *name, const char *path, struct s
 int ssbatch_disk_write(
     int folder, const char *name, const char *path, const char *text, struct ss_error *error) {
     struct ss_whole_file file;
-    struct stat status;
     if (ss_whole_file_open_below(&file, folder, name) < 0)
         return ss_paths_fail(path, error);
-    if (fstat(fileno(file.stream), &status) == 0 && status.st_mode & (S_IWGRP | S_IWOTH))
-        fchmod(fileno(file.stream), status.st_mode & 0755);
+    ss_state_protect(fileno(file.stream));
     fputs(text, file.stream);
     if (ss_whole_file_commit(&file) < 0)
         return ss_paths_fail(path, error);
