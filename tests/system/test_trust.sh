@@ -496,6 +496,23 @@ records_can_be_replayed_whatever_the_umask_is() { # case
     expect 0 showstopper -q --replay record
 }
 
+# The value decides how many instances a plan has.
+values_of_another_users_study_are_refused() { # case
+    local words=(ssbatch --workload blocking --method nbench-fit --tau 100m --one study)
+    begin
+    mkdir -p study/.study
+    echo one 0.5 >study/.study/values
+    expect 0 "${words[@]}"
+    chown "$mallory" study/.study/values
+    refuses 125 "--one: study/.study/values belongs to nobody" "${words[@]}"
+    chown "$mallory" study/.study
+    refuses 125 "--one: study/.study belongs to nobody" "${words[@]}"
+    chown 0 study/.study
+    rm study/.study/values
+    mkfifo study/.study/values
+    refuses 125 "study/.study/values is not a regular file" timeout 100 "${words[@]}"
+}
+
 pipes_in_folders_are_not_waited_for() { # case
     begin
     write_plan

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan_words.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 #include "base/owned.h"
+#include "base/state.h"
 #include "base/units.h"
+#include "base/walk.h"
 #include "base/words.h"
 #include "catalogue.h"
 #include "option_value.h"
@@ -224,19 +227,35 @@ static int print_workload(FILE *stream, const struct request *request,
     return ssbatch_workload_print(stream, workload, &use, "", error);
 }
 
-/* Returns the value `one` found by a study, or NaN. */
-static double read_found(const char *study) {
-    SS_OWNED(free) char *path = ss_words_format(NULL, "%s/.study/values", study);
+/* Opens the values of a study. Returns NULL, with the error set unless it has none. */
+static FILE *open_values(const char *study, struct ss_error *error) {
+    static const struct ss_trust nobody_else;
+    SS_OWNED(free) char *path = ss_words_format(error, "%s/.study", study);
+    SS_OWNED(free) char *values = ss_words_format(error, "%s/.study/values", study);
+    if (!path || !values)
+        return NULL;
+    SS_OWNED(close) int folder = ss_walk_folder_path(study, O_RDONLY, NULL);
+    SS_OWNED(close)
+    int state =
+        folder < 0 ? -1 : ss_state_folder(folder, ".study", &nobody_else, false, path, error);
+    return state < 0 ? NULL : ss_state_read(state, "values", &nobody_else, values, error);
+}
+
+/* Sets the value `one` found by a study, which decides how many instances a plan has, or NaN. */
+static int read_found(const char *study, double *found, struct ss_error *error) {
+    struct ss_error refusal = {0};
     SS_OWNED(free) char *line = NULL;
-    double found = NAN;
     size_t room = 0, count;
-    SS_OWNED(fclose) FILE *file = path ? fopen(path, "re") : NULL;
+    SS_OWNED(fclose) FILE *file = open_values(study, &refusal);
+    *found = NAN;
+    if (refusal.status)
+        return ss_error_fail(error, "--one: %s", refusal.message);
     while (file && getline(&line, &room, file) > 0) {
         SS_OWNED(free) char **words = ss_words_split(line, &count, NULL);
         if (words && count == 2 && strcmp(words[0], "one") == 0)
-            found = strtod(words[1], NULL);
+            *found = strtod(words[1], NULL);
     }
-    return found;
+    return 0;
 }
 
 /*
@@ -251,8 +270,9 @@ static int read_one(const struct request *request, const struct ssbatch_workload
         control->one = 1 / cpus;
     else if (strcmp(workload->name, "parallel") == 0)
         control->one = 1;
-    else if (request->one && ss_units_load(request->one, cpus, &control->one, NULL) < 0)
-        control->one = read_found(request->one);
+    else if (request->one && ss_units_load(request->one, cpus, &control->one, NULL) < 0 &&
+             read_found(request->one, &control->one, error) < 0)
+        return -1;
     if (control->one <= 0)
         return ss_error_fail(
             error, "--one: the load of one instance of %s must be above 0", workload->name);
