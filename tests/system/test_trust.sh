@@ -496,6 +496,36 @@ records_can_be_replayed_whatever_the_umask_is() { # case
     expect 0 showstopper -q --replay record
 }
 
+# The results of another machine are often another user's.
+batteries_of_another_user_are_not_executed() { # case
+    local base=$theirs/base i
+    need_built ssprofile
+    begin
+    mkdir "$base"
+    echo "a integer items/s higher 'touch $PWD/carried-out' '([0-9]+)'" >"$base/battery.txt"
+    echo "a integer items/s higher 'echo 1' '([0-9]+)'" >quick
+    echo machine,limits,benchmark,lower_is_better,class,repetition,result >"$base/results.csv"
+    for i in 1 2 3; do echo "there,without,a,false,integer,$i,1" >>"$base/results.csv"; done
+    chown -R "$mallory" "$base"
+    refuses 125 "base/ belongs to nobody" ssprofile calibrate --base "$base"
+    says err "--battery $base/battery.txt"
+    chown 0 "$base"
+    refuses 125 "base/battery.txt belongs to nobody" ssprofile calibrate --base "$base/results.csv:there"
+    rm "$base/battery.txt"
+    mkfifo "$base/battery.txt"
+    refuses 125 "battery.txt is not a regular file" timeout 100 ssprofile calibrate --base "$base"
+    [ ! -e carried-out ] || fail "a command of another user was carried out"
+    chown "$mallory" "$base"
+    expect 0 ssprofile calibrate --base "$base" --battery ./quick --repetitions 2
+    rm "$base/results.csv"
+    mkfifo "$base/results.csv"
+    refuses 125 "results.csv: not a regular file" timeout 100 ssprofile calibrate --base "$base" --battery ./quick
+    umask 000
+    expect 0 ssprofile measure --repetitions 2 --battery ./quick own
+    [ -z "$(find own/battery.txt -perm /022)" ] || fail "others may write a command"
+    expect 0 ssprofile calibrate --base own
+}
+
 # The value decides how many instances a plan has.
 values_of_another_users_study_are_refused() { # case
     local words=(ssbatch --workload blocking --method nbench-fit --tau 100m --one study)

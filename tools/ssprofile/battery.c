@@ -2,6 +2,7 @@
 #include "battery.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,17 @@
 #include "base/grow.h"
 #include "base/owned.h"
 #include "base/pattern.h"
+#include "base/state.h"
+#include "base/walk.h"
 #include "base/words.h"
 #include "csv.h"
+#include "origin.h"
 #include "platform/platform.h"
 #include "results.h"
 #include "text_stream.h"
 
-#define FIELDS 6
+#define FIELDS  6
+#define BATTERY "battery.txt"
 
 static const char *const field_names[FIELDS] = {
     "name", "class", "unit", "direction", "command", "regular expression"};
@@ -131,10 +136,8 @@ int ssprofile_battery_parse(
                               : ss_error_set(error, 2, "%s: the file contains no benchmark", name);
 }
 
-int ssprofile_battery_read(
-    struct ssprofile_battery *battery, const char *path, struct ss_error *error) {
-    *battery = (struct ssprofile_battery){0};
-    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
+static int read_stream(
+    struct ssprofile_battery *battery, FILE *stream, const char *path, struct ss_error *error) {
     SS_OWNED(free) char *text = NULL;
     size_t size = 0;
     ssize_t length = stream ? getdelim(&text, &size, '\0', stream) : -1;
@@ -145,6 +148,46 @@ int ssprofile_battery_read(
         return ss_error_set(error, 2, "%s: the file contains a null byte: it is not text",
             ss_words_show(path).text);
     return ssprofile_battery_parse(battery, length > 0 ? text : "", path, error);
+}
+
+int ssprofile_battery_read(
+    struct ssprofile_battery *battery, const char *path, struct ss_error *error) {
+    *battery = (struct ssprofile_battery){0};
+    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
+    return read_stream(battery, stream, path, error);
+}
+
+/* Returns NULL, with the error set unless the folder has no battery. */
+static FILE *open_beside(const char *results_path, const char *path, struct ss_error *error) {
+    static const struct ss_trust nobody_else;
+    SS_OWNED(free) char *beside = ssprofile_beside(results_path, "");
+    if (!beside) {
+        ss_error_memory(error);
+        return NULL;
+    }
+    const char *name = *beside ? beside : ".";
+    SS_OWNED(close) int folder = ss_walk_folder_path(name, O_RDONLY, error);
+    if (folder < 0)
+        ss_error_wrap(error, "%s", name);
+    if (folder < 0 || ss_state_check(folder, &nobody_else, name, error) < 0)
+        return NULL;
+    return ss_state_read(folder, BATTERY, &nobody_else, path, error);
+}
+
+int ssprofile_battery_read_beside(
+    struct ssprofile_battery *battery, const char *results_path, struct ss_error *error) {
+    struct ss_error refusal = {0};
+    *battery = (struct ssprofile_battery){0};
+    SS_OWNED(free) char *path = ssprofile_beside(results_path, BATTERY);
+    if (!path)
+        return ss_error_memory(error);
+    if (access(path, F_OK) < 0)
+        return 1;
+    SS_OWNED(fclose) FILE *stream = open_beside(results_path, path, &refusal);
+    if (refusal.status)
+        return ss_error_fail(error, "%s; or name the commands to run: --battery %s",
+            refusal.message, ss_words_show(path).text);
+    return stream ? read_stream(battery, stream, path, error) : 1;
 }
 
 #define KERNEL "'ssburn kernel "

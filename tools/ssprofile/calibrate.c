@@ -442,11 +442,11 @@ static int choose_benchmarks(
 static int read_battery(
     struct calibration *calibration, const char *base_path, struct ss_error *error) {
     const struct request *request = calibration->request;
-    SS_OWNED(free) char *beside = ssprofile_beside(base_path, "battery.txt");
-    if (!beside)
-        return ss_error_memory(error);
-    if (!request->battery && access(beside, R_OK) == 0)
-        return ssprofile_battery_read(&calibration->battery, beside, error);
+    int beside = request->battery
+                     ? 1
+                     : ssprofile_battery_read_beside(&calibration->battery, base_path, error);
+    if (beside <= 0)
+        return beside;
     return ssprofile_battery_find(
         &calibration->battery, request->battery ? request->battery : "own", error);
 }

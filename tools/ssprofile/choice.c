@@ -2,11 +2,14 @@
 #include "choice.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/input_file.h"
 #include "base/owned.h"
 #include "base/words.h"
 #include "text_stream.h"
@@ -33,7 +36,10 @@ int ssprofile_choose(struct ssprofile_choice *choice, const char *text, struct s
         return 0;
     choice->path = ss_words_format(error, "%s/results.csv", path);
     free(path);
-    return choice->path ? 0 : -1;
+    /* A file in a folder must not block: only a file that is named may be a pipe. */
+    SS_OWNED(close)
+    int table = choice->path ? ss_input_open(AT_FDCWD, choice->path, INT64_MAX, error) : -1;
+    return table < 0 ? -1 : 0;
 }
 
 /* Returns whether a profile is called MACHINE:LIMITS. */

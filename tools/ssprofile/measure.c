@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/owned.h"
 #include "base/paths.h"
+#include "base/state.h"
 #include "base/streams.h"
 #include "base/units.h"
 #include "base/walk.h"
@@ -276,6 +277,7 @@ static int keep_file(const struct measurement *measurement, const char *name, co
     struct ss_whole_file file;
     if (ss_whole_file_begin(&file, path, error) < 0)
         return -1;
+    ss_state_protect(fileno(file.stream)); /* `calibrate` executes the commands of the battery */
     fputs(text, file.stream);
     return ss_whole_file_end(&file, path, error);
 }
