@@ -543,6 +543,31 @@ values_of_another_users_study_are_refused() { # case
     refuses 125 "study/.study/values is not a regular file" timeout 100 "${words[@]}"
 }
 
+# ssactuate --root: a tree in which another user has made links.
+trees_of_another_user_have_no_effect_elsewhere() { # case
+    local journal=run/showstopper/1-1-unknown.journal
+    need_built ssactuate
+    begin
+    mkdir "$theirs/tree" "$theirs/tree/sys"
+    ln -s "$victim/folder" "$theirs/tree/run"
+    chown -hR "$mallory" "$theirs/tree"
+    refuses 125 "run is a link of nobody: name its target" ssactuate restore --root "$theirs/tree"
+    unharmed
+    rm "$theirs/tree/run"
+    mkdir -p "$theirs/tree/run/showstopper"
+    ln -s "$victim/file" "$theirs/tree/sys/a"
+    chown -h "$mallory" "$theirs/tree/sys/a"
+    printf 'boot unknown\nrun 1\nset one sys/a exact old\narmed\nwant 0 secret\ngot 0 secret\n' >"$theirs/tree/$journal"
+    chmod 600 "$theirs/tree/$journal"
+    refuses 125 "could not be restored" ssactuate restore --root "$theirs/tree"
+    unharmed
+    rm "$theirs/tree/sys/a"
+    echo secret >"$theirs/tree/sys/a"
+    chown "$mallory" "$theirs/tree/sys/a"
+    expect 0 ssactuate restore --root "$theirs/tree"
+    is "$theirs/tree/sys/a" old
+}
+
 pipes_in_folders_are_not_waited_for() { # case
     begin
     write_plan

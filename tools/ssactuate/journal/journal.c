@@ -14,6 +14,7 @@
 #include "base/owned.h"
 #include "base/paths.h"
 #include "base/state.h"
+#include "base/walk.h"
 #include "base/words.h"
 #include "platform/platform.h"
 #include "text_stream.h"
@@ -35,29 +36,46 @@ bool ssactuate_state_has_folder(const char *path) {
     return path || geteuid() == 0 || (runtime && *runtime == '/');
 }
 
-/* Returns the path of the state folder, which exists except for its last part. free() it. */
+static bool is_below_root(const char *root) {
+    return root || geteuid() == 0;
+}
+
+/* Returns the path of the state folder. free() it. */
 static char *choose_folder(const char *root, struct ss_error *error) {
     if (!ssactuate_state_has_folder(root)) {
         ss_error_fail(
             error, "no folder for the journal: set XDG_RUNTIME_DIR to a folder of this user");
         return NULL;
     }
-    if (!root && geteuid() != 0)
+    if (!is_below_root(root))
         return ss_words_format(error, "%s/showstopper", getenv("XDG_RUNTIME_DIR"));
+    return ss_words_format(error, "%s/run/showstopper", root ? root : "");
+}
 
-    SS_OWNED(free) char *run = ss_words_format(error, "%s/run", root ? root : "");
-    if (run && mkdir(run, 0755) < 0 && errno != EEXIST) {
-        ss_error_fail(error, "cannot create %s: %s", run, strerror(errno));
-        return NULL;
-    }
-    return run ? ss_words_format(error, "%s/showstopper", run) : NULL;
+static int open_state_folder(
+    const struct ssactuate_state *state, const char *root, struct ss_error *error) {
+    char path[64];
+    struct ss_error why = {0};
+    if (!is_below_root(root))
+        return ss_state_folder(AT_FDCWD, state->path, &trust, true, state->path, error);
+    snprintf(path, sizeof path, "/proc/self/fd/%d/run", state->root);
+    SS_OWNED(close) int run = ss_walk_folder_path(path, O_PATH | O_CREAT, &why);
+    if (run < 0)
+        return ss_error_fail(error, "cannot create %s: %s", state->path, why.message);
+    return ss_state_folder(run, "showstopper", &trust, true, state->path, error);
+}
+
+static int open_root(const char *root, struct ss_error *error) {
+    struct ss_error why = {0};
+    int opened = ss_walk_folder_path(root, O_RDONLY, &why);
+    return opened < 0 ? ss_error_fail(error, "%s: %s", root, why.message) : opened;
 }
 
 int ssactuate_state_open(struct ssactuate_state *state, const char *path, struct ss_error *error) {
     *state = (struct ssactuate_state){.root = -1, .folder = -1};
-    state->root = open(path ? path : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    state->root = open_root(path ? path : "/", error);
     if (state->root < 0)
-        return ss_paths_fail(path ? path : "/", error);
+        return -1;
     if (ssactuate_file_read(state->root, "proc/sys/kernel/random/boot_id", state->boot) < 0 ||
         !*state->boot)
         snprintf(state->boot, sizeof state->boot, "unknown");
@@ -65,7 +83,7 @@ int ssactuate_state_open(struct ssactuate_state *state, const char *path, struct
     state->path = choose_folder(path, error);
     if (!state->path)
         return -1;
-    state->folder = ss_state_folder(AT_FDCWD, state->path, &trust, true, state->path, error);
+    state->folder = open_state_folder(state, path, error);
     return state->folder < 0 ? -1 : 0;
 }
 

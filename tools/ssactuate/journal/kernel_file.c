@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/walk.h"
 
 int ssactuate_file_read(int root, const char *path, char value[SSACTUATE_VALUE]) {
     SS_OWNED(close) int file = openat(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -22,10 +24,32 @@ int ssactuate_file_read(int root, const char *path, char value[SSACTUATE_VALUE])
     return 0;
 }
 
+/* In a tree that is not that of the kernel, other users may have made links and files. */
+static int open_in_tree(int root, const char *path) {
+    char full[SSACTUATE_PATH + 32];
+    struct ss_walk walk;
+    snprintf(full, sizeof full, "/proc/self/fd/%d/%s", root, path);
+    int file = ss_walk_begin(&walk, full);
+    if (file == 0)
+        file = walk.exists ? ss_walk_open(&walk, O_WRONLY | O_TRUNC) : -ENOENT;
+    ss_walk_end(&walk);
+    return file < 0 && *walk.why ? -ELOOP : file;
+}
+
+static int open_to_write(int root, const char *path) {
+    struct stat given, own;
+    if (fstat(root, &given) < 0 || stat("/", &own) < 0 || given.st_dev != own.st_dev ||
+        given.st_ino != own.st_ino)
+        return open_in_tree(root, path);
+    int file = openat(root, path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return file < 0 ? -errno : file;
+}
+
 int ssactuate_file_write(int root, const char *path, const char *value) {
-    /* O_TRUNC is for recorded trees. It has no effect in /sys. */
-    SS_OWNED(close) int file = openat(root, path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
-    return file < 0 || write(file, value, strlen(value)) < 0 ? -errno : 0;
+    SS_OWNED(close) int file = open_to_write(root, path);
+    if (file < 0)
+        return file;
+    return write(file, value, strlen(value)) < 0 ? -errno : 0;
 }
 
 const char *ssactuate_file_advise(const char *path, int number) {
@@ -42,6 +66,7 @@ const char *ssactuate_file_advise(const char *path, int number) {
         {"/scaling_governor", EINVAL, ": the kernel does not have this governor"},
         {"/no_turbo", EPERM, ": the firmware has switched turbo off"},
         {"/powercap/", EACCES, ": the firmware has locked this limit"},
+        {"", ELOOP, ": in this tree, it is a link or a file of another user: remove it"},
         {"", EIO, ": the hardware refuses it; the kernel's messages may say why"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
