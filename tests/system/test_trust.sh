@@ -568,6 +568,25 @@ trees_of_another_user_have_no_effect_elsewhere() { # case
     is "$theirs/tree/sys/a" old
 }
 
+sockets_are_not_made_through_links_of_another_user() { # case
+    begin
+    need_built ssburn
+    ln -s "$victim" "$theirs/through"
+    ln -s "$victim/socket" "$theirs/socket"
+    chown -h "$mallory" "$theirs"/*
+    refuses 1 "is a link of nobody: name its target" timeout 100 ssburn serve --listen "$theirs/through/socket"
+    refuses 1 "exists and is not a socket" timeout 100 ssburn serve --listen "$theirs/socket"
+    ! is_built ssrequest || refuses 125 "is a link of nobody: name its target" \
+        ssrequest --rate 1 --duration 1s --control "$theirs/through/socket" http://127.0.0.1:9
+    unharmed
+    "${as[@]}" ln -s . "$theirs/own"
+    start ssburn serve --listen "$theirs/own/used"
+    await test -S "$theirs/used"
+    kill "$pid"
+    ends '*'
+    [ ! -e "$theirs/used" ] || fail "the socket was not removed"
+}
+
 pipes_in_folders_are_not_waited_for() { # case
     begin
     write_plan

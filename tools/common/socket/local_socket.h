@@ -5,24 +5,24 @@
 /* The listening side of a Unix socket with a path. */
 
 #include <sys/types.h>
-#include <sys/un.h>
 
 #include <showstopper/error.h>
 
 struct local_socket {
-    int file; /* non-blocking; the owner calls listen() and closes it; -1 if absent */
-    struct sockaddr_un address;
-    dev_t device; /* device of the socket file, to recognize it */
-    ino_t number; /* inode of the file; 0 if absent */
+    int file;       /* non-blocking; the owner calls listen() and closes it; -1 if absent */
+    int folder;     /* of the socket file, until it is removed */
+    char name[108]; /* in the folder */
+    dev_t device;   /* device of the file, to recognize it */
+    ino_t number;   /* inode of the file; 0 if absent */
 };
 
 /* Checks the length of the path. */
 int local_socket_check(const char *path, struct ss_error *error);
 
 /*
- * Opens the socket. Others may connect as `permissions` and the umask allow. Replaces a socket that
- * a killed process left at the path, but neither a socket with a listener nor any other file. On
- * failure nothing stays open.
+ * Opens the socket in the folder to which a walk leads. Others may connect as `permissions` and the
+ * umask allow. Replaces a socket that a killed process left at the path, but neither a socket with
+ * a listener nor any other file. On failure nothing stays open.
  */
 int local_socket_open(
     struct local_socket *local, const char *path, mode_t permissions, struct ss_error *error);
