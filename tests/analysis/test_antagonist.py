@@ -21,9 +21,10 @@ import pandas as pd
 import pytest
 
 from showstopper import __version__, cli
-from showstopper.antagonist import PLAN, answer, effects, plan, study
+from showstopper.antagonist import ANSWER, PLAN, answer, effects, plan, study
 from showstopper.antagonist.study import Call, Stage, Study, Suspect
 from showstopper.options import parse
+from showstopper.outputs import OutputError
 from showstopper.text import UserError
 
 SOURCE = Path(__file__).parents[2]
@@ -528,6 +529,21 @@ def test_invalid_table_of_slots_is_refused(tmp_path: Path) -> None:
     (tmp_path / "slots.csv").write_text("slot\n")
     with pytest.raises(UserError, match="no column 'begin_epoch_seconds'"):
         study.read_slots(str(tmp_path))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root: files of two users are needed")
+@pytest.mark.parametrize("name", ["", *study.DECIDING])
+def test_run_of_another_user_decides_no_plan(name: str, tmp_path: Path) -> None:
+    """Its owner could choose the processes that are stopped. An answer stops none."""
+    simulation = Simulation(RECIPES["looked"], tmp_path / "study")
+    path = simulation.folder / "look" / name
+    if not path.exists():
+        path.write_text("suspect,row\n")
+    os.chown(path, 65534, 65534)
+    with pytest.raises(OutputError, match=f"look{'/' if name else ''}{name} belongs to "):
+        Study.open(simulation.call())
+    answer = Call.of("answer", parse(ANSWER.rows, simulation.words()))
+    assert Study.open(answer).look.done
 
 
 @pytest.mark.parametrize("name", ["suspects.csv", "crossed.csv", "report.html"])

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from showstopper import outputs
+from showstopper import outputs, state
 from showstopper.outputs import Folder, OutputError, write_file
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="root: files of two users are needed")
@@ -528,6 +528,90 @@ def exchange_hidden(machine: Machine, folder: Path) -> None:
     for hidden in folder.glob(".out.*"):
         hidden.unlink()
         machine.link(hidden, machine.victim)
+
+
+# State: files of a folder that decide what is carried out
+
+
+@pytest.fixture
+def held(machine: Machine) -> Path:
+    """A folder of the caller with a file that decides."""
+    folder = machine.folder(machine.shared / "held", machine.caller)
+    machine.file(folder / "deciding", "own", machine.caller)
+    return folder
+
+
+def read_state(machine: Machine, folder: Path) -> str:
+    with machine.acting(), state.hold(str(folder), ("absent", "deciding")) as path:
+        return Path(path, "deciding").read_text()
+
+
+def test_own_state_is_read(machine: Machine, held: Path) -> None:
+    held.chmod(0o775)
+    assert read_state(machine, held) == "own"
+    assert stat.S_IMODE(held.stat().st_mode) == 0o755
+    os.chown(held, 0, 0)
+    assert read_state(machine, held) == "own"
+    with pytest.raises(FileNotFoundError):
+        read_state(machine, held / "absent")
+
+
+def foreign_folder(machine: Machine, folder: Path) -> str:
+    os.chown(folder, ALICE, ALICE)
+    return f"belongs to user {ALICE}"
+
+
+def foreign_file(machine: Machine, folder: Path) -> str:
+    os.chown(folder / "deciding", ALICE, ALICE)
+    return f"deciding belongs to user {ALICE}"
+
+
+def open_file(machine: Machine, folder: Path) -> str:
+    (folder / "deciding").chmod(0o664)
+    return "deciding: other users may write to it: check it, then call chmod go-w"
+
+
+def second_name(machine: Machine, folder: Path) -> str:
+    os.link(folder / "deciding", machine.group / "other")
+    return "deciding has another name"
+
+
+def pipe(machine: Machine, folder: Path) -> str:
+    (folder / "deciding").unlink()
+    os.mkfifo(folder / "deciding")
+    return "deciding is not a regular file"
+
+
+def own_link(machine: Machine, folder: Path) -> str:
+    (folder / "deciding").unlink()
+    machine.link(folder / "deciding", machine.victim, machine.caller)
+    return "deciding is not a regular file"
+
+
+@pytest.mark.parametrize(
+    "spoil", [foreign_folder, foreign_file, open_file, second_name, pipe, own_link]
+)
+def test_state_that_others_could_write_is_refused(
+    spoil: Callable[[Machine, Path], str], machine: Machine, held: Path
+) -> None:
+    why = spoil(machine, held)
+    with pytest.raises(OutputError, match=why):
+        read_state(machine, held)
+
+
+def test_state_behind_a_foreign_link_is_refused(machine: Machine, held: Path) -> None:
+    link = machine.link(machine.shared / "link", held)
+    with pytest.raises(OutputError) as error:
+        read_state(machine, link)
+    assert str(error.value) == refusal(link)
+
+
+def test_exchanged_folder_of_state_is_not_read(machine: Machine, held: Path) -> None:
+    with machine.acting(), state.hold(str(held), ("deciding",)) as path:
+        with privileged():
+            held.rename(machine.shared / "gone")
+            machine.file(machine.folder(held) / "deciding", "foreign", ALICE)
+        assert Path(path, "deciding").read_text() == "own"
 
 
 # Each prepares folders of alice, and returns what she does during the calls of the caller, and what

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/owned.h"
+#include "base/state.h"
 #include "base/walk.h"
 #include "base/words.h"
 #include <showstopper/random.h>
@@ -95,6 +96,8 @@ static FILE *create(const char *folder, const char *name, struct ss_error *error
     FILE *file = ss_walk_stream(path, O_TRUNC, &why);
     if (!file)
         ss_error_fail(error, "%s: %s", path, why.message);
+    else
+        ss_state_protect(fileno(file)); /* `plan` carries it out */
     return file;
 }
 

@@ -17,6 +17,7 @@
 #include "base/grow.h"
 #include "base/owned.h"
 #include "base/paths.h"
+#include "base/state.h"
 #include "base/walk.h"
 #include "base/words.h"
 #include "platform/child.h"
@@ -536,6 +537,8 @@ static FILE *create(const struct watch *watch, const char *name, struct ss_error
     FILE *file = path ? ss_walk_stream(path, O_TRUNC, &why) : NULL;
     if (path && !file)
         ss_error_fail(error, "%s: %s", path, why.message);
+    if (file)
+        ss_state_protect(fileno(file)); /* `plan` carries it out */
     return file;
 }
 

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/owned.h"
 #include "base/paths.h"
+#include "base/state.h"
 #include "base/version.h"
 #include "base/walk.h"
 #include "base/wallclock.h"
@@ -86,6 +87,7 @@ int ssbatch_result_write(struct ssbatch_carrier *carrier, const char *folder,
     SS_OWNED(fclose) FILE *file = ss_walk_stream(path, O_TRUNC, &why);
     if (!file)
         return ss_error_fail(error, "%s: %s", path, why.message);
+    ss_state_protect(fileno(file)); /* `ssantagonist plan` carries it out */
 
     struct ss_json json = {.stream = file};
     ss_json_open(&json, NULL, '{');

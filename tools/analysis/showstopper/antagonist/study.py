@@ -11,6 +11,7 @@ Later runs depend on the results of earlier ones:
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import math
@@ -18,15 +19,16 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .. import statistics
+from .. import state, statistics
 from ..options import Values
+from ..outputs import OutputError
 from ..records import Record
 from ..text import (
     MAYBE_NUMBER, NUMBER, Notes, UserError, has_file, member, read_json, read_table, reason, show,
@@ -37,6 +39,8 @@ from .effects import HURTS, SHIFTS, SUPPORTS, Codes, Effects, Throttled
 
 DEPTH = 0.2  # of a study that begins without --depth
 DEPTH_TOLERANCE = 1e-8  # of the column, which has nine digits
+
+DECIDING = ("run.json", "slots.csv", "aside.csv", "codes.csv")  # files of a run, for the next plan
 
 STAGES_MAX = 40
 LOOK_SLOTS = 12
@@ -169,7 +173,8 @@ def read_columns(call: Call) -> tuple[list[Suspect], float, int] | None:
     and other suspects or another seed would give other codes than those by which the runs
     throttled.
     """
-    document = read_run(call.folder, "look")
+    with open_run(call, "look") as folder:
+        document = read_run(folder)
     columns = member(document, "columns", dict) or {}
     names = split_list(text_of(columns, "names"))
     pairs = re.findall(r"(?:^|[,+])(\d+)@(\d+)", text_of(columns, "suspects"))
@@ -241,10 +246,29 @@ class Slots:
         return float(seconds / self.counts.sum()) if self.counts.any() else math.inf
 
 
-def read_run(study: str, run: str) -> object:
+@contextlib.contextmanager
+def open_run(call: Call, run: str) -> Iterator[str]:
+    """Yield the folder of a run; "" if it is missing. What decides a plan must not be another's."""
+    path = f"{call.folder}/{run}"
+    with contextlib.ExitStack() as stack:
+        folder = path
+        if call.command == "plan":
+            try:
+                folder = stack.enter_context(state.hold(path, DECIDING))
+            except OutputError:
+                raise
+            except OSError:
+                folder = ""
+        try:
+            yield folder
+        except UserError as error:
+            raise UserError(str(error).replace(folder or path, path)) from None
+
+
+def read_run(folder: str) -> object:
     """Return run.json of a run; None unless the run is done."""
     try:
-        document = read_json(f"{study}/{run}", "run.json")
+        document = read_json(folder, "run.json") if folder else None
     except UserError:
         return None
     return document if text_of(document, "status") == "done" else None
@@ -462,10 +486,12 @@ class Study:
         return stage
 
     def _read(self, stage: Stage) -> None:
-        stage.done = read_run(self.call.folder, stage.name) is not None
-        if not stage.done:
-            return
-        folder = f"{self.call.folder}/{stage.name}"
+        with open_run(self.call, stage.name) as folder:
+            stage.done = read_run(folder) is not None
+            if stage.done:
+                self._read_results(stage, folder)
+
+    def _read_results(self, stage: Stage, folder: str) -> None:
         stage.slots = read_slots(folder)
         # Other versions measured slots only.
         stage.is_in_rows = 0 < stage.slots.length < 0.75 * stage.slot
@@ -473,9 +499,9 @@ class Study:
         numbers = range(1, len(stage.groups) + 1)
         stage.cpu = [read_cpu(f"{folder}/s{at}", stage.slots, stage.figure_count) for at in numbers]
         if stage.codes:
-            stage.effects = self._estimate(stage, stage.codes)
+            stage.effects = self._estimate(stage, stage.codes, folder)
 
-    def _estimate(self, stage: Stage, codes: Codes) -> Effects | None:
+    def _estimate(self, stage: Stage, codes: Codes, folder: str) -> Effects | None:
         figures = np.full(stage.figure_count, math.nan)
         measured = stage.slots.figures[: len(figures)]
         figures[: len(measured)] = statistics.log(measured)
@@ -483,7 +509,7 @@ class Study:
         usual = [self.usual[group] for group in stage.groups]
         if self.call.lower_is_better:
             figures = -figures
-        throttled = self._throttled(stage, codes)
+        throttled = self._throttled(stage, codes, folder)
         # What a loss did to the victim says nothing about others.
         for group, row in stage.aside.items():
             is_lost = throttled.stopped[:, group] + throttled.after[:, group] > 0
@@ -495,14 +521,12 @@ class Study:
             np.array([(one[:, 0].sum(), math.hypot(*one[:, 1])) for one in usual]),
         )
 
-    def _throttled(self, stage: Stage, codes: Codes) -> Throttled:
+    def _throttled(self, stage: Stage, codes: Codes, folder: str) -> Throttled:
         low = codes.low()
         if not stage.is_in_rows:
             return Throttled.in_slots(low, stage.depth)
         table = pd.read_csv(
-            f"{self.call.folder}/{stage.name}/codes.csv",
-            keep_default_na=False,
-            float_precision="round_trip",
+            f"{folder}/codes.csv", keep_default_na=False, float_precision="round_trip"
         )
         stopped = table.filter(regex=r"^(s|ghost)\d").to_numpy(dtype=float)
         return Throttled.in_rows(low, stopped * stage.depth * stage.rows / stage.blocks)
