@@ -115,6 +115,19 @@ own_studies_lose_the_permission_of_others() { # case
     [ -z "$(find open/.study -perm /022)" ] || fail "others may write: $(find open/.study -perm /022 -ls)"
 }
 
+# What `ssantagonist plan` decides by.
+runs_of_studies_are_writable_for_their_owner_only() { # case
+    begin
+    need_built ssantagonist
+    umask 000
+    write_plan
+    expect 0 ssbatch study plan
+    expect 0 ssantagonist codes --slots 63 --shifts 0:1,2,3,4 --slot 5s study/a
+    expect 0 ssantagonist watch --victim 'echo 1' --slots 1 --slot 1s study/a
+    [ -z "$(find study/a/run.json study/a/codes.csv study/a/slots.csv -perm /022)" ] ||
+        fail "others may write: $(ls -l study/a)"
+}
+
 # In a user namespace with one user, the files of all others seem to belong to one user, who is nobody in particular.
 unmapped_owners_are_not_trusted() { # case
     begin
