@@ -498,10 +498,17 @@ TEST_CASE(labels_and_options_of_a_record_are_replayed) {
     run_expect_text(&run->out, "\nlabels     pair=a \"b\"\n           round=1\n           last=\n");
 }
 
+/* Returns a new folder. A plan in it that others may write to would be refused. */
+static const char *make_record(void) {
+    const char *record = run_new_path("record");
+    umask(022);
+    mkdir(record, 0777);
+    return record;
+}
+
 /* A simulated run has the command line of sssim, and records keep only UTF-8. */
 TEST_CASE(replays_that_cannot_repeat_the_run_are_refused) {
-    const char *record = run_new_path("record");
-    mkdir(record, 0777);
+    const char *record = make_record();
     run_write_file(run_path(record, "plan.json"),
         "{\"command\": [\"serial\"], \"arguments\": [\"-l\", \"50%\"], \"options\": 2, "
         "\"folder\": \"/\", \"simulated\": true}\n");
@@ -513,8 +520,7 @@ TEST_CASE(replays_that_cannot_repeat_the_run_are_refused) {
 }
 
 TEST_CASE(control_characters_of_a_record_are_not_printed) {
-    const char *record = run_new_path("record");
-    mkdir(record, 0777);
+    const char *record = make_record();
     run_write_file(run_path(record, "plan.json"),
         "{\"version\": \"\\u001b[31m\", \"command\": [\"true\"], \"arguments\": [\"-l\", \"50%\", "
         "\"--dry-run\", \"echo\", \"\\u009b31m\"], \"options\": 3, \"folder\": \"/\"}\n");
@@ -528,8 +534,7 @@ TEST_CASE(control_characters_of_a_record_are_not_printed) {
 }
 
 TEST_CASE(fifo_in_a_record_does_not_block_a_replay) {
-    const char *record = run_new_path("record");
-    mkdir(record, 0777);
+    const char *record = make_record();
     ck_assert_int_eq(mkfifo(run_path(record, "plan.json"), 0600), 0);
     run_expect_refusal(REPLAY(record), "plan.json is not a regular file");
     unlink(run_path(record, "plan.json"));
