@@ -50,12 +50,17 @@ int ss_whole_file_check(const char *path, struct ss_error *error) {
 /* How much of a name its hidden name has: that is longer, by dots and a random number. */
 #define NAME_KEPT (NAME_MAX - 18)
 
-/* Copies the mode of the file that is replaced, if it is ours: another user may have opened it. */
+/*
+ * Copies the mode of the file that is replaced, if it is ours. Another user may have made a second
+ * name of one of our files here, or moved one here, so the copy adds no permission to write.
+ */
 static void copy_mode(const struct ss_whole_file *file) {
-    struct stat replaced;
+    struct stat replaced, made;
     if (fstatat(file->folder, file->name, &replaced, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISREG(replaced.st_mode) && replaced.st_uid == geteuid())
-        fchmod(fileno(file->stream), replaced.st_mode & 0777);
+        S_ISREG(replaced.st_mode) && replaced.st_uid == geteuid() && replaced.st_nlink == 1 &&
+        fstat(fileno(file->stream), &made) == 0)
+        fchmod(fileno(file->stream),
+            replaced.st_mode & 0777 & (made.st_mode | ~(mode_t)(S_IWGRP | S_IWOTH)));
 }
 
 /*

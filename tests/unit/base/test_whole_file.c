@@ -129,21 +129,47 @@ TEST(replaced_file_keeps_its_mode) {
     assert_int_equal(status.st_mode & 07777, 0600);
 }
 
-TEST(mode_of_another_users_file_is_not_copied) {
-    SKIP_UNLESS(getuid() == 0, "root: only root can make files of another user");
+/* Writes the file, and returns its mode. */
+static mode_t rewrite_with_umask(const char *name, mode_t mask) {
     struct ss_whole_file file;
     struct stat status;
+    mode_t before = umask(mask);
+    int opened = ss_whole_file_open(&file, tree_path(name));
+    umask(before);
+    assert_int_equal(opened, 0);
+    assert_int_equal(ss_whole_file_commit(&file), 0);
+    assert_int_equal(stat(tree_path(name), &status), 0);
+    return status.st_mode & 07777;
+}
+
+/* Another user may have moved here a file to which all may write. */
+TEST(replaced_file_gives_no_permission_to_write) {
+    tree_new();
+    tree_write("open", "");
+    tree_set_mode("open", 0666);
+    assert_int_equal(rewrite_with_umask("open", 022), 0644);
+    tree_set_mode("open", 0666);
+    assert_int_equal(rewrite_with_umask("open", 002), 0664);
+}
+
+TEST(mode_of_a_file_with_another_name_is_not_copied) {
+    char name[300];
+    tree_new();
+    tree_write("own", "");
+    tree_set_mode("own", 0755);
+    snprintf(name, sizeof name, "%s", tree_path("name"));
+    assert_int_equal(link(tree_path("own"), name), 0);
+    assert_int_equal(rewrite_with_umask("name", 022), 0644);
+}
+
+TEST(mode_of_another_users_file_is_not_copied) {
+    SKIP_UNLESS(getuid() == 0, "root: only root can make files of another user");
     tree_new();
     tree_write("open", "");
     tree_set_mode("open", 0666);
     SKIP_UNLESS(
         chown(tree_path("open"), 65534, 65534) == 0, "another-user: root cannot give it files");
-    mode_t before = umask(022);
-    assert_int_equal(ss_whole_file_open(&file, tree_path("open")), 0);
-    umask(before);
-    assert_int_equal(ss_whole_file_commit(&file), 0);
-    assert_int_equal(stat(tree_path("open"), &status), 0);
-    assert_int_equal(status.st_mode & 07777, 0644);
+    assert_int_equal(rewrite_with_umask("open", 022), 0644);
 }
 
 UNIT_RUN
