@@ -21,6 +21,18 @@
 
 #define PATH_ROOM 4096
 
+/* How deep a folder may be below that where a walk begins. */
+#define DEPTH_MAX (PATH_ROOM / 2)
+
+/* A path that is being walked. */
+struct steps {
+    struct ss_walk *walk;
+    char rest[PATH_ROOM];
+    int links;            /* followed so far */
+    int above[DEPTH_MAX]; /* the folders through which the walk came */
+    int depth;
+};
+
 /* The user whom the kernel shows as the owner of files of users that the namespace lacks. */
 #define UNMAPPED 65534
 
@@ -72,15 +84,23 @@ static bool is_open(const struct stat *folder) {
     return folder->st_mode & (S_IWGRP | S_IWOTH);
 }
 
+static bool is_same(const struct stat *one, const struct stat *other) {
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
 /*
  * Links of the owner of / are part of the system, such as /var/run. If that owner is not mapped,
- * the user of the link may be any other: then only in folders in which nobody else makes links.
+ * the user of the link may be any other: then only in folders that no other user can own.
  */
 static bool is_of_system(const struct stat *link, const struct stat *folder) {
-    struct stat root;
-    if (stat("/", &root) < 0 || link->st_uid != root.st_uid)
+    static const char *const known[] = {"/", "/dev", "/proc"};
+    struct stat status;
+    if (stat("/", &status) < 0 || link->st_uid != status.st_uid)
         return false;
-    return !is_unknown(link->st_uid) || (link->st_uid == folder->st_uid && !is_open(folder));
+    bool found = !is_unknown(link->st_uid);
+    for (size_t i = 0; !found && !is_open(folder) && i < sizeof known / sizeof *known; i++)
+        found = stat(known[i], &status) == 0 && is_same(&status, folder);
+    return found;
 }
 
 /* A link of the folder's owner binds, so that it leads to nothing but files of that user. */
@@ -90,7 +110,8 @@ static int judge_link(struct ss_walk *walk, const char *name, const struct stat 
         return -errno;
     if (ss_walk_is_trusted(link->st_uid) || is_of_system(link, &folder))
         return 0;
-    if (link->st_uid != folder.st_uid || (walk->is_bound && walk->user != link->st_uid))
+    if (is_unknown(link->st_uid) || link->st_uid != folder.st_uid ||
+        (walk->is_bound && walk->user != link->st_uid))
         return refuse_link(walk, name, link->st_uid);
     walk->is_bound = true;
     walk->user = link->st_uid;
@@ -105,38 +126,70 @@ static int find_descriptor(const struct ss_walk *walk, const char *name) {
     if (end == name || *end || number < 0 || number > INT_MAX)
         return -1;
     if (fstat(walk->folder, &folder) < 0 || stat("/proc/self/fd", &own) < 0 ||
-        folder.st_dev != own.st_dev || folder.st_ino != own.st_ino)
+        !is_same(&folder, &own))
         return -1;
     return (int)number;
 }
 
-static int move_to(struct ss_walk *walk, int folder) {
-    if (folder < 0)
-        return -errno;
-    close(walk->folder);
-    walk->folder = folder;
+static int enter(struct steps *steps, int folder) {
+    if (steps->depth == DEPTH_MAX) {
+        close(folder);
+        return -ENAMETOOLONG;
+    }
+    steps->above[steps->depth++] = steps->walk->folder;
+    steps->walk->folder = folder;
     return 0;
 }
 
-static int move_to_start(struct ss_walk *walk, const char *path) {
-    return move_to(walk, open(*path == '/' ? "/" : ".", FOLDER_FLAGS));
+/* Returns to the folder from which the walk came: the user of this one may move it meanwhile. */
+static int leave(struct steps *steps) {
+    int above = steps->depth > 0 ? steps->above[--steps->depth]
+                                 : openat(steps->walk->folder, "..", FOLDER_FLAGS);
+    if (above < 0)
+        return -errno;
+    close(steps->walk->folder);
+    steps->walk->folder = above;
+    return 0;
 }
 
+static void forget(struct steps *steps) {
+    while (steps->depth > 0)
+        close(steps->above[--steps->depth]);
+}
+
+/* Continues elsewhere. */
+static int move_to(struct steps *steps, int folder) {
+    if (folder < 0)
+        return -errno;
+    forget(steps);
+    if (steps->walk->folder >= 0)
+        close(steps->walk->folder);
+    steps->walk->folder = folder;
+    return 0;
+}
+
+static int move_to_start(struct steps *steps, const char *path) {
+    return move_to(steps, open(*path == '/' ? "/" : ".", FOLDER_FLAGS));
+}
+
+/* The link of another user may name no descriptor: it is not that user's, whatever its file is. */
 static int check_bound(struct ss_walk *walk, const char *path) {
     struct stat folder;
     if (!walk->is_bound)
         return 0;
-    if (fstat(walk->folder, &folder) < 0)
+    if (walk->folder >= 0 && fstat(walk->folder, &folder) < 0)
         return -errno;
-    if (folder.st_uid == walk->user && (!walk->exists || walk->status.st_uid == walk->user))
+    if (walk->folder >= 0 && folder.st_uid == walk->user &&
+        (!walk->exists || walk->status.st_uid == walk->user))
         return 0;
     return refuse_link(walk, path, walk->user);
 }
 
 /* Ends at one of our descriptors, or continues in the folder that it refers to. */
-static int take_descriptor(struct ss_walk *walk, int descriptor, bool is_last) {
+static int take_descriptor(struct steps *steps, int descriptor, bool is_last) {
+    struct ss_walk *walk = steps->walk;
     if (!is_last)
-        return move_to(walk, openat(walk->folder, walk->name, O_PATH | O_DIRECTORY | O_CLOEXEC));
+        return move_to(steps, openat(walk->folder, walk->name, O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (fstat(descriptor, &walk->status) < 0)
         return -errno;
     walk->exists = true;
@@ -147,7 +200,8 @@ static int take_descriptor(struct ss_walk *walk, int descriptor, bool is_last) {
 }
 
 /* Puts the target of a link before the rest of the path. */
-static int insert_target(struct ss_walk *walk, int link, char *rest) {
+static int insert_target(struct steps *steps, int link) {
+    char *rest = steps->rest;
     char target[2 * PATH_ROOM];
     ssize_t length = readlinkat(link, "", target, PATH_ROOM);
     if (length < 0)
@@ -156,7 +210,7 @@ static int insert_target(struct ss_walk *walk, int link, char *rest) {
         return -ENAMETOOLONG;
     strcpy(target + length, rest);
     strcpy(rest, target);
-    return *rest == '/' ? move_to_start(walk, rest) : 0;
+    return *rest == '/' ? move_to_start(steps, rest) : 0;
 }
 
 /* Takes the next name off the path. Returns false at its end. */
@@ -175,12 +229,14 @@ static bool is_too_long(const char *rest) {
 }
 
 /* Returns 1 at the file, 0 if the walk continues, or a negative errno. */
-static int step(struct ss_walk *walk, char *rest, int *links) {
+static int step(struct steps *steps) {
+    struct ss_walk *walk = steps->walk;
+    const char *rest = steps->rest;
     bool is_last = rest[strspn(rest, "/")] == '\0';
     if (strcmp(walk->name, ".") == 0)
         return 0;
     if (strcmp(walk->name, "..") == 0)
-        return move_to(walk, openat(walk->folder, "..", FOLDER_FLAGS));
+        return leave(steps);
 
     SS_OWNED(close) int file = openat(walk->folder, walk->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0 && errno == ENOENT && is_last)
@@ -189,14 +245,14 @@ static int step(struct ss_walk *walk, char *rest, int *links) {
         return -errno;
     if (S_ISLNK(walk->status.st_mode)) {
         int descriptor = find_descriptor(walk, walk->name);
-        if (++*links > LINKS_MAX)
+        if (++steps->links > LINKS_MAX)
             return -ELOOP;
         if (descriptor >= 0) {
-            int taken = take_descriptor(walk, descriptor, is_last);
+            int taken = take_descriptor(steps, descriptor, is_last);
             return taken < 0 ? taken : is_last;
         }
         int status = judge_link(walk, walk->name, &walk->status);
-        return status < 0 ? status : insert_target(walk, file, rest);
+        return status < 0 ? status : insert_target(steps, file);
     }
     if (is_last) {
         walk->exists = true;
@@ -205,34 +261,39 @@ static int step(struct ss_walk *walk, char *rest, int *links) {
     }
     if (!S_ISDIR(walk->status.st_mode))
         return -ENOTDIR;
-    return move_to(walk, ss_owned_take(&file));
+    return enter(steps, ss_owned_take(&file));
+}
+
+static int take_steps(struct steps *steps) {
+    struct ss_walk *walk = steps->walk;
+    int status = 0;
+    while (status == 0) {
+        if (is_too_long(steps->rest))
+            return -ENAMETOOLONG;
+        if (!next_name(walk->name, steps->rest)) { /* the folder itself, as of "." */
+            strcpy(walk->name, ".");
+            walk->exists = true;
+            return fstat(walk->folder, &walk->status) < 0 ? -errno : 0;
+        }
+        status = step(steps);
+    }
+    return status < 0 ? status : 0;
 }
 
 int ss_walk_begin(struct ss_walk *walk, const char *path) {
-    char rest[PATH_ROOM];
-    int links = 0, status = 0;
+    struct steps steps = {.walk = walk};
     *walk = (struct ss_walk){.folder = -1, .descriptor = -1};
-    if (snprintf(rest, sizeof rest, "%s", path) >= (int)sizeof rest)
+    if (snprintf(steps.rest, sizeof steps.rest, "%s", path) >= (int)sizeof steps.rest)
         return -ENAMETOOLONG;
     if (!*path)
         return -ENOENT;
-    walk->folder = open(*path == '/' ? "/" : ".", FOLDER_FLAGS);
-    if (walk->folder < 0)
-        return -errno;
 
-    while (status == 0) {
-        if (is_too_long(rest))
-            return -ENAMETOOLONG;
-        if (!next_name(walk->name, rest)) { /* the folder itself, as of "." */
-            strcpy(walk->name, ".");
-            walk->exists = true;
-            status = fstat(walk->folder, &walk->status) < 0 ? -errno : 1;
-            break;
-        }
-        status = step(walk, rest, &links);
-    }
-    walk->ends_with_slash |= *rest != '\0';
-    return status < 0 || walk->folder < 0 ? (status < 0 ? status : 0) : check_bound(walk, path);
+    int status = move_to_start(&steps, path);
+    if (status == 0)
+        status = take_steps(&steps);
+    forget(&steps);
+    walk->ends_with_slash |= *steps.rest != '\0';
+    return status < 0 ? status : check_bound(walk, path);
 }
 
 int ss_walk_below(struct ss_walk *walk, int folder, const char *name) {

@@ -4,7 +4,8 @@
  * Preloaded into the program under test, exchanges PATH and PATH.other before one of its system
  * calls that name files or judge them, as another user may who owns their folder.
  * SS_TEST_SWAPS=FIRST:SECOND:REPORT:PATH: at call number FIRST, and back at call SECOND. REPORT
- * gets a byte for each call. SS_TEST_SWAPS_NAME=PART counts only calls whose name has this part.
+ * gets a byte for each call. SS_TEST_SWAPS_NAME=PART counts only calls whose name has this part;
+ * SS_TEST_SWAPS_OTHER=OTHER replaces PATH.other.
  */
 
 #include <dlfcn.h>
@@ -30,7 +31,8 @@ __attribute__((constructor)) static void read_names(void) {
     const char *text = getenv("SS_TEST_SWAPS");
     if (!text || sscanf(text, "%d:%d:%1999[^:]:%1999s", &first, &second, file, path) != 4)
         return;
-    snprintf(other, sizeof other, "%s.other", path);
+    const char *name = getenv("SS_TEST_SWAPS_OTHER");
+    snprintf(other, sizeof other, name ? "%s" : "%s.other", name ? name : path);
     report =
         (int)syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 }

@@ -347,10 +347,26 @@ files_of_others_do_not_give_their_mode() { # case
 
 # The system's links belong to a user whom the namespace lacks.
 outputs_work_in_a_user_namespace() { # case
+    local option system up
     begin
     "${as[@]}" unshare -Ur true 2>/dev/null || skip "user-namespaces: no user may make one"
-    ln -s "$theirs" "$folder/home"
-    expect 0 "${as[@]}" unshare -Ur "$build/bin/ssload" -q --count 1 --interval 0.01s --output "$folder/home/a"
+    expect 0 "${as[@]}" unshare -Ur "$build/bin/ssload" -q --count 1 --interval 0.01s --output "$theirs/a"
+    system=$(find / -maxdepth 1 -type l -print -quit)
+    up=$(readlink -f "$system" | sed 's,[^/][^/]*,..,g')
+    [ -z "$system" ] || expect 0 "${as[@]}" unshare -Ur "$build/bin/ssload" -q --count 1 --interval 0.01s \
+        --output "$system$up$theirs/a"
+    # A link in a folder that may belong to any other user.
+    mkdir "$folder/alice"
+    echo theirs >"$theirs/out"
+    ln -s "$theirs/out" "$folder/alice/link"
+    chown -h 65533 "$folder/alice" "$folder/alice/link"
+    chown "$mallory" "$theirs/out"
+    for option in --output --openmetrics; do
+        expect '[1-9]*' "${as[@]}" unshare -Ur "$build/bin/ssload" -q --count 1 --interval 0.01s \
+            "$option" "$folder/alice/link"
+        says err "is a link of "
+        is "$theirs/out" theirs
+    done
     expect 0 "${as[@]}" unshare -Ur "$build/bin/ssload" -q --count 1 --interval 0.01s --output /dev/stdout
     says out time
     chmod 1777 "$folder/here"

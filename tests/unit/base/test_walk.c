@@ -213,6 +213,19 @@ TEST(own_descriptors_are_duplicated) {
     close(file);
 }
 
+TEST_WITH(links_of_others_name_no_descriptor, begin_with_users, NULL) {
+    char path[64];
+    SS_OWNED(close) int file = open(tree_path("file"), O_WRONLY | O_APPEND | O_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    tree_write("home/some", "");
+    tree_link(path, "home/link");
+    SS_OWNED(close) int copy = open_path(tree_path("home/link"), O_WRONLY);
+    assert_that(copy, >=, 0);
+    tree_give("home", ALICE);
+    tree_give("home/link", ALICE);
+    expect_refusal(tree_path("home/link"), "is a link of ");
+}
+
 TEST_WITH(names_in_a_folder_follow_no_link, begin_with_users, NULL) {
     tree_write("folder/some", "");
     tree_link("../file", "folder/link");
