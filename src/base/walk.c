@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/walk.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -393,18 +394,75 @@ int ss_walk_open(struct ss_walk *walk, int flags) {
     return -EAGAIN;
 }
 
+/* On some network file systems, what root makes belongs to another user. */
+static bool is_ours(int folder) {
+    static const char name[] = ".new";
+    struct stat made, other;
+    if (fstat(folder, &made) < 0)
+        return false;
+    if (made.st_uid == geteuid())
+        return true;
+    SS_OWNED(close)
+    int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return false;
+    unlinkat(folder, name, 0);
+    return fstat(file, &other) == 0 && other.st_uid == made.st_uid;
+}
+
+/* Fails with ESTALE unless the folder is as a new one is: ours, and empty. */
+static int check_new(int folder) {
+    int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    SS_OWNED(closedir) DIR *entries = again < 0 ? NULL : fdopendir(again);
+    if (!entries) {
+        int why = errno;
+        ss_owned_close(&again);
+        return -why;
+    }
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            return -ESTALE;
+    }
+    return is_ours(folder) ? 0 : -ESTALE;
+}
+
+/* Another user may exchange the folder before it is opened. What replaces it is left alone. */
+static int make_folder(struct ss_walk *walk) {
+    if (mkdirat(walk->folder, walk->name, 0777) < 0)
+        return -errno;
+    SS_OWNED(close)
+    int folder = openat(walk->folder, walk->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int status = folder < 0 ? -errno : check_new(folder);
+    walk->made = status == 0;
+    if (walk->made)
+        return ss_owned_take(&folder);
+    if (status == -ESTALE || status == -ENOENT || status == -ENOTDIR || status == -ELOOP)
+        return refuse(walk, "it was replaced as soon as it had been created: choose a folder in "
+                            "which only you can create files");
+    unlinkat(walk->folder, walk->name, AT_REMOVEDIR);
+    return status;
+}
+
 int ss_walk_folder(struct ss_walk *walk, int flags) {
     int added = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     if (walk->descriptor >= 0)
         return -ENOTDIR;
-    bool creates = flags & O_CREAT && !walk->exists;
-    walk->made = creates && mkdirat(walk->folder, walk->name, 0777) == 0;
     if (flags & O_EXCL && walk->exists)
         return -EEXIST;
-    if (creates && !walk->made && (flags & O_EXCL || errno != EEXIST))
-        return -errno;
-    int folder = openat(walk->folder, walk->name, (flags & ~(O_CREAT | O_EXCL)) | added);
+    int folder = flags & O_CREAT && !walk->exists ? make_folder(walk) : -EEXIST;
+    if (folder != -EEXIST || flags & O_EXCL)
+        return folder;
+    folder = openat(walk->folder, walk->name, (flags & ~O_CREAT) | added);
     return folder < 0 ? -errno : folder;
+}
+
+void ss_walk_remove_folder(int folder, const char *path) {
+    struct ss_walk walk;
+    struct stat ours;
+    if (ss_walk_begin(&walk, path) == 0 && walk.exists && fstat(folder, &ours) == 0 &&
+        is_same(&ours, &walk.status))
+        unlinkat(walk.folder, walk.name, AT_REMOVEDIR);
+    ss_walk_end(&walk);
 }
 
 const char *ss_walk_explain(const struct ss_walk *walk, int status) {
@@ -445,4 +503,10 @@ int ss_walk_open_below(int folder, const char *name, int flags, struct ss_error 
     struct ss_walk walk;
     int status = ss_walk_below(&walk, folder, name);
     return finish(&walk, status < 0 ? status : ss_walk_open(&walk, flags), error);
+}
+
+int ss_walk_folder_below(int folder, const char *name, int flags, struct ss_error *error) {
+    struct ss_walk walk;
+    int status = ss_walk_below(&walk, folder, name);
+    return finish(&walk, status < 0 ? status : ss_walk_folder(&walk, flags), error);
 }

@@ -48,9 +48,13 @@ SS_MUST_USE SS_NONNULL() int ss_walk_open(struct ss_walk *walk, int flags);
 
 /*
  * Opens the folder. `flags`: O_RDONLY or O_PATH; O_CREAT to create it if it is absent; O_EXCL with
- * that to fail if it exists.
+ * that to fail if it exists. Returns a new folder only if it is ours and empty, because another
+ * user may exchange it before it is opened.
  */
 SS_MUST_USE SS_NONNULL() int ss_walk_folder(struct ss_walk *walk, int flags);
+
+/* Removes an open folder that is empty, if this is still its path. */
+SS_NONNULL() void ss_walk_remove_folder(int folder, const char *path);
 
 /* Returns the reason for a negative errno of these functions. */
 SS_NONNULL() const char *ss_walk_explain(const struct ss_walk *walk, int status);
@@ -61,6 +65,8 @@ SS_MUST_USE SS_NONNULL(1) int ss_walk_open_path(
 SS_MUST_USE SS_NONNULL(1) int ss_walk_folder_path(
     const char *path, int flags, struct ss_error *error);
 SS_MUST_USE SS_NONNULL(2) int ss_walk_open_below(
+    int folder, const char *name, int flags, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(2) int ss_walk_folder_below(
     int folder, const char *name, int flags, struct ss_error *error);
 
 /* The same for writing, with O_TRUNC or O_APPEND. Returns NULL on failure. */

@@ -35,21 +35,21 @@ static struct flock whole_lock(void) {
 }
 
 /*
- * Returns the pid of the process that is writing this record; 0 if no process is, -1 if it is in
- * another PID namespace.
+ * Returns the pid of the process that writes the record of this mark; 0 if no process does, -1 if
+ * it is in another PID namespace.
  */
-static pid_t find_writer(const char *folder) {
-    SS_OWNED(free) char *path = NULL;
+static pid_t find_holder(int mark) {
     struct flock lock = whole_lock();
-    if (asprintf(&path, "%s/" MARK, folder) < 0)
+    if (fcntl(mark, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
         return 0;
+    return lock.l_pid > 0 ? lock.l_pid : -1;
+}
+
+static pid_t find_writer(int folder) {
     /* Do not wait for the writer of a FIFO. */
-    int mark = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (mark < 0)
-        return 0;
-    bool locked = fcntl(mark, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-    close(mark);
-    return !locked ? 0 : lock.l_pid > 0 ? lock.l_pid : -1;
+    SS_OWNED(close)
+    int mark = openat(folder, MARK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return mark < 0 ? 0 : find_holder(mark);
 }
 
 /*
@@ -62,7 +62,8 @@ static bool is_record(int folder) {
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
         char text[64];
         SS_OWNED(close)
-        int file = openat(folder, begins[i][0], O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        int file =
+            openat(folder, begins[i][0], O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         size_t length = strlen(begins[i][1]);
         if (file >= 0 && read(file, text, length) == (ssize_t)length &&
             memcmp(text, begins[i][1], length) == 0)
@@ -75,9 +76,8 @@ static bool is_record(int folder) {
  * Fails with the reason why the existing folder cannot be used. Even --force does not replace what
  * is not a record.
  */
-static int refuse(const char *path, bool force, struct ss_error *error) {
-    SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    pid_t writer = find_writer(path);
+static int refuse(int folder, const char *path, bool force, struct ss_error *error) {
+    pid_t writer = find_writer(folder);
     char pid[32] = "";
     if (writer > 0)
         snprintf(pid, sizeof pid, " (pid %d)", (int)writer);
@@ -105,7 +105,8 @@ int ss_record_folder_check(const char *path, bool force, struct ss_error *error)
         return ss_error_fail(error, "--record: %s", why.message);
     if (!S_ISDIR(status.st_mode))
         return ss_error_fail(error, "--record: %s is not a folder: name a folder", path);
-    return refuse(path, force, error);
+    SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return refuse(folder, path, force, error);
 }
 
 int ss_record_folder_fail(const struct ss_plan *plan, const char *name, struct ss_error *error) {
@@ -222,57 +223,29 @@ void ss_record_folder_remove(struct ss_record_folder *record, const char *path) 
         unlinkat(record->folder, MARK, 0);
     }
     if (record->made)
-        rmdir(path);
+        ss_walk_remove_folder(record->folder, path);
     ss_record_folder_close(record);
-}
-
-/*
- * Compares with the owner of a file that we have made, because on some network file systems root
- * makes files of another user.
- */
-static bool has_our_owner(const struct ss_record_folder *record) {
-    struct stat folder, mark;
-    return fstat(record->folder, &folder) == 0 && fstat(record->mark, &mark) == 0 &&
-           folder.st_uid == mark.st_uid;
-}
-
-/* Fails because the folder that we have made is no longer there. Leaves its replacement alone. */
-static int refuse_stranger(
-    struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error) {
-    if (record->mark >= 0)
-        unlinkat(record->folder, MARK, 0);
-    ss_record_folder_close(record);
-    return ss_error_fail(error,
-        "--record: %s was replaced as soon as it had been created: choose a folder in which only "
-        "you can create files",
-        plan->record);
 }
 
 static int take_folder(
     struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error) {
     struct ss_walk walk;
     int folder = ss_walk_begin(&walk, plan->record);
-    if (folder == 0 && walk.exists && refuse(plan->record, plan->force, error) < 0) {
-        ss_walk_end(&walk);
-        return -1;
-    }
     if (folder == 0)
         folder = ss_walk_folder(&walk, O_RDONLY | O_CREAT);
     record->made = walk.made;
     record->folder = folder < 0 ? -1 : folder;
     ss_walk_end(&walk);
-    if (folder < 0 && record->made && (folder == -ELOOP || folder == -ENOTDIR))
-        return refuse_stranger(record, plan, error);
     if (folder < 0)
         return ss_error_fail(error, "--record: %s: %s%s", plan->record,
             ss_walk_explain(&walk, folder), ss_advice_to_write(-folder, plan->record));
-    if (!walk.exists && !record->made && refuse(plan->record, plan->force, error) < 0)
-        return -1; /* another run has just made it */
-    record->mark = take_mark(record->folder, record->made);
+    if (!record->made && refuse(folder, plan->record, plan->force, error) < 0)
+        return -1;
+    record->mark = take_mark(folder, record->made);
     if (record->mark < 0)
-        return errno == EBUSY ? refuse(plan->record, false, error)
+        return errno == EBUSY ? refuse(folder, plan->record, false, error)
                               : ss_record_folder_fail(plan, MARK, error);
-    return !record->made || has_our_owner(record) ? 0 : refuse_stranger(record, plan, error);
+    return 0;
 }
 
 int ss_record_folder_open(

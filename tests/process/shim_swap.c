@@ -3,7 +3,8 @@
 /*
  * Preloaded into the program under test, replaces a folder that it makes, as another user may who
  * can write to the folder's parent. SS_TEST_SWAP=WHEN:FOLDER: FOLDER becomes FOLDER.moved, and
- * FOLDER.other becomes FOLDER, after the call WHEN: mkdir or posix_fallocate.
+ * FOLDER.other becomes FOLDER, after the call WHEN: mkdir or posix_fallocate. After mkdir, the
+ * folder that was made next to it takes its place, if its name only begins with that of FOLDER.
  */
 
 #include <dlfcn.h>
@@ -16,23 +17,27 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-static void swap(const char *when) {
-    char moved[4200], other[4200];
+static void swap(const char *when, const char *more) {
+    char made[4200], moved[4200], other[4200];
     const char *text = getenv("SS_TEST_SWAP");
     size_t length = strlen(when);
     if (!text || strncmp(text, when, length) != 0 || text[length] != ':')
         return;
     const char *folder = text + length + 1;
+    snprintf(made, sizeof made, "%.4000s%s", folder, more);
     snprintf(moved, sizeof moved, "%.4000s.moved", folder);
     snprintf(other, sizeof other, "%.4000s.other", folder);
-    if (rename(folder, moved) == 0)
-        rename(other, folder);
+    if (rename(made, moved) == 0)
+        rename(other, made);
 }
 
 PUBLIC int mkdirat(int folder, const char *path, mode_t mode) {
     int (*function)(int, const char *, mode_t) = dlsym(RTLD_NEXT, "mkdirat");
     int result = function(folder, path, mode);
-    swap("mkdir");
+    const char *text = getenv("SS_TEST_SWAP");
+    const char *name = text ? strrchr(text, '/') + 1 : "";
+    size_t length = strlen(name);
+    swap("mkdir", strncmp(path, name, length) == 0 ? path + length : "");
     return result;
 }
 
@@ -40,7 +45,7 @@ PUBLIC int mkdirat(int folder, const char *path, mode_t mode) {
     PUBLIC int name(int file, type offset, type length) {                                          \
         int (*function)(int, type, type) = dlsym(RTLD_NEXT, #name);                                \
         int result = function(file, offset, length);                                               \
-        swap("posix_fallocate");                                                                   \
+        swap("posix_fallocate", "");                                                               \
         return result;                                                                             \
     }
 

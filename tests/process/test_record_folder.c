@@ -318,15 +318,18 @@ TEST_CASE(a_forced_run_removes_unfinished_files) {
 }
 
 /* Records a run while another user replaces the folder after the call `when`. */
-static struct run *record_while_replaced(const char *when, const char *record) {
+static struct run *record_while_replaced(
+    const char *when, const char *record, void (*prepare)(void)) {
     const char *swap = run_format("SS_TEST_SWAP=%s:%s", when, record);
-    struct run_setup setup = {.environment = WORDS(SHIM("shim_swap"), swap)};
+    struct run_setup setup = {.environment = WORDS(SHIM("shim_swap"), swap), .prepare = prepare};
     return RUN_IN(&setup, "-q", "-n", "1", "-l", "100%", "-c", "fixed", "--record", record, PAYLOAD,
         "exit", "0");
 }
 
+#define REPLACED "it was replaced as soon as it had been created: choose"
+
 /* Another user's folder that replaces a new one; with a mark, as of a run that has not ended. */
-static void expect_foreign_folder_is_refused(const char *folder, bool has_mark, const char *why) {
+static void expect_foreign_folder_is_refused(const char *folder, bool has_mark) {
     const char *record = run_path(folder, "record");
     const char *other = run_path(folder, "record.other");
     const char *mark = run_path(other, "interrupted");
@@ -336,8 +339,8 @@ static void expect_foreign_folder_is_refused(const char *folder, bool has_mark, 
         run_write_file(mark, "");
         ck_assert_int_eq(chown(mark, 65534, 65534), 0);
     }
-    struct run *run = record_while_replaced("mkdir", record);
-    fault_expect_refusal(run, 125, why);
+    struct run *run = record_while_replaced("mkdir", record, NULL);
+    fault_expect_refusal(run, 125, REPLACED);
     if (has_mark)
         ck_assert_int_eq(unlink(run_path(record, "interrupted")), 0);
     ck_assert_int_eq(rmdir(record), 0); /* nothing was written to it */
@@ -351,15 +354,37 @@ TEST_CASE(a_folder_that_is_replaced_at_once_is_refused) {
     const char *other = run_path(folder, "record.other");
     ck_assert_int_eq(mkdir(victim, 0777), 0);
     ck_assert_int_eq(symlink(victim, other), 0);
-    struct run *run = record_while_replaced("mkdir", record);
-    fault_expect_refusal(run, 125, "record was replaced as soon as it had been created: choose");
+    struct run *run = record_while_replaced("mkdir", record, NULL);
+    fault_expect_refusal(run, 125, REPLACED);
     ck_assert_int_eq(rmdir(victim), 0); /* it is empty */
     ck_assert_int_eq(unlink(record), 0);
     ck_assert_int_eq(rmdir(run_path(folder, "record.moved")), 0);
     if (getuid() == 0 && family_can_become_nobody()) {
-        expect_foreign_folder_is_refused(folder, false, "record was replaced as soon as");
-        expect_foreign_folder_is_refused(folder, true, "record already exists");
+        expect_foreign_folder_is_refused(folder, false);
+        expect_foreign_folder_is_refused(folder, true);
     }
+}
+
+/* Another user may exchange two of our folders that are in a folder of that user. */
+TEST_CASE(another_record_that_replaces_a_new_folder_is_kept) {
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record");
+    run_expect(record_to(run_path(folder, "record.other"), "-q"), 0);
+    struct run *run = record_while_replaced("mkdir", record, NULL);
+    fault_expect_refusal(run, 125, REPLACED);
+    ck_assert(run_exists(run_path(record, "plan.json")));
+    ck_assert(run_exists(run_path(record, "summary.json")));
+    ck_assert(!run_exists(run_path(record, "interrupted")));
+}
+
+TEST_CASE(a_folder_that_replaces_that_of_a_failed_start_is_kept) {
+    SKIP_UNLESS(FILES_ARE_LIMITED, "uncounted: the files of gcov exceed the limit");
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record");
+    ck_assert_int_eq(mkdir(run_path(folder, "record.other"), 0777), 0);
+    struct run *run = record_while_replaced("posix_fallocate", record, limit_file_size);
+    fault_expect_refusal(run, 125, "File too large");
+    ck_assert(run_exists(record));
 }
 
 TEST_CASE(a_record_is_written_to_the_folder_that_was_made) {
@@ -370,7 +395,7 @@ TEST_CASE(a_record_is_written_to_the_folder_that_was_made) {
     const char *victim = run_path(folder, "victim");
     ck_assert_int_eq(mkdir(victim, 0777), 0);
     ck_assert_int_eq(symlink(victim, run_path(folder, "record.other")), 0);
-    struct run *run = record_while_replaced("posix_fallocate", record);
+    struct run *run = record_while_replaced("posix_fallocate", record, NULL);
     run_expect(run, 0);
     ck_assert_int_eq(rmdir(victim), 0); /* it is empty */
     size_t count = run_exists(TEST_BIN_DIR "/showstopper-platform") ? 3 : 2;

@@ -19,6 +19,7 @@
 
 #define SSLOAD  TEST_BIN_DIR "/ssload"
 #define SSBATCH TEST_BIN_DIR "/ssbatch"
+#define SSTRACE TEST_BIN_DIR "/sstrace"
 #define MALLORY 65534
 #define SECRET  "secret\n"
 
@@ -231,4 +232,42 @@ TEST_CASE(the_way_up_may_change_at_any_moment) {
     }
     ck_assert_int_gt(calls, 5);
     ck_assert(run_exists(run_path(theirs, "file")));
+}
+
+/* In a study of which another user owns the folder. */
+TEST_CASE(the_hidden_folder_of_a_run_may_become_a_link) {
+    begin();
+    const char *study = run_path(folder, "study"), *plan = run_path(folder, "plan");
+    const char *hidden = run_path(study, ".a.part"), *other = run_path(study, ".a.part.other");
+    const char *const words[] = {SSBATCH, "-q", "--redo", "a", study, plan, NULL};
+    int calls = 1;
+    run_write_file(plan, "run a takes 1s\nmain -- true\n");
+    run_expect(CALL(SSBATCH, "-q", study, plan), 0);
+    give(study);
+    for (int first = 1; first <= calls; first++) {
+        run_remove_folder(hidden);
+        run_remove_folder(other);
+        make_their_link(victim, other);
+        calls = larger(calls, run_swapped(words, hidden, "SS_TEST_SWAPS_NAME=.a.part", first, 0));
+        expect_no_harm("ssbatch", first, 0);
+    }
+    ck_assert_int_gt(calls, 10);
+}
+
+/* Another user exchanges the folder in which traces are written with another one of ours. */
+TEST_CASE(files_of_a_folder_that_replaces_that_of_split_are_kept) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    folder = run_make_folder();
+    const char *table = run_path(folder, "table.csv"), *out = run_path(folder, "out");
+    const char *other = make_folder(run_path(folder, "out.other"));
+    const char *swap = run_format("SS_TEST_SWAP=mkdir:%s", out);
+    const struct run_setup setup = {.environment = WORDS(SHIM("shim_swap"), swap)};
+    run_write_file(run_path(other, "file"), SECRET);
+    run_write_file(table, "time,host,load\n0,a,10\n1,a,20\n");
+    struct run *run =
+        run_wait(run_start(&setup, WORDS(SSTRACE, "--from", "csv", "--split", out, table)));
+    run_expect_text(&run->err, "it was replaced as soon as it had been created");
+    const char *kept = run_path(run_format("%s.%d", out, (int)run->pid), "file");
+    ck_assert_msg(run_exists(kept), "%s was removed", kept);
+    run_expect(run, 2);
 }

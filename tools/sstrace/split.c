@@ -201,7 +201,7 @@ static int write_machines(
 }
 
 static void remove_folder(int parent, const char *name, int folder) {
-    int again = folder < 0 ? -1 : openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     SS_OWNED(closedir) DIR *open = again < 0 ? NULL : fdopendir(again);
     for (struct dirent *entry; open && (entry = readdir(open));)
         unlinkat(folder, entry->d_name, 0);
@@ -212,13 +212,15 @@ static void remove_folder(int parent, const char *name, int folder) {
 static int write_next_to(struct machines *machines, const struct ss_walk *walk, const char *folder,
     const sigset_t *before, struct ss_error *error) {
     char name[NAME_MAX + 1];
+    struct ss_error why = {0};
     snprintf(name, sizeof name, "%.240s.%d", walk->name, (int)getpid());
-    if (mkdirat(walk->folder, name, 0777) != 0)
-        return fail(folder, error);
-
     SS_OWNED(close)
-    int opened = openat(walk->folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int result = opened < 0 ? fail(folder, error) : write_machines(machines, opened, before, error);
+    int opened = ss_walk_folder_below(walk->folder, name, O_RDONLY | O_CREAT | O_EXCL, &why);
+    if (opened < 0)
+        return ss_error_fail(
+            error, "%s cannot be written: %s", ss_words_show(folder).text, why.message);
+
+    int result = write_machines(machines, opened, before, error);
     /* Sync all files at once, which for thousands of files takes seconds less than one by one. */
     if (result == 0 &&
         (syncfs(opened) != 0 || renameat(walk->folder, name, walk->folder, walk->name) != 0))

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/fsuid.h>
 
 #include "base/owned.h"
 #include "tree.h"
@@ -260,6 +261,17 @@ TEST_WITH(folders_are_made_and_opened, begin_with_users, NULL) {
     error = (struct ss_error){0};
     assert_fails(
         ss_walk_folder_path(tree_path("link"), O_RDONLY | O_CREAT, &error), error, "is a link of ");
+}
+
+/* As root on a network file system that makes its files those of nobody. */
+TEST_WITH(new_folders_may_get_another_owner, begin_with_users, NULL) {
+    tree_set_mode(".", 0777);
+    setfsuid(ALICE);
+    SS_OWNED(close)
+    int folder = ss_walk_folder_path(tree_path("new"), O_RDONLY | O_CREAT | O_EXCL, &error);
+    setfsuid(0);
+    assert_that(folder, >=, 0);
+    assert_int_equal(rmdir(tree_path("new")), 0); /* it is empty */
 }
 
 UNIT_RUN

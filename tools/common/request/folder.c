@@ -24,14 +24,14 @@ int request_folder_open(const char *path, struct request_rows *rows, struct ss_e
                          error, "--record: %s: %s", ss_words_show(path).text, why.message);
     int result = rows ? request_rows_keep(rows, folder, error) : 0;
     if (result < 0)
-        rmdir(path);
+        ss_walk_remove_folder(folder, path);
     return result < 0 ? result : ss_owned_take(&folder);
 }
 
 void request_folder_remove(int folder, const char *path) {
     unlinkat(folder, REQUEST_ROWS_SECONDS, 0);
     unlinkat(folder, REQUEST_ROWS_TIMES, 0);
-    rmdir(path);
+    ss_walk_remove_folder(folder, path);
 }
 
 int request_folder_finish(

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/bell.h"
 #include "base/grow.h"
 #include "base/owned.h"
+#include "base/walk.h"
 #include "platform/child.h"
 #include "platform/platform.h"
 
@@ -83,8 +83,9 @@ static int prepare(const void *context) {
     const struct ssbatch_order *order = minder->order;
     char temporary[4400];
     snprintf(temporary, sizeof temporary, "%s/tmp", order->scratch ? order->scratch : "");
-    if (order->scratch &&
-        ((mkdir(temporary, 0777) < 0 && errno != EEXIST) || setenv("TMPDIR", temporary, 1) < 0))
+    SS_OWNED(close)
+    int made = order->scratch ? ss_walk_folder_path(temporary, O_PATH | O_CREAT, NULL) : -1;
+    if (order->scratch && (made < 0 || setenv("TMPDIR", temporary, 1) < 0))
         return SSBATCH_SET_UP;
     if (chdir(order->folder) < 0)
         return SSBATCH_ENTER_FOLDER;

@@ -33,7 +33,9 @@
 #define WAITS_TILL_SAY 100
 
 static int make_folder(const char *path, struct ss_error *error) {
-    return mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : ss_paths_fail(path, error);
+    struct ss_error why = {0};
+    SS_OWNED(close) int folder = ss_walk_folder_path(path, O_RDONLY | O_CREAT | O_EXCL, &why);
+    return folder < 0 ? ss_error_fail(error, "%s: %s", path, why.message) : 0;
 }
 
 static struct ssbatch_path state_path(const struct ssbatch_study *study, const char *name) {

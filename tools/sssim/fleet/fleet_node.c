@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <showstopper/random.h>
 
+#include "base/walk.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "chance.h"
@@ -129,9 +129,7 @@ static int write_plan(int folder, double cpus) {
 static int open_record(struct recording *recording, int records, uint64_t number, double cpus) {
     char name[24];
     snprintf(name, sizeof name, "n%llu", (unsigned long long)number);
-    if (mkdirat(records, name, 0777) < 0)
-        return -1;
-    recording->folder = openat(records, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    recording->folder = ss_walk_folder_below(records, name, O_RDONLY | O_CREAT | O_EXCL, NULL);
     if (recording->folder < 0 || write_plan(recording->folder, cpus) < 0 ||
         ss_whole_file_open_below(&recording->samples, recording->folder, "samples.csv") < 0)
         return -1;
