@@ -18,6 +18,9 @@
 #define MARK_TEXT    "This run has not finished.\n"
 #define SUMMARY_ROOM 16384
 
+/* How often a mark that readers have locked is replaced. */
+#define ATTEMPTS_MAX 8
+
 /*
  * The files of a record, and decisions-before.csv of earlier versions. --force removes only these
  * and those of `prefixes`.
@@ -36,10 +39,11 @@ static struct flock whole_lock(void) {
 
 /*
  * Returns the pid of the process that writes the record of this mark; 0 if no process does, -1 if
- * it is in another PID namespace.
+ * it is in another PID namespace. Ignores locks of readers, which any user who may read can take.
  */
 static pid_t find_holder(int mark) {
     struct flock lock = whole_lock();
+    lock.l_type = F_RDLCK;
     if (fcntl(mark, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
         return 0;
     return lock.l_pid > 0 ? lock.l_pid : -1;
@@ -147,12 +151,13 @@ static bool is_named(int folder, int mark) {
 
 /*
  * Returns the locked mark, or -1 with EBUSY if another run has it, which the mark of a new folder
- * always means. A file system without locks does not prevent recording.
+ * always means. A file system without locks does not prevent recording. A mark that readers have
+ * locked is replaced.
  */
 static int take_mark(int folder, bool is_new) {
     int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (is_new ? O_EXCL : 0);
     struct stat status;
-    for (;;) {
+    for (int attempt = 1;; attempt++) {
         struct flock lock = whole_lock();
         int mark = openat(folder, MARK, flags, 0666);
         if (mark < 0 && errno == EEXIST)
@@ -166,7 +171,11 @@ static int take_mark(int folder, bool is_new) {
             return -1;
         }
         if (fcntl(mark, F_SETLK, &lock) < 0 && (errno == EAGAIN || errno == EACCES)) {
+            bool replaces =
+                attempt < ATTEMPTS_MAX && find_holder(mark) == 0 && is_named(folder, mark);
             close(mark);
+            if (replaces && unlinkat(folder, MARK, 0) == 0)
+                continue;
             errno = EBUSY;
             return -1;
         }

@@ -317,6 +317,21 @@ TEST_CASE(a_forced_run_removes_unfinished_files) {
     ck_assert(run_exists(run_path(record, ".notes.json.2")));
 }
 
+/* Another user who may read the mark of a killed run can lock it for reading. */
+TEST_CASE(readers_cannot_hold_a_record) {
+    const char *record = run_new_path("record");
+    const char *mark = run_path(record, "interrupted");
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    mkdir(record, 0777);
+    run_write_file(mark, "This run has not finished.\n");
+    int reader = open(mark, O_RDONLY | O_CLOEXEC);
+    ck_assert_int_eq(fcntl(reader, F_SETLK, &lock), 0);
+    run_expect_refusal(record_to(record, "-q"), "record already exists: choose");
+    run_expect(record_to(record, "--force"), 0);
+    ck_assert(run_exists(run_path(record, "summary.json")));
+    close(reader);
+}
+
 /* Records a run while another user replaces the folder after the call `when`. */
 static struct run *record_while_replaced(
     const char *when, const char *record, void (*prepare)(void)) {
