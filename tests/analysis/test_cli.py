@@ -150,7 +150,8 @@ def test_libraries_may_write_their_cache(tmp_path: Path) -> None:
     environment = {name: os.environ[name] for name in os.environ if name != "MPLCONFIGDIR"}
     environment |= {"XDG_CACHE_HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
     expected = f"{tmp_path}/showstopper/matplotlib True\n"
-    assert body(text, env=environment).stdout.decode() == expected
+    for more in ({}, {"MPLCONFIGDIR": ""}):  # an empty one is none
+        assert body(text, env=environment | more).stdout.decode() == expected
 
     environment["XDG_CACHE_HOME"] = "/dev/null/cache"
     folder, exists = body(text, env=environment).stdout.decode().split()

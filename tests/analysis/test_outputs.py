@@ -32,6 +32,19 @@ def test_whole_file_keeps_the_mode_of_the_old_one(folder: Path) -> None:
     assert listed(folder) == ["file"]
 
 
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o002, 0o664)])
+def test_mode_of_the_old_file_gives_no_permission_to_write(mask: int, mode: int) -> None:
+    """Another user may have moved here a file to which all may write."""
+    Path("file").write_text("old")
+    os.chmod("file", 0o666)
+    before = os.umask(mask)
+    try:
+        write_file("file", "new")
+    finally:
+        os.umask(before)
+    assert os.stat("file").st_mode & 0o777 == mode
+
+
 def test_link_is_followed_to_a_file_that_need_not_exist(folder: Path) -> None:
     Path("sub").mkdir()
     Path("link").symlink_to("sub/other")

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from showstopper import outputs, state
-from showstopper.outputs import Folder, OutputError, write_file
+from showstopper.outputs import Folder, OutputError, write_file, write_files
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="root: files of two users are needed")
 
@@ -382,6 +382,30 @@ def test_folder_of_results_is_held(machine: Machine) -> None:
     machine.check()
 
 
+def test_folder_that_replaces_a_new_one_is_not_written(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """alice exchanges it with an older one of the caller."""
+    results = machine.alice / "results"
+    old = machine.folder(machine.alice / "old", machine.caller)
+    machine.file(old / "out", "old", machine.caller)
+    if machine.caller:
+        machine.alice.chmod(0o777)
+    making = os.mkdir
+
+    def exchanging(name: str, **more: Any) -> None:
+        making(name, **more)
+        with privileged():
+            results.rename(machine.alice / "moved")
+            old.rename(results)
+
+    monkeypatch.setattr(outputs.os, "mkdir", exchanging)
+    with pytest.raises(OutputError, match="was replaced as soon as it had been created"):
+        with machine.acting():
+            write_files(str(results), {"out": "new"})
+    assert (results / "out").read_text() == "old"
+
+
 def test_folder_of_results_behind_a_link_belongs_to_its_user(machine: Machine) -> None:
     results = machine.folder(machine.alice / "results")
     machine.link(machine.alice / "good", results)
@@ -424,6 +448,14 @@ def test_own_streams_are_not_replaced(machine: Machine) -> None:
         machine.write(link, "5")
         os.write(number, b"6")
     assert path.read_text() == "123456" and path.stat().st_ino == inode
+
+
+def test_foreign_link_to_an_own_stream_is_refused(machine: Machine) -> None:
+    if machine.caller:
+        machine.alice.chmod(0o777)
+    with machine.victim.open("a") as stream:
+        link = machine.link(machine.alice / "out", f"/proc/self/fd/{stream.fileno()}")
+        machine.refuses(link, refusal(link))
 
 
 def test_process_substitution_is_written(machine: Machine) -> None:

@@ -188,7 +188,7 @@ def _prepare_libraries() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # In a virtual machine, the first use of a huge page may take longer than all else.
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
-    if "MPLCONFIGDIR" not in os.environ:
+    if not os.environ.get("MPLCONFIGDIR"):  # matplotlib takes an empty one for none
         from .cache import find_folder, make_temporary
 
         os.environ["MPLCONFIGDIR"] = find_folder() or make_temporary()

@@ -26,6 +26,7 @@ _NAME_KEPT = 237  # bytes of a name in its hidden name, which is longer by two d
 _ATTEMPTS_MAX = 100
 _UNMAPPED = 65534  # in a user namespace, the owner of files of all users that it does not map
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+_CHOOSE = "choose a folder in which only you can create files"
 _STREAMS = {"in": 0, "out": 1, "err": 2}
 
 
@@ -115,7 +116,7 @@ class _Walk:
             elif name != "." and (place := self._step(name)):
                 return self._check(place)
         if self._stream >= 0:
-            return Place(-1, path, self._stream, os.fstat(self._stream))
+            return self._check(Place(-1, path, self._stream, os.fstat(self._stream)))
         folder = self._folders[-1][0]
         return self._check(Place(folder, ".", folder, os.fstat(folder)))
 
@@ -187,10 +188,10 @@ class _Walk:
     def _check(self, place: Place) -> Place:
         """Refuse a place that does not belong to the users whose links led to it."""
         places = [place.status] if place.status else []
-        if not (place.status and stat.S_ISDIR(place.status.st_mode)):
+        if place.folder >= 0 and not (place.status and stat.S_ISDIR(place.status.st_mode)):
             places.append(os.fstat(place.folder))
         for uid, shown in self._bound.items():
-            if any(one.st_uid != uid for one in places):
+            if place.folder < 0 or any(one.st_uid != uid for one in places):
                 _refuse_link(uid, shown)
         return place
 
@@ -247,10 +248,7 @@ class Folder:
         self.path = path
         with _explain(path), walk(path.rstrip("/") or "/") as place:
             if place.status is None:
-                with contextlib.suppress(FileExistsError):
-                    os.mkdir(place.name, dir_fd=place.folder)
-                flags = _FOLDER | os.O_NOFOLLOW
-                self._descriptor = os.open(place.name, flags, dir_fd=place.folder)
+                self._descriptor = _make_folder(place, path)
             elif stat.S_ISDIR(place.status.st_mode):
                 self._descriptor = os.dup(place.file)
             else:
@@ -270,6 +268,21 @@ class Folder:
 
     def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
+
+
+def _make_folder(place: Place, path: str) -> int:
+    """Create a folder, or open one that was just created: another one may replace it at once."""
+    is_new = True
+    try:
+        os.mkdir(place.name, dir_fd=place.folder)
+    except FileExistsError:
+        is_new = False
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(place.name, flags, dir_fd=place.folder)
+    if is_new and os.listdir(descriptor):
+        os.close(descriptor)
+        raise OutputError(f"{path} was replaced as soon as it had been created: {_CHOOSE}")
+    return descriptor
 
 
 def write_files(folder: str, files: Mapping[str, str | bytes | None]) -> None:
@@ -319,13 +332,18 @@ def _create_hidden(folder: int, name: str) -> tuple[int, str]:
 
 
 def _copy_mode(folder: int, name: str, descriptor: int) -> None:
-    """Keep the mode of an own file. Others may have made another name of one here."""
+    """
+    Keep the mode of an own file, without permission to write that new files do not have.
+
+    Others may have made another name of an own file here, or moved one here.
+    """
     with contextlib.suppress(OSError):
         old = os.stat(name, dir_fd=folder, follow_symlinks=False)
         is_own = old.st_uid == os.geteuid() and _is_known(old.st_uid)
         is_certain = old.st_nlink == 1 or _is_closed(os.fstat(folder))
         if stat.S_ISREG(old.st_mode) and is_own and is_certain:
-            os.fchmod(descriptor, old.st_mode & 0o777)
+            new = os.fstat(descriptor).st_mode
+            os.fchmod(descriptor, old.st_mode & 0o777 & (new | ~0o022))
 
 
 def _open_special(place: Place, path: str) -> int:
