@@ -608,7 +608,7 @@ def second_name(machine: Machine, folder: Path) -> str:
     return "deciding has another name"
 
 
-def pipe(machine: Machine, folder: Path) -> str:
+def pipe_instead(machine: Machine, folder: Path) -> str:
     (folder / "deciding").unlink()
     os.mkfifo(folder / "deciding")
     return "deciding is not a regular file"
@@ -621,7 +621,7 @@ def own_link(machine: Machine, folder: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    "spoil", [foreign_folder, foreign_file, open_file, second_name, pipe, own_link]
+    "spoil", [foreign_folder, foreign_file, open_file, second_name, pipe_instead, own_link]
 )
 def test_state_that_others_could_write_is_refused(
     spoil: Callable[[Machine, Path], str], machine: Machine, held: Path

@@ -31,7 +31,7 @@ static int open_in_tree(int root, const char *path) {
     snprintf(full, sizeof full, "/proc/self/fd/%d/%s", root, path);
     int file = ss_walk_begin(&walk, full);
     if (file == 0)
-        file = walk.exists ? ss_walk_open(&walk, O_WRONLY | O_TRUNC) : -ENOENT;
+        file = walk.exists ? ss_walk_open(&walk, O_WRONLY) : -ENOENT;
     ss_walk_end(&walk);
     return file < 0 && *walk.why ? -ELOOP : file;
 }
@@ -49,7 +49,13 @@ int ssactuate_file_write(int root, const char *path, const char *value) {
     SS_OWNED(close) int file = open_to_write(root, path);
     if (file < 0)
         return file;
-    return write(file, value, strlen(value)) < 0 ? -errno : 0;
+    ssize_t written = write(file, value, strlen(value));
+    if (written < 0)
+        return -errno;
+    /* Cut a longer value in a recorded tree. In /sys it has no effect, and may be refused. */
+    int cut = ftruncate(file, written);
+    (void)cut;
+    return 0;
 }
 
 const char *ssactuate_file_advise(const char *path, int number) {
