@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pwd.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,11 +45,13 @@ static int fail(const char *path, struct ss_error *error) {
 static int refuse_owner(
     const struct ss_trust *trust, uid_t owner, const char *path, struct ss_error *error) {
     struct ss_walk_user name = ss_walk_user_name(owner), own = ss_walk_user_name(geteuid());
+    const char *who = name.is_number ? name.text + strlen("user ") : name.text;
     if (trust->can_trust)
         ss_error_fail(error,
-            "%s belongs to %s, whose commands %s would carry out: use sudo -u %s, or "
+            "%s belongs to %s, whose commands %s would carry out: use sudo -u %s%s%s, or "
             "--trust-owner %s",
-            path, name.text, own.text, name.text, name.text);
+            path, name.text, own.text, name.is_number ? "'#" : "", who, name.is_number ? "'" : "",
+            who);
     else
         ss_error_fail(error, "%s belongs to %s: make it yours, or remove it", path, name.text);
     errno = EACCES;

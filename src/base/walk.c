@@ -40,8 +40,8 @@ struct steps {
 #define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct ss_walk_user ss_walk_user_name(uid_t user) {
-    struct ss_walk_user name;
     const struct passwd *entry = getpwuid(user);
+    struct ss_walk_user name = {.is_number = !entry};
     if (entry)
         snprintf(name.text, sizeof name.text, "%s", ss_words_show(entry->pw_name).text);
     else

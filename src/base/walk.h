@@ -74,6 +74,7 @@ SS_MUST_USE SS_NONNULL(1) FILE *ss_walk_stream(const char *path, int flags, stru
 
 struct ss_walk_user {
     char text[96];
+    bool is_number; /* the user has no name */
 };
 
 /* Returns the name of a user, or "user NUMBER". */

@@ -245,6 +245,34 @@ episodes_have_searches_that_do_not_count() { # case, long
     within "$(figure intended)" 1 "$(awk -F, 'NR > 1 { sum += 0.8 * $4 } END { print sum }' record/requests.csv)"
 }
 
+each_episode_opens_its_own_connections() { # case, long
+    need python3
+    python3 - >port <<'END' &
+import http.server
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def setup(self):
+        super().setup()
+        with open("connections", "a") as file:
+            print(self.client_address, file=file)
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *words):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+END
+    server=$!
+    await grep -q . port
+    hold '[01]' -l 5% --episodes 2 --duration 20s --cap 1 "http://127.0.0.1:$(<port)/"
+    has_lines connections 2 || fail "connections: $(cat connections)"
+    kill "$server"
+    wait "$server" || true
+}
+
 bound_of_the_rate_is_kept() { # case
     serve
     hold '[01]' -l 90% --rate-max 20 "$url"

@@ -109,7 +109,8 @@ TEST_WITH(folders_of_others_keep_their_mode, begin_with_users, end) {
 TEST_WITH(files_of_unknown_owners_are_refused, begin_with_users, end) {
     struct ss_trust trust = {.can_trust = true};
     tree_give("state", UNKNOWN);
-    assert_fails(open_file(O_RDONLY, &trust), error, "or --trust-owner user 4000000000");
+    assert_fails(open_file(O_RDONLY, &trust), error,
+        "use sudo -u '#4000000000', or --trust-owner 4000000000");
     assert_fails(open_file(O_RDONLY, &nobody_else), error, "belongs to user 4000000000: make it");
     assert_int_equal(ss_trust_user(&trust, "4000000000", &error), 0);
     expect_file(&trust);
