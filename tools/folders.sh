@@ -115,16 +115,16 @@ inside() (
 # write_whole FILE COMMAND...: writes the output of a command to a file, whole or not at all. Replaces an earlier file,
 # or the target of a link, and copies the mode of an own one. Writes to devices and pipes directly.
 write_whole() (
-    local text uid mode links new
+    local text uid bits links inode new
     text=$("${@:2}" && echo .) || exit
     text=${text%.}
     [[ ! $1 =~ ^/(dev|proc/self)/(std(out|err)|fd/[0-9]+)$ ]] || { printf %s "$text" >>"$1" && exit || exit; }
     walk "$1" >&2 || exit
-    read -r uid mode links _ <<<"$about"
+    read -r uid bits links inode <<<"$about"
     if [ -d "./$last" ]; then
         echo "$1: Is a directory" >&2
         exit 1
-    elif [ -n "$about" ] && [ $((0x$mode & 0170000)) -ne $((0100000)) ]; then
+    elif [ -n "$about" ] && [ $((0x$bits & 0170000)) -ne $((0100000)) ]; then
         if ! is_trusted "$uid" || ! is_settled; then
             echo "$1: another user may have made this device or pipe" >&2
             exit 1
@@ -136,7 +136,7 @@ write_whole() (
     (
         set -C # creates the file, or fails
         {
-            [[ $uid != "$EUID" || $links != 1 ]] || chmod "$(printf %o $((0x$mode & 0777)))" /proc/self/fd/1
+            [[ $uid != "$EUID" || $links != 1 ]] || chmod "$(printf %o $((0x$bits & 0777)))" /proc/self/fd/1
             printf %s "$text"
         } >"./$new"
     ) && mv -T -- "./$new" "./$last"

@@ -3,8 +3,9 @@
 #define SSPROFILE_APPEND_LOG_H
 
 /*
- * A table in a file that grows row by row over hours, and the lock of its folder. Rows are on disk as
- * soon as they are added; opening the table removes a row that an earlier process left incomplete.
+ * A table in a file that grows row by row over hours, and the lock of its folder. Rows are on disk
+ * as soon as they are added; opening the table removes a row that an earlier process left
+ * incomplete.
  */
 
 #include <showstopper/contract.h>
