@@ -170,7 +170,7 @@ suspects_are_printed_with_their_start() { # case
 a_missing_python_package_is_reported_at_once() { # case
     mkdir -p lone/bin lone/share/showstopper
     cp "$build"/bin/{showstopper,ssantagonist,ssbatch,ssrequest} lone/bin
-    cp -r "$source/tools/experiments" lone/share/showstopper
+    cp -r "$source"/tools/{experiments,folders.sh} lone/share/showstopper
     start sleep 1000
     expect 125 lone/bin/ssantagonist answer --victim true --suspects "$pid" study
     says err "/lone/libexec/showstopper/analysis is missing: install "

@@ -110,7 +110,7 @@ containers_of() {
     local run file half
     can_have "$1"
     half=$(awk -v cpus="$(nproc)" 'BEGIN { print int(cpus / 2 * 100000) }')
-    experiment --levels 50:50:50 --hold 6 --sets 0/1 --environment "$1" --name look --output "$1-inside" \
+    experiment --levels 50:50:50 --hold 15 --sets 0/1 --environment "$1" --name look --output "$1-inside" \
         --iteration '^turn$' -- sh -c "$look" '{scratch}'
     run=$1-inside-sets-look-look-1
     looks_around "$1-inside" "$run" 1 ''
@@ -123,7 +123,7 @@ containers_of() {
         grep -q '"measured_in": "inside"' "$file/plan.json" || fail "$file: no label 'measured_in'"
         [ "$(wc -l <"$file.host-load.csv")" -gt 4 ] || fail "$file: too few samples of the host"
     done
-    experiment --levels 50:50:50 --hold 6 --placements quota --environment "$1" --measure host \
+    experiment --levels 50:50:50 --hold 15 --placements quota --environment "$1" --measure host \
         --name look --output "$1-host" --iteration '^turn$' -- sh -c "$look" '{scratch}'
     run=$1-host-quota-look-look-1
     looks_around "$1-host" "$run" "$(nproc)" "$half"

@@ -25,7 +25,7 @@ same() {
 
 # page_names FOLDER...: prints the names of all manual pages below these folders.
 page_names() {
-    find "$@" -name 'build*' -prune -o -name '*.[1-9]' -printf '%f\n' | sort
+    find "$@" \( -name 'build*' -o -name '.?*' \) -prune -o -name '*.[1-9]' -printf '%f\n' | sort
 }
 
 names "$build/bin" >"$scratch/expected"
