@@ -217,9 +217,10 @@ TEST_CASE(processes_beside_the_run_are_not_others) {
 
 TEST_CASE(processes_beside_the_run_must_exist_until_its_end) {
     struct run *client = run_start(NULL, WORDS(PAYLOAD, "spin", ""));
-    struct run *run = START("-q", "--json", "-", "-n", "1", "-l", "20%", "--duration", "3s",
-        "--beside", run_pid_text(client->pid), PAYLOAD, "spin-with-mb", "1");
-    run_wait_ready(run, 1);
+    const char *record = run_new_path("record");
+    struct run *run = START("-q", "--json", "-", "-n", "1", "-l", "20%", "--duration", "5s",
+        "--record", record, "--beside", run_pid_text(client->pid), PAYLOAD, "spin");
+    RUN_UNTIL(run, record_count(record, "samples.csv", "\n") >= 3);
     run_end(client, SIGKILL);
     run_succeed(run);
     run_expect_text(&run->out, "a process of --beside ended during the run");
