@@ -28,7 +28,7 @@ SS_MUST_USE SS_NONNULL(1) int ss_paths_check(
 SS_NONNULL(1) int ss_paths_fail(const char *path, struct ss_error *error);
 
 /*
- * Drops empty parts of PATH, which stand for the current folder: another user may own that. Call
+ * Drops empty parts of PATH, which are the current folder: another user may own that. Call
  * this before anything is searched; a part "." stays.
  */
 void ss_paths_drop_empty(void);

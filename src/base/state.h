@@ -4,7 +4,7 @@
 
 /*
  * The one way to open what programs keep from one call to the next and act on: journals, plans,
- * locks. It must belong to us or root, have one name, and be writable for nobody else; otherwise
+ * locks. It must belong to us or root and have one name, and only they may write to it; otherwise
  * it is refused before a byte of it is read. Our own folders lose the permission that others have.
  */
 

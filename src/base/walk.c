@@ -34,7 +34,7 @@ struct steps {
     int depth;
 };
 
-/* The user whom the kernel shows as the owner of files of users that the namespace lacks. */
+/* The kernel shows this user as the owner of files of users that the namespace lacks. */
 #define UNMAPPED 65534
 
 #define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

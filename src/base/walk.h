@@ -82,7 +82,7 @@ struct ss_walk_user ss_walk_user_name(uid_t user);
 
 /*
  * Returns whether what this user owns is as good as our own: it is us or root. In a user namespace,
- * the owner of files whose users are not mapped is nobody whom we know.
+ * files whose users are not mapped may belong to any user.
  */
 bool ss_walk_is_trusted(uid_t user);
 

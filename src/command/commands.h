@@ -49,8 +49,8 @@ const char *ss_commands_find_percentage(
     const struct ss_commands *commands, const char *placeholder);
 
 /*
- * Finds a word as it was given in which a digit follows the placeholder, as in a format %5d.
- * Returns NULL if there is none.
+ * Finds a word as it was given in which a digit follows the placeholder, as in a format %5d; NULL
+ * if no word has that.
  */
 const char *ss_commands_find_before_digit(
     const struct ss_commands *commands, const char *placeholder);

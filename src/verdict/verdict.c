@@ -15,8 +15,8 @@ const char *const ss_finding_names[] = {"not checked", "passed", "doubtful", "in
 const char *const ss_subject_names[] = {"load", "throughput"};
 
 /*
- * What control must do, and whether it was measured, belongs to the load. What changes the speed of
- * programs does not: control keeps the load.
+ * Checks of control and of its samples belong to the load. Checks of the speed of programs belong
+ * to the throughput alone: control keeps the load.
  */
 const struct ss_check ss_checks[SS_CHECKS] = {
     [SS_CHECK_MEAN_ERROR] = {"mean_error", "mean error", "points", LOAD, 1, 3},

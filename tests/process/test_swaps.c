@@ -127,30 +127,30 @@ static void swap_at_each_call(const char *option, const char *output, void (*mak
     ck_assert_int_gt(calls, 5);
 }
 
+static void swap_each_output(const char *output, void (*make)(void)) {
+    swap_at_each_call("--output", output, make);
+    swap_at_each_call("--openmetrics", output, make);
+}
+
 TEST_CASE(a_file_may_become_a_link_at_any_moment) {
     begin();
-    swap_at_each_call("--output", "out", make_file_and_link);
-    swap_at_each_call("--openmetrics", "out", make_file_and_link);
+    swap_each_output("out", make_file_and_link);
 }
 
 TEST_CASE(a_link_may_become_a_file_and_a_link_again) {
     begin();
-    swap_at_each_call("--output", "out.other", make_file_and_link);
-    swap_at_each_call("--openmetrics", "out.other", make_file_and_link);
+    swap_each_output("out.other", make_file_and_link);
 }
 
 TEST_CASE(a_file_may_become_another_name_of_a_file_at_any_moment) {
     begin();
-    swap_at_each_call("--output", "out", make_file_and_hard_link);
-    swap_at_each_call("--openmetrics", "out", make_file_and_hard_link);
+    swap_each_output("out", make_file_and_hard_link);
 }
 
 TEST_CASE(a_folder_may_become_a_link_at_any_moment) {
     begin();
-    swap_at_each_call("--output", "out/file", make_folder_and_link);
-    swap_at_each_call("--openmetrics", "out/file", make_folder_and_link);
-    swap_at_each_call("--output", "out/new", make_folder_and_link);
-    swap_at_each_call("--openmetrics", "out/new", make_folder_and_link);
+    swap_each_output("out/file", make_folder_and_link);
+    swap_each_output("out/new", make_folder_and_link);
 }
 
 /* Leaves files of an interrupted attempt, in a folder that another user may write to. */

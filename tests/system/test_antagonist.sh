@@ -583,7 +583,7 @@ loses() {
         fail "$*: $(cat err)"
     says err 'the victim lost 30 % or more while s1 was stopped'
     grep -q '^s1,[0-9]*$' run/aside.csv || fail "$*: $(cat run/aside.csv run/slots.csv)"
-    [ "$(wc -l <run/slots.csv)" -lt 13 ] || fail "the run goes on with no suspect left: $(cat run/slots.csv)"
+    [ "$(wc -l <run/slots.csv)" -lt 13 ] || fail "the run continues without a suspect: $(cat run/slots.csv)"
 }
 
 # After 8 seconds the victim falls silent, is slow, or fails most requests.

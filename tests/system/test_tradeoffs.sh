@@ -301,6 +301,11 @@ the_other_instance_visits_all_other_cpus() { # case
     is_planned 2 "^beside load .* ssload --cpus 0\\\\,$last "
     is_planned 2 "^beside other .* ssactuate run instances=1 pin=$last "
     is_planned $((2 * last)) '^main requests .*one\.1.*other\.1'
+    # Both instances have one CPU, however many the machine has.
+    printf '#!/bin/sh\necho 8\n' >"$scratch/nproc"
+    chmod +x "$scratch/nproc"
+    PATH=$scratch:$PATH experiment tradeoffs --plan --published neighbours --rounds 1
+    is_planned 1 "^once units .* --iteration $((1000 * 2 / 105))m "
 }
 
 # Levels that are not named, and need more CPUs than may be used, are skipped.

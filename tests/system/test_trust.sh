@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What root does with folders, links, files and locks that another user has left.
+# Root does nothing that another user wants by folders, links, files and locks.
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
@@ -301,7 +301,7 @@ hard_links_and_files_of_others_are_not_emptied() { # case
     refuses 125 "it is a pipe of nobody in a folder open to all users" ssload --count 1 --interval 0.01s --output pipe
 }
 
-# What users rely on, and the rules must not break.
+# Outputs that users rely on.
 usual_outputs_work() { # case
     begin
     # Under sudo, in a folder of the user, also through a link of the user.
@@ -629,7 +629,7 @@ pipes_in_folders_are_not_waited_for() { # case
     refuses 125 "plan is not a regular file" timeout 100 ssbatch --list study
 }
 
-# An empty part of PATH stands for the current folder.
+# An empty part of PATH is the current folder.
 programs_in_the_current_folder_are_not_found() { # case
     local path
     begin

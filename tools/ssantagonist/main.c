@@ -168,7 +168,7 @@ static int list_suspects(struct request *request, struct ss_error *error) {
     return status;
 }
 
-/* Takes the codes of a run; there are none without --shifts. */
+/* Takes the codes of a run from --shifts, if given. */
 static int take_codes(const struct request *request, struct codes *codes, struct ss_error *error) {
     codes->rows = request->rows;
     codes->blocks = request->blocks;

@@ -144,7 +144,7 @@ MONITOR_TEST(late_sample_around_a_free_section_is_not_counted) {
  * An instance was idle while it was allowed to run. It got work and was stopped during the sample:
  * its own load is above the target, because control could not know.
  */
-MONITOR_TEST(load_of_instances_that_ran_is_no_doubt_about_their_stop) {
+MONITOR_TEST(instances_that_ran_raise_no_doubt_about_their_stop) {
     for (enum ss_source source = SS_SOURCE_SYSTEM; source <= SS_SOURCE_OWN; source++) {
         if (source != SS_SOURCE_SYSTEM && source != SS_SOURCE_OWN)
             continue;

@@ -94,7 +94,7 @@ TEST_WITH(clearing_a_tally_keeps_unfinished_requests, make, forget) {
     assert_int_equal(tally.timeout, 10 * SS_SECOND);
 }
 
-TEST_WITH(exchanged_tally_counts_what_is_in_progress, make, forget) {
+TEST_WITH(exchanged_tally_counts_requests_in_progress, make, forget) {
     struct request_tally other;
     struct ss_error error = {0};
     assert_succeeds(request_tally_open(&other, 10 * SS_SECOND, &error), error);

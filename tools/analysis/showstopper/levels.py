@@ -412,11 +412,10 @@ def _contrast(report: Report, rule: Rule) -> dict[str, Any]:
     if known["runs"] < 2:
         return known | {"why": "needs two rounds or more"}
     one, other = map(sample_of, values)
-    test, band = welch(one, other, report.settings.confidence)
     if one.variance == 0 and other.variance == 0:  # equal runs: the difference is exact
-        return known | {"difference": Band(*[band.y / one.mean] * 3)}
-    bounds = (value / one.mean for value in (band.y, band.low, band.high))
-    return known | {"difference": Band(*bounds), "why": test.missing}
+        return known | {"difference": Band(*[(one.mean - other.mean) / one.mean] * 3)}
+    band = welch(one, other, report.settings.confidence)
+    return known | {"difference": Band(*(value / one.mean for value in vars(band).values()))}
 
 
 def _distance(rule: Rule, one: Level, other: Level) -> float:

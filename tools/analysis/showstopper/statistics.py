@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -718,30 +718,20 @@ def percent_of(difference: Number) -> Number:
     return 100 * np.expm1(difference)
 
 
-# Tests of groups
+# Groups of values
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A group of values. All means may have the same number subtracted, to keep more digits."""
+    """A group of values."""
 
-    count: Number
-    mean: Number
-    variance: Number  # n - 1; NaN if count is below 2
+    count: int
+    mean: float
+    variance: float  # n - 1; NaN if count is below 2
 
     @property
     def uncertainty(self) -> Uncertainty:
         return Uncertainty(np.sqrt(np.divide(self.variance, self.count)), self.count - 1)
-
-
-@dataclass(frozen=True)
-class Test:
-    """The result of a test; NaN if it has none for the reason in `missing`."""
-
-    statistic: Number = math.nan
-    freedom: Number = math.nan
-    p: Number = math.nan
-    missing: Any = ""
 
 
 def sample_of(values: npt.ArrayLike) -> Sample:
@@ -753,23 +743,8 @@ def sample_of(values: npt.ArrayLike) -> Sample:
     return Sample(count, float(mean), float(variance))
 
 
-def welch(one: Sample, other: Sample, confidence: float = 0.95) -> tuple[Test, Band]:
-    """
-    Compare two means, whatever their variances, after Welch: the first minus the second.
-
-    Samples of arrays give arrays.
-    """
+def welch(one: Sample, other: Sample, confidence: float) -> Band:
+    """Return the first mean minus the second, whatever their variances, after Welch."""
     difference = one.mean - other.mean
-    with _ignore():
-        both = one.uncertainty.of_difference(other.uncertainty)
-        t = difference / both.error
-    few = np.minimum(one.count, other.count) < 2
-    reasons = "a group has fewer than two values", "all values of both groups are equal"
-    missing = np.select([few, ~(both.error > 0)], reasons, "")
-
-    unknown = np.where(missing == "", 0, math.nan)[()]
-    test = Test(t + unknown, both.freedom + unknown, tail_t(t, both.freedom) + unknown)
-    half = both.half(confidence) + unknown
-    return replace(test, missing=missing[()]), Band(
-        difference, difference - half, difference + half
-    )
+    half = one.uncertainty.of_difference(other.uncertainty).half(confidence)
+    return Band(difference, difference - half, difference + half)
