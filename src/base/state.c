@@ -65,7 +65,8 @@ static int refuse_mode(const char *path, struct ss_error *error) {
     return -1;
 }
 
-void ss_state_protect(int file) {
+/* Our own folder loses the permission of others. */
+static void protect(int file) {
     struct stat status;
     if (fstat(file, &status) == 0 && status.st_mode & OTHERS_WRITE && status.st_uid == geteuid())
         fchmod(file, status.st_mode & 07777 & ~(mode_t)OTHERS_WRITE);
@@ -95,7 +96,7 @@ int ss_state_check(
         return 0;
     /* An earlier version has made folders as the umask permits. */
     if (S_ISDIR(status.st_mode))
-        ss_state_protect(file);
+        protect(file);
     if (fstat(file, &status) < 0)
         return fail(path, error);
     return status.st_mode & OTHERS_WRITE ? refuse_mode(path, error) : 0;

@@ -44,9 +44,6 @@ SS_MUST_USE SS_NONNULL(2, 4, 5) int ss_state_file(int parent, const char *name, 
 SS_MUST_USE SS_NONNULL(2, 3, 4) FILE *ss_state_read(int parent, const char *name,
     const struct ss_trust *trust, const char *path, struct ss_error *error);
 
-/* Makes our new file or folder state, whatever the umask is: nobody else may write to it. */
-void ss_state_protect(int file);
-
 /* Fails unless the open file is acceptable. */
 SS_MUST_USE SS_NONNULL(2, 3) int ss_state_check(
     int file, const struct ss_trust *trust, const char *path, struct ss_error *error);

@@ -80,9 +80,9 @@ static int refuse_link(struct ss_walk *walk, const char *name, uid_t user) {
         ss_walk_user_name(user).text);
 }
 
-/* Returns whether others than its owner may create files in a folder. */
-static bool is_open(const struct stat *folder) {
-    return folder->st_mode & (S_IWGRP | S_IWOTH);
+/* Returns whether others than its owner may write to a file, or create files in a folder. */
+static bool is_open(const struct stat *file) {
+    return file->st_mode & (S_IWGRP | S_IWOTH);
 }
 
 static bool is_same(const struct stat *one, const struct stat *other) {
@@ -380,12 +380,16 @@ int ss_walk_open(struct ss_walk *walk, int flags) {
     int judged = walk->exists ? judge_file(walk, &walk->status) : 0;
     if (judged < 0)
         return judged;
+    if (walk->is_state && S_ISREG(status.st_mode) &&
+        (!ss_walk_is_trusted(status.st_uid) || is_open(&status)))
+        return unlinkat(walk->folder, walk->name, 0) < 0 && errno != ENOENT ? -errno : -ENOENT;
     for (int i = 0; i < ATTEMPTS_MAX; i++) {
         int file = walk->exists ? open_existing(walk, flags) : -ENOENT;
         if (file != -ENOENT)
             return file;
         int added = O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
-        file = openat(walk->folder, walk->name, (flags & ~(O_TRUNC | O_NONBLOCK)) | added, 0666);
+        file = openat(walk->folder, walk->name, (flags & ~(O_TRUNC | O_NONBLOCK)) | added,
+            walk->is_state ? 0644 : 0666);
         walk->made = file >= 0;
         if (file >= 0 || errno != EEXIST)
             return file >= 0 ? file : -errno;
@@ -483,8 +487,15 @@ int ss_walk_open_path(const char *path, int flags, struct ss_error *error) {
     return finish(&walk, status < 0 ? status : ss_walk_open(&walk, flags), error);
 }
 
-FILE *ss_walk_stream(const char *path, int flags, struct ss_error *error) {
-    SS_OWNED(close) int file = ss_walk_open_path(path, O_WRONLY | flags, error);
+int ss_walk_open_state(const char *path, int flags, struct ss_error *error) {
+    struct ss_walk walk;
+    int status = ss_walk_begin(&walk, path);
+    walk.is_state = true;
+    return finish(&walk, status < 0 ? status : ss_walk_open(&walk, flags), error);
+}
+
+static FILE *open_stream(int opened, int flags, struct ss_error *error) {
+    SS_OWNED(close) int file = opened;
     FILE *stream = file < 0 ? NULL : fdopen(file, flags & O_APPEND ? "a" : "w");
     if (stream)
         ss_owned_take(&file);
@@ -508,5 +519,13 @@ int ss_walk_open_below(int folder, const char *name, int flags, struct ss_error 
 int ss_walk_folder_below(int folder, const char *name, int flags, struct ss_error *error) {
     struct ss_walk walk;
     int status = ss_walk_below(&walk, folder, name);
+FILE *ss_walk_stream(const char *path, int flags, struct ss_error *error) {
+    return open_stream(ss_walk_open_path(path, O_WRONLY | flags, error), flags, error);
+}
+
+FILE *ss_walk_state_stream(const char *path, struct ss_error *error) {
+    return open_stream(ss_walk_open_state(path, O_WRONLY | O_TRUNC, error), O_TRUNC, error);
+}
+
     return finish(&walk, status < 0 ? status : ss_walk_folder(&walk, flags), error);
 }

@@ -24,6 +24,7 @@ struct ss_walk {
     bool exists;
     bool ends_with_slash; /* only a folder may have this path */
     bool made;            /* it was created when it was opened */
+    bool is_state;        /* set it before opening: a file is opened as by ss_walk_open_state() */
     bool is_bound;        /* a link of `user` was followed: folder and file must be of that user */
     uid_t user;
     struct stat status; /* of what exists; never a link */
@@ -69,8 +70,16 @@ SS_MUST_USE SS_NONNULL(2) int ss_walk_open_below(
 SS_MUST_USE SS_NONNULL(2) int ss_walk_folder_below(
     int folder, const char *name, int flags, struct ss_error *error);
 
+/*
+ * The same for a file that we or others act on later: only we and root may write to it. An earlier
+ * file of which that is not true is replaced, because others may have it open.
+ */
+SS_MUST_USE SS_NONNULL(1) int ss_walk_open_state(
+    const char *path, int flags, struct ss_error *error);
+
 /* The same for writing, with O_TRUNC or O_APPEND. Returns NULL on failure. */
 SS_MUST_USE SS_NONNULL(1) FILE *ss_walk_stream(const char *path, int flags, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) FILE *ss_walk_state_stream(const char *path, struct ss_error *error);
 
 struct ss_walk_user {
     char text[96];

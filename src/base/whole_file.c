@@ -67,7 +67,7 @@ static void copy_mode(const struct ss_whole_file *file) {
  * Creates the hidden file that gets its name later. Other programs ignore it, and nobody can guess
  * its name.
  */
-static int open_temporary(struct ss_whole_file *file) {
+static int open_temporary(struct ss_whole_file *file, mode_t mode) {
     int descriptor = -1;
     errno = EEXIST;
     for (int i = 0; descriptor < 0 && errno == EEXIST && i < ATTEMPTS_MAX; i++) {
@@ -77,7 +77,7 @@ static int open_temporary(struct ss_whole_file *file) {
         snprintf(file->temporary, sizeof file->temporary, ".%.*s.%016" PRIx64, NAME_KEPT,
             file->name, random);
         descriptor = openat(file->folder, file->temporary,
-            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     }
     if (descriptor < 0)
         return -1;
@@ -114,7 +114,7 @@ static int open_walked(struct ss_whole_file *file, struct ss_walk *walk, const c
     file->folder = ss_owned_take(&walk->folder);
     file->own = true;
     strcpy(file->name, walk->name);
-    return open_temporary(file) < 0 ? -errno : 0;
+    return open_temporary(file, 0666) < 0 ? -errno : 0;
 }
 
 static void close_folder(struct ss_whole_file *file) {
@@ -139,7 +139,7 @@ int ss_whole_file_open(struct ss_whole_file *file, const char *path) {
 int ss_whole_file_open_below(struct ss_whole_file *file, int folder, const char *name) {
     *file = (struct ss_whole_file){.plain = true, .folder = folder};
     snprintf(file->name, sizeof file->name, "%s", name);
-    return open_temporary(file);
+    return open_temporary(file, 0644);
 }
 
 void ss_whole_file_abandon(struct ss_whole_file *file) {

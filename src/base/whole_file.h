@@ -33,7 +33,8 @@ SS_NONNULL() int ss_whole_file_open(struct ss_whole_file *file, const char *path
 
 /*
  * Opens a file below an open folder, which must stay open until the file is closed. Follows no
- * link: the file replaces one of its name. Returns -1 and sets errno on failure.
+ * link: the file replaces one of its name. Nobody else may write to it, not even at first. Returns
+ * -1 and sets errno on failure.
  */
 SS_NONNULL() int ss_whole_file_open_below(struct ss_whole_file *file, int folder, const char *name);
 

@@ -111,8 +111,12 @@ own_studies_lose_the_permission_of_others() { # case
     expect 0 ssbatch --redo a study plan
     [ -z "$(find study/.study -perm /022)" ] || fail "others may write: $(find study/.study -perm /022 -ls)"
     umask 000
+    printf '%s\n' "before -- sh -c 'stat -c %a {out} >$PWD/modes'" \
+        'run a takes 1s' "main -- sh -c 'stat -c %a {out}/record.stdout >>$PWD/modes; echo'" >plan
     expect 0 ssbatch open plan
     [ -z "$(find open/.study -perm /022)" ] || fail "others may write: $(find open/.study -perm /022 -ls)"
+    has_lines modes 2 || fail "$(cat modes)"
+    ! grep -v '^[0-7][0145][0145]$' modes || fail "others may write"
 }
 
 # What `ssantagonist plan` decides by.

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/owned.h"
-#include "base/state.h"
 #include "base/walk.h"
 #include "base/words.h"
 #include <showstopper/random.h>
@@ -93,11 +92,9 @@ static FILE *create(const char *folder, const char *name, struct ss_error *error
     if (!path)
         return NULL;
     struct ss_error why = {0};
-    FILE *file = ss_walk_stream(path, O_TRUNC, &why);
+    FILE *file = ss_walk_state_stream(path, &why); /* `plan` carries it out */
     if (!file)
         ss_error_fail(error, "%s: %s", path, why.message);
-    else
-        ss_state_protect(fileno(file)); /* `plan` carries it out */
     return file;
 }
 

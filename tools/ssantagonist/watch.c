@@ -17,7 +17,6 @@
 #include "base/grow.h"
 #include "base/owned.h"
 #include "base/paths.h"
-#include "base/state.h"
 #include "base/walk.h"
 #include "base/words.h"
 #include "platform/child.h"
@@ -534,11 +533,9 @@ static void close_watch(struct watch *watch) {
 static FILE *create(const struct watch *watch, const char *name, struct ss_error *error) {
     SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", watch->options->folder, name);
     struct ss_error why = {0};
-    FILE *file = path ? ss_walk_stream(path, O_TRUNC, &why) : NULL;
+    FILE *file = path ? ss_walk_state_stream(path, &why) : NULL; /* `plan` carries it out */
     if (path && !file)
         ss_error_fail(error, "%s: %s", path, why.message);
-    if (file)
-        ss_state_protect(fileno(file)); /* `plan` carries it out */
     return file;
 }
 

@@ -11,7 +11,6 @@
 #include "base/json.h"
 #include "base/owned.h"
 #include "base/paths.h"
-#include "base/state.h"
 #include "base/version.h"
 #include "base/walk.h"
 #include "base/wallclock.h"
@@ -84,10 +83,10 @@ int ssbatch_result_write(struct ssbatch_carrier *carrier, const char *folder,
         ssbatch_disk_path(path, folder, "run.json", error) < 0)
         return -1;
     struct ss_error why = {0};
-    SS_OWNED(fclose) FILE *file = ss_walk_stream(path, O_TRUNC, &why);
+    SS_OWNED(fclose)
+    FILE *file = ss_walk_state_stream(path, &why); /* `ssantagonist plan` carries it out */
     if (!file)
         return ss_error_fail(error, "%s: %s", path, why.message);
-    ss_state_protect(fileno(file)); /* `ssantagonist plan` carries it out */
 
     struct ss_json json = {.stream = file};
     ss_json_open(&json, NULL, '{');

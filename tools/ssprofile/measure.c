@@ -16,7 +16,6 @@
 #include "base/json.h"
 #include "base/owned.h"
 #include "base/paths.h"
-#include "base/state.h"
 #include "base/streams.h"
 #include "base/units.h"
 #include "base/walk.h"
@@ -275,11 +274,14 @@ static int keep_file(const struct measurement *measurement, const char *name, co
     }
 
     struct ss_whole_file file;
-    if (ss_whole_file_begin(&file, path, error) < 0)
+    SS_OWNED(close) int folder = open_folder(measurement->request, 0, error);
+    if (folder < 0)
         return -1;
-    ss_state_protect(fileno(file.stream)); /* `calibrate` executes the commands of the battery */
+    /* `calibrate` executes the commands of the battery. */
+    if (ss_whole_file_open_below(&file, folder, name) < 0)
+        return ss_paths_fail(path, error);
     fputs(text, file.stream);
-    return ss_whole_file_end(&file, path, error);
+    return ss_whole_file_commit(&file) < 0 ? ss_paths_fail(path, error) : 0;
 }
 
 static void print_description(

@@ -184,6 +184,42 @@ TEST_WITH(pipes_of_others_in_shared_folders_are_refused, begin_with_users, NULL)
 
 TEST(a_pipe_without_a_reader_is_not_waited_for) {
     tree_new();
+static mode_t mode_of(int file) {
+    struct stat status;
+    assert_int_equal(fstat(file, &status), 0);
+    return status.st_mode & 07777;
+}
+
+/* Others may have opened it while they could write to it. */
+static void expect_to_replace(const char *name, bool is_replaced) {
+    struct stat before, after;
+    const char *path = tree_path(name);
+    mode_t mask = umask(0);
+    SS_OWNED(close) int earlier = open(path, O_RDWR | O_CLOEXEC);
+    SS_OWNED(close) int state = ss_walk_open_state(path, O_WRONLY | O_TRUNC, &error);
+    umask(mask);
+    assert_that(state, >=, 0);
+    assert_int_equal(mode_of(state), is_replaced ? 0644 : 0640);
+    assert_int_equal(fstat(earlier, &before), 0);
+    assert_int_equal(stat(path, &after), 0);
+    assert_int_equal(before.st_ino != after.st_ino, is_replaced);
+}
+
+TEST_WITH(others_cannot_write_to_state, begin_with_users, NULL) {
+    tree_write("home/file", "");
+    tree_set_mode("home/file", 0640);
+    expect_to_replace("home/file", false);
+    tree_set_mode("home/file", 0660);
+    expect_to_replace("home/file", true);
+    tree_set_mode("home/file", 0602);
+    expect_to_replace("home/file", true);
+    tree_give("home", ALICE);
+    tree_give("home/file", ALICE);
+    expect_to_replace("home/file", true);
+    tree_give("home/file", BOB);
+    assert_fails(ss_walk_open_state(tree_path("home/file"), O_WRONLY, &error), error, "belongs to");
+}
+
     assert_int_equal(mkfifo(tree_path("pipe"), 0666), 0);
     expect_refusal(tree_path("pipe"), strerror(ENXIO));
 }

@@ -117,6 +117,20 @@ TEST(file_below_a_folder_replaces_a_link) {
     close(folder);
 }
 
+TEST(file_below_a_folder_is_writable_for_its_owner_only_from_the_start) {
+    struct ss_whole_file file;
+    struct stat status;
+    tree_new();
+    int folder = open(tree_root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    mode_t before = umask(0);
+    assert_int_equal(ss_whole_file_open_below(&file, folder, "name"), 0);
+    umask(before);
+    assert_int_equal(fstat(fileno(file.stream), &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0644);
+    ss_whole_file_abandon(&file);
+    close(folder);
+}
+
 TEST(replaced_file_keeps_its_mode) {
     struct ss_whole_file file;
     struct stat status;

@@ -146,7 +146,7 @@ static void remove_folder(const struct ssbatch_study *study, const char *mark, i
 int ssbatch_call_folder(
     const struct ssbatch_call *call, char path[SSBATCH_PATH], struct ss_error *error) {
     strcpy(path, call_file(call->study, call->mark, "files").text);
-    return mkdirat(call->folder, "files", 0777) < 0 ? ss_paths_fail(path, error) : 0;
+    return mkdirat(call->folder, "files", 0755) < 0 ? ss_paths_fail(path, error) : 0;
 }
 
 void ssbatch_call_close(struct ssbatch_call *call) {

@@ -181,7 +181,6 @@ int ssbatch_disk_write(
     struct ss_whole_file file;
     if (ss_whole_file_open_below(&file, folder, name) < 0)
         return ss_paths_fail(path, error);
-    ss_state_protect(fileno(file.stream));
     fputs(text, file.stream);
     if (ss_whole_file_commit(&file) < 0)
         return ss_paths_fail(path, error);
