@@ -144,6 +144,83 @@ unmapped_owners_are_not_trusted() { # case
     expect 0 "${as[@]}" unshare -Ur "$build/bin/ssbatch" --only a study
 }
 
+# In containers of users, nobody is mapped, and also shown as the owner of files of all users that are not.
+nobody_in_particular_is_not_trusted() { # case
+    local map as_mapped
+    begin
+    write_plan
+    expect 0 ssbatch study plan
+    rm carried-out
+    chown -R "$mallory" study
+    # A namespace of 65536 users of this machine, who do not own our files.
+    unshare -U true 2>/dev/null || skip "user-namespaces: root may make none"
+    start unshare -U sleep 1000
+    # shellcheck disable=SC2016 # for bash
+    await bash -c '[ "$(readlink /proc/self/ns/user)" != "$(readlink "/proc/$0/ns/user")" ]' "$pid"
+    for map in uid_map gid_map; do
+        echo 0 100000 65536 2>/dev/null >"/proc/$pid/$map" || skip "user-namespaces: users cannot be mapped"
+    done
+    as_mapped=(nsenter --target "$pid" --user setpriv --reuid "$mallory" --regid "$mallory" --clear-groups)
+    refuses 125 "belongs to nobody, who may be any user whom this user namespace lacks" \
+        "${as_mapped[@]}" "$build/bin/ssbatch" --redo a study plan
+    refuses 125 "--trust-owner: files of nobody may be of any user whom this user namespace lacks" \
+        "${as_mapped[@]}" "$build/bin/ssbatch" --trust-owner nobody --redo a study plan
+    [ ! -e carried-out ] || fail "a command of another user was carried out"
+    mkdir "$folder/alice"
+    echo theirs >"$theirs/out"
+    chmod 666 "$theirs/out"
+    ln -s "$theirs/out" "$folder/alice/link"
+    chown -h 65533 "$folder/alice" "$folder/alice/link"
+    chown "$mallory" "$theirs/out"
+    expect '[1-9]*' "${as_mapped[@]}" "$build/bin/ssload" -q --count 1 --interval 0.01s --output "$folder/alice/link"
+    says err "is a link of nobody"
+    is "$theirs/out" theirs
+    kill "$pid"
+    ends '*'
+}
+
+# The folder of a run belongs to root, but the other user may exchange it in that of the study.
+values_are_read_from_the_output_itself() { # case
+    begin
+    cat >plan <<END
+run a takes 1s
+beside srv ready='^at (.+)\$' -- sh -c 'mv {out}/srv.stdout {out}/moved; echo at theirs >{out}/srv.stdout; echo at ours; exec sleep 1000'
+main -- sh -c 'echo {srv.1} >$PWD/given'
+END
+    expect 0 ssbatch study plan
+    is given ours
+}
+
+# In --ram-folder, whoever may exchange the folder of a run could have root copy files of its own into the study.
+folders_in_memory_cannot_be_exchanged() { # case
+    local call ram=$theirs/ram
+    begin
+    write_plan
+    ln -s "$victim" "$theirs/through"
+    chown -h "$mallory" "$theirs/through"
+    refuses 125 "is a link of nobody: name its target" ssbatch -q --ram-folder "$theirs/through" study plan
+    unharmed
+    refuses 125 "theirs belongs to nobody: choose another folder" ssbatch -q --ram-folder "$theirs" study plan
+    mkdir -m 777 "$ram"
+    refuses 125 "theirs/ram: other users may rename files in it" ssbatch -q --ram-folder "$ram" study plan
+    [ ! -e carried-out ] || fail "it was carried out"
+    chmod 1777 "$ram"
+    expect 0 ssbatch --ram-folder "$ram" study plan
+    # The folder that a killed call has left is theirs, or open to them.
+    call=study/.study/calls/$(uname -n):$(tr -d '\n' </proc/sys/kernel/random/boot_id | cut -c1-8):1:5
+    mkdir -p "$call" study/.b.part/result "$ram/left/result"
+    basename "$call" | tr -d '\n' >study/.b.part/.call
+    echo theirs >"$ram/left/result/file"
+    echo "remove $ram/left $PWD/study/.b.part/result" >"$call/b.undo"
+    expect 0 ssbatch --clean study
+    [ ! -e study/.b.part/result/file ] || fail "it was copied although others could write to it"
+    mkdir -p "$call"
+    echo "remove $ram/left $PWD/study/.b.part/result" >"$call/b.undo"
+    chmod 700 "$ram/left"
+    expect 0 ssbatch --clean study
+    is study/.b.part/result/file theirs
+}
+
 # Outputs, as PROGRAM OPTION KIND WORDS...: OUT is the path. KIND: file or folder. The last row of a program without an
 # option is for its operand.
 outputs() {

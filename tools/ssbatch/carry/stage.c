@@ -50,7 +50,7 @@ int ssbatch_stage_open(struct ssbatch_stage *stage, struct ss_error *error) {
     for (size_t i = 0; i < count; i++) {
         struct ssbatch_act *act = &stage->acts[i];
         act->line = &stage->lines->items[i];
-        act->number = -1;
+        act->number = act->output = -1;
         name_files(act, i);
     }
     for (size_t i = 0; i < count; i++) {
@@ -83,6 +83,7 @@ void ssbatch_stage_free(struct ssbatch_stage *stage) {
             free(*word);
         free(stage->acts[i].words);
         free(stage->acts[i].found);
+        ss_owned_close(&stage->acts[i].output);
     }
     free(stage->acts);
     stage->acts = NULL;
@@ -133,12 +134,13 @@ static void update_all(struct ssbatch_stage *stage) {
         update_all(stage->outer);
 }
 
+/* Others may not write there, because patterns find values for later commands in it. */
 static int open_output(const struct ssbatch_stage *stage, const struct ssbatch_act *act,
     const char *suffix, struct ss_error *error) {
     char path[PATH_ROOM];
     put_output_path(path, stage, act, suffix);
     struct ss_error why = {0};
-    int file = ss_walk_open_path(path, O_RDWR | O_TRUNC | O_APPEND, &why);
+    int file = ss_walk_open_state(path, O_RDWR | O_TRUNC | O_APPEND, &why);
     if (file < 0)
         ss_error_fail(error, "%s: %s", path, why.message);
     return file;
@@ -162,6 +164,8 @@ static int start(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     if (act->number < 0)
         return ss_error_wrap(why, "%s", call_act(act));
     act->started = true;
+    if (act->line->regex)
+        act->output = ss_owned_take(&output);
     act->pid = stage->spawner->look(stage->spawner->context, act->number).pid;
     return 0;
 }
@@ -255,16 +259,17 @@ static int pump(struct ssbatch_stage *stage, ss_time wake) {
 
 /*
  * Returns whether a line of the output matches the pattern; if so, keeps its group 1. Searches only
- * lines that were not searched before: a `beside` may print many before it is ready.
+ * lines that were not searched before: a `beside` may print many before it is ready. The name of
+ * the output may lead to another file by now, so the descriptor is opened again.
  */
-static bool find_match(const struct ssbatch_stage *stage, struct ssbatch_act *act) {
-    char path[PATH_ROOM];
+static bool find_match(struct ssbatch_act *act) {
+    char path[40];
     char *line = NULL;
     size_t room = 0;
     ssize_t length;
     bool found = false;
     regmatch_t groups[2];
-    put_output_path(path, stage, act, "stdout");
+    snprintf(path, sizeof path, "/proc/self/fd/%d", act->output);
     SS_OWNED(fclose) FILE *file = ss_input_stream(AT_FDCWD, path, INT64_MAX, NULL);
     if (file && fseeko(file, act->searched, SEEK_SET) < 0)
         return false;
@@ -290,7 +295,7 @@ static int await_ready(struct ssbatch_stage *stage, struct ssbatch_act *act) {
         if (!file)
             return -1;
     }
-    while (file ? access(file, F_OK) < 0 : act->line->regex && !find_match(stage, act)) {
+    while (file ? access(file, F_OK) < 0 : act->line->regex && !find_match(act)) {
         if (act->ended && !is_ok(act))
             return fail_status(stage, act);
         if (act->ended)
@@ -303,7 +308,7 @@ static int await_ready(struct ssbatch_stage *stage, struct ssbatch_act *act) {
 
 /* Fails the run if a command that has ended printed no line that matches its pattern. */
 static int check_output(struct ssbatch_stage *stage, struct ssbatch_act *act) {
-    if (!act->line->regex || find_match(stage, act))
+    if (!act->line->regex || find_match(act))
         return 0;
     return ss_error_fail(&stage->why, "%s: no line of the output of '%s' matched '%s'",
         call_act(act), ss_words_show(act->words[0]).text, ss_words_show(act->line->pattern).text);
