@@ -31,6 +31,11 @@ int ss_trust_user(struct ss_trust *trust, const char *user, struct ss_error *err
         return ss_error_fail(error, "--trust-owner: there is no user %s: use a name or a number",
             ss_words_show(user).text);
     trust->has_user = true;
+    trust->has_user = !ss_walk_is_unknown(trust->user);
+    if (!trust->has_user)
+        return ss_error_fail(error,
+            "--trust-owner: files of %s may be of any user whom this user namespace lacks",
+            ss_words_show(user).text);
     trust->user = entry ? entry->pw_uid : (uid_t)number;
     return 0;
 }
@@ -46,7 +51,10 @@ static int refuse_owner(
     const struct ss_trust *trust, uid_t owner, const char *path, struct ss_error *error) {
     struct ss_walk_user name = ss_walk_user_name(owner), own = ss_walk_user_name(geteuid());
     const char *who = name.is_number ? name.text + strlen("user ") : name.text;
-    if (trust->can_trust)
+    if (ss_walk_is_unknown(owner))
+        ss_error_fail(error, "%s belongs to %s, who may be any user whom this user namespace lacks",
+            path, name.text);
+    else if (trust->can_trust)
         ss_error_fail(error,
             "%s belongs to %s, whose commands %s would carry out: use sudo -u %s%s%s, or "
             "--trust-owner %s",

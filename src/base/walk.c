@@ -37,6 +37,9 @@ struct steps {
 /* The kernel shows this user as the owner of files of users that the namespace lacks. */
 #define UNMAPPED 65534
 
+/* All users; the last number is none. */
+#define USERS 4294967295U
+
 #define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct ss_walk_user ss_walk_user_name(uid_t user) {
@@ -49,22 +52,24 @@ struct ss_walk_user ss_walk_user_name(uid_t user) {
     return name;
 }
 
-/* Without /proc this is unknown, and counts as not mapped. */
-static bool is_mapped(uid_t user) {
-    unsigned long inside, outside, count;
-    bool found = false;
+/*
+ * Returns whether the namespace has all users of the machine. If it has only some, UNMAPPED may be
+ * one of them, but also any other user. Without /proc this is unknown, and counts as not.
+ */
+static bool has_all_users(void) {
+    unsigned long long count, sum = 0;
     SS_OWNED(fclose) FILE *map = fopen("/proc/self/uid_map", "re");
-    while (map && !found && fscanf(map, "%lu %lu %lu", &inside, &outside, &count) == 3)
-        found = user >= inside && user - inside < count;
-    return found;
+    while (map && fscanf(map, "%*u %*u %llu", &count) == 1)
+        sum += count;
+    return sum >= USERS;
 }
 
-static bool is_unknown(uid_t user) {
-    return user == UNMAPPED && !is_mapped(user);
+bool ss_walk_is_unknown(uid_t user) {
+    return user == UNMAPPED && !has_all_users();
 }
 
 bool ss_walk_is_trusted(uid_t user) {
-    return (user == geteuid() || user == 0) && !is_unknown(user);
+    return (user == geteuid() || user == 0) && !ss_walk_is_unknown(user);
 }
 
 SS_FORMAT(2, 3) static int refuse(struct ss_walk *walk, const char *format, ...) {
@@ -98,7 +103,7 @@ static bool is_of_system(const struct stat *link, const struct stat *folder) {
     struct stat status;
     if (stat("/", &status) < 0 || link->st_uid != status.st_uid)
         return false;
-    bool found = !is_unknown(link->st_uid);
+    bool found = !ss_walk_is_unknown(link->st_uid);
     for (size_t i = 0; !found && !is_open(folder) && i < sizeof known / sizeof *known; i++)
         found = stat(known[i], &status) == 0 && is_same(&status, folder);
     return found;
@@ -111,7 +116,7 @@ static int judge_link(struct ss_walk *walk, const char *name, const struct stat 
         return -errno;
     if (ss_walk_is_trusted(link->st_uid) || is_of_system(link, &folder))
         return 0;
-    if (is_unknown(link->st_uid) || link->st_uid != folder.st_uid ||
+    if (ss_walk_is_unknown(link->st_uid) || link->st_uid != folder.st_uid ||
         (walk->is_bound && walk->user != link->st_uid))
         return refuse_link(walk, name, link->st_uid);
     walk->is_bound = true;
@@ -334,7 +339,7 @@ static int judge_file(struct ss_walk *walk, const struct stat *file) {
     if (fstat(walk->folder, &folder) < 0)
         return -errno;
     bool is_ours = ss_walk_is_trusted(file->st_uid) ||
-                   (file->st_uid == folder.st_uid && !is_unknown(file->st_uid));
+                   (file->st_uid == folder.st_uid && !ss_walk_is_unknown(file->st_uid));
     if (!S_ISREG(file->st_mode))
         return judge_special(walk, file, &folder, is_ours);
     if (!is_ours || (walk->is_bound && file->st_uid != walk->user))

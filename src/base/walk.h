@@ -89,10 +89,10 @@ struct ss_walk_user {
 /* Returns the name of a user, or "user NUMBER". */
 struct ss_walk_user ss_walk_user_name(uid_t user);
 
-/*
- * Returns whether what this user owns is as good as our own: it is us or root. In a user namespace,
- * files whose users are not mapped may belong to any user.
- */
+/* Returns whether files of this user may belong to any user whom the user namespace lacks. */
+bool ss_walk_is_unknown(uid_t user);
+
+/* Returns whether what this user owns is as good as our own: it is us or root, and known. */
 bool ss_walk_is_trusted(uid_t user);
 
 #endif
