@@ -94,6 +94,11 @@ static bool is_same(const struct stat *one, const struct stat *other) {
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
+/* Returns whether nobody but us and root can make another name of a file in a folder. */
+static bool is_closed(const struct stat *folder) {
+    return ss_walk_is_trusted(folder->st_uid) && !is_open(folder);
+}
+
 /*
  * Links of the owner of / are part of the system, such as /var/run. If that owner is not mapped,
  * the user of the link may be any other: then only in folders that no other user can own.
@@ -114,7 +119,11 @@ static int judge_link(struct ss_walk *walk, const char *name, const struct stat 
     struct stat folder;
     if (fstat(walk->folder, &folder) < 0)
         return -errno;
-    if (ss_walk_is_trusted(link->st_uid) || is_of_system(link, &folder))
+    bool is_ours = ss_walk_is_trusted(link->st_uid);
+    if (is_ours && link->st_nlink > 1 && !is_closed(&folder))
+        return refuse(walk, "%s is a link with another name (a hard link): name its target",
+            ss_words_show(name).text);
+    if (is_ours || is_of_system(link, &folder))
         return 0;
     if (ss_walk_is_unknown(link->st_uid) || link->st_uid != folder.st_uid ||
         (walk->is_bound && walk->user != link->st_uid))
@@ -322,13 +331,14 @@ void ss_walk_end(struct ss_walk *walk) {
     walk->folder = -1;
 }
 
-/* A FIFO that another user has put where all users may create files may have any reader. */
+/* A FIFO that another user has put where others may create files may have any reader. */
 static int judge_special(
     struct ss_walk *walk, const struct stat *file, const struct stat *folder, bool is_ours) {
     if (S_ISBLK(file->st_mode))
         return refuse(walk, "it is a block device");
-    if (S_ISFIFO(file->st_mode) && !is_ours && folder->st_mode & S_ISVTX && is_open(folder))
-        return refuse(walk, "it is a pipe of %s in a folder open to all users: choose another path",
+    if (S_ISFIFO(file->st_mode) && !is_ours && is_open(folder))
+        return refuse(walk,
+            "it is a pipe of %s in a folder open to other users: choose another path",
             ss_walk_user_name(file->st_uid).text);
     return S_ISDIR(file->st_mode) ? -EISDIR : 0;
 }
@@ -370,6 +380,9 @@ static int open_existing(struct ss_walk *walk, int flags) {
     int judged = judge_file(walk, &status);
     if (judged < 0)
         return judged;
+    if (walk->is_state && S_ISREG(status.st_mode) &&
+        (!ss_walk_is_trusted(status.st_uid) || is_open(&status)))
+        return unlinkat(walk->folder, walk->name, 0) < 0 && errno != ENOENT ? -errno : -ENOENT;
     if (S_ISREG(status.st_mode) && flags & O_TRUNC && ftruncate(file, 0) < 0)
         return -errno;
     if (!(flags & O_NONBLOCK))
@@ -385,9 +398,6 @@ int ss_walk_open(struct ss_walk *walk, int flags) {
     int judged = walk->exists ? judge_file(walk, &walk->status) : 0;
     if (judged < 0)
         return judged;
-    if (walk->is_state && S_ISREG(status.st_mode) &&
-        (!ss_walk_is_trusted(status.st_uid) || is_open(&status)))
-        return unlinkat(walk->folder, walk->name, 0) < 0 && errno != ENOENT ? -errno : -ENOENT;
     for (int i = 0; i < ATTEMPTS_MAX; i++) {
         int file = walk->exists ? open_existing(walk, flags) : -ENOENT;
         if (file != -ENOENT)
@@ -509,6 +519,14 @@ static FILE *open_stream(int opened, int flags, struct ss_error *error) {
     return stream;
 }
 
+FILE *ss_walk_stream(const char *path, int flags, struct ss_error *error) {
+    return open_stream(ss_walk_open_path(path, O_WRONLY | flags, error), flags, error);
+}
+
+FILE *ss_walk_state_stream(const char *path, struct ss_error *error) {
+    return open_stream(ss_walk_open_state(path, O_WRONLY | O_TRUNC, error), O_TRUNC, error);
+}
+
 int ss_walk_folder_path(const char *path, int flags, struct ss_error *error) {
     struct ss_walk walk;
     int status = ss_walk_begin(&walk, path);
@@ -524,13 +542,5 @@ int ss_walk_open_below(int folder, const char *name, int flags, struct ss_error 
 int ss_walk_folder_below(int folder, const char *name, int flags, struct ss_error *error) {
     struct ss_walk walk;
     int status = ss_walk_below(&walk, folder, name);
-FILE *ss_walk_stream(const char *path, int flags, struct ss_error *error) {
-    return open_stream(ss_walk_open_path(path, O_WRONLY | flags, error), flags, error);
-}
-
-FILE *ss_walk_state_stream(const char *path, struct ss_error *error) {
-    return open_stream(ss_walk_open_state(path, O_WRONLY | O_TRUNC, error), O_TRUNC, error);
-}
-
     return finish(&walk, status < 0 ? status : ss_walk_folder(&walk, flags), error);
 }

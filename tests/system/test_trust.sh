@@ -379,7 +379,7 @@ hard_links_and_files_of_others_are_not_emptied() { # case
     is mine theirs
     mkfifo pipe
     chown "$mallory" pipe
-    refuses 125 "it is a pipe of nobody in a folder open to all users" ssload --count 1 --interval 0.01s --output pipe
+    refuses 125 "it is a pipe of nobody in a folder open to other users" ssload --count 1 --interval 0.01s --output pipe
 }
 
 # Outputs that users rely on.

@@ -129,6 +129,23 @@ TEST_WITH(links_of_others_are_refused, begin_with_users, NULL) {
     tree_assert_file("file", "text\n");
 }
 
+/* Unless the kernel protects hard links, another user can make another name of any link. */
+TEST_WITH(links_with_two_names_are_refused_where_others_may_write, begin_with_users, NULL) {
+    char other[300];
+    tree_write("shared/some", "");
+    tree_link(tree_path("file"), "link");
+    snprintf(other, sizeof other, "%s", tree_path("shared/link"));
+    assert_int_equal(link(tree_path("link"), other), 0);
+    expect_to_reach(other, "file");
+    tree_set_mode("shared", 01777);
+    expect_refusal(other, "link is a link with another name");
+    tree_set_mode("shared", 0755);
+    tree_give("shared", ALICE);
+    expect_refusal(other, "link is a link with another name");
+    assert_int_equal(unlink(tree_path("link")), 0);
+    expect_to_reach(other, "file");
+}
+
 TEST_WITH(links_of_two_users_are_refused, begin_with_users, NULL) {
     tree_write("alice/some", "");
     tree_write("bob/file", "");
@@ -167,23 +184,6 @@ TEST(files_with_two_names_are_not_emptied) {
     tree_assert_file("file", "text\n");
 }
 
-TEST_WITH(pipes_of_others_in_shared_folders_are_refused, begin_with_users, NULL) {
-    tree_write("shared/some", "");
-    assert_int_equal(mkfifo(tree_path("shared/pipe"), 0666), 0);
-    SS_OWNED(close) int reader = open(tree_path("shared/pipe"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    tree_set_mode("shared", 01777);
-    SS_OWNED(close) int own = open_path(tree_path("shared/pipe"), O_WRONLY);
-    assert_that(own, >=, 0);
-    assert_int_equal(fcntl(own, F_GETFL) & O_NONBLOCK, 0);
-    tree_give("shared/pipe", ALICE);
-    expect_refusal(tree_path("shared/pipe"), "it is a pipe of ");
-    tree_give("shared", ALICE);
-    SS_OWNED(close) int theirs = open_path(tree_path("shared/pipe"), O_WRONLY);
-    assert_that(theirs, >=, 0);
-}
-
-TEST(a_pipe_without_a_reader_is_not_waited_for) {
-    tree_new();
 static mode_t mode_of(int file) {
     struct stat status;
     assert_int_equal(fstat(file, &status), 0);
@@ -220,6 +220,25 @@ TEST_WITH(others_cannot_write_to_state, begin_with_users, NULL) {
     assert_fails(ss_walk_open_state(tree_path("home/file"), O_WRONLY, &error), error, "belongs to");
 }
 
+TEST_WITH(pipes_of_others_in_shared_folders_are_refused, begin_with_users, NULL) {
+    tree_write("shared/some", "");
+    assert_int_equal(mkfifo(tree_path("shared/pipe"), 0666), 0);
+    SS_OWNED(close) int reader = open(tree_path("shared/pipe"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    tree_set_mode("shared", 01777);
+    SS_OWNED(close) int own = open_path(tree_path("shared/pipe"), O_WRONLY);
+    assert_that(own, >=, 0);
+    assert_int_equal(fcntl(own, F_GETFL) & O_NONBLOCK, 0);
+    tree_give("shared/pipe", ALICE);
+    expect_refusal(tree_path("shared/pipe"), "it is a pipe of ");
+    tree_set_mode("shared", 0777);
+    expect_refusal(tree_path("shared/pipe"), "it is a pipe of ");
+    tree_give("shared", ALICE);
+    SS_OWNED(close) int theirs = open_path(tree_path("shared/pipe"), O_WRONLY);
+    assert_that(theirs, >=, 0);
+}
+
+TEST(a_pipe_without_a_reader_is_not_waited_for) {
+    tree_new();
     assert_int_equal(mkfifo(tree_path("pipe"), 0666), 0);
     expect_refusal(tree_path("pipe"), strerror(ENXIO));
 }
