@@ -30,13 +30,12 @@ int ss_trust_user(struct ss_trust *trust, const char *user, struct ss_error *err
     if (!entry && !is_number)
         return ss_error_fail(error, "--trust-owner: there is no user %s: use a name or a number",
             ss_words_show(user).text);
-    trust->has_user = true;
+    trust->user = entry ? entry->pw_uid : (uid_t)number;
     trust->has_user = !ss_walk_is_unknown(trust->user);
     if (!trust->has_user)
         return ss_error_fail(error,
             "--trust-owner: files of %s may be of any user whom this user namespace lacks",
             ss_words_show(user).text);
-    trust->user = entry ? entry->pw_uid : (uid_t)number;
     return 0;
 }
 
@@ -108,6 +107,26 @@ int ss_state_check(
     if (fstat(file, &status) < 0)
         return fail(path, error);
     return status.st_mode & OTHERS_WRITE ? refuse_mode(path, error) : 0;
+}
+
+int ss_state_check_parent(
+    int folder, const struct ss_trust *trust, const char *path, struct ss_error *error) {
+    struct stat status;
+    if (fstat(folder, &status) < 0)
+        return fail(path, error);
+    bool is_trusted =
+        ss_walk_is_trusted(status.st_uid) || (trust->has_user && status.st_uid == trust->user);
+    if (is_trusted && (!(status.st_mode & OTHERS_WRITE) || status.st_mode & S_ISVTX))
+        return 0;
+    if (!is_trusted)
+        ss_error_fail(error, "%s belongs to %s: choose another folder", path,
+            ss_walk_user_name(status.st_uid).text);
+    else
+        ss_error_fail(error,
+            "%s: other users may rename files in it: choose another folder, or call chmod +t %s",
+            path, ss_words_show(path).text);
+    errno = EACCES;
+    return -1;
 }
 
 /* Takes a descriptor, which it closes if it is refused. */

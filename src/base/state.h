@@ -49,6 +49,13 @@ SS_MUST_USE SS_NONNULL(2, 3) int ss_state_check(
     int file, const struct ss_trust *trust, const char *path, struct ss_error *error);
 
 /*
+ * Fails unless nobody else can rename what we make in this open folder, and put something else in
+ * its place: others may not write to it, or it has the sticky bit.
+ */
+SS_MUST_USE SS_NONNULL(2, 3) int ss_state_check_parent(
+    int folder, const struct ss_trust *trust, const char *path, struct ss_error *error);
+
+/*
  * Opens a file for flock(), which needs no more than permission to read: only its owner has it. A
  * lock file that others may open is replaced.
  */

@@ -23,6 +23,7 @@ struct carried {
     struct ssbatch_path result; /* path of the result in the hidden folder */
     char scratch[SSBATCH_PATH]; /* the hidden folder, or one in memory */
     char out[SSBATCH_PATH];     /* folder in `scratch` with what is kept */
+    int memory;                 /* `scratch` in memory, or -1; owned */
     bool is_done;               /* an earlier attempt has a result */
     struct ssbatch_stage stage;
 };
@@ -84,14 +85,17 @@ static int note_journal(const struct carried *carried, bool copies, struct ss_er
 /*
  * Makes the folder in memory. A run that continues an earlier attempt also finds its files there.
  */
-static int make_memory(const struct carried *carried, struct ss_error *error) {
-    if (!carried->carrier->memory)
+static int make_memory(struct carried *carried, struct ss_error *error) {
+    const struct ssbatch_carrier *carrier = carried->carrier;
+    if (!carrier->memory)
         return 0;
-    if (mkdir(carried->scratch, 0700) < 0)
-        return ss_paths_fail(carried->scratch, error);
-    if (mkdir(carried->out, 0777) < 0)
+    carried->memory =
+        ssbatch_disk_open_private(carried->scratch, &carrier->study.trust, true, error);
+    if (carried->memory < 0)
+        return -1;
+    if (mkdirat(carried->memory, SSBATCH_RESULT, 0777) < 0)
         return ss_paths_fail(carried->out, error);
-    return ssbatch_disk_copy_tree(carried->result.text, carried->out, error);
+    return ssbatch_disk_copy_tree(-1, carried->result.text, carried->memory, carried->out, error);
 }
 
 /*
@@ -207,7 +211,8 @@ static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt
     int status = 0;
     ssbatch_stage_remove_empty_output(&carried->stage);
     if (carrier->memory)
-        status = ssbatch_disk_copy_tree(carried->out, carried->result.text, error);
+        status =
+            ssbatch_disk_copy_tree(carried->memory, carried->out, -1, carried->result.text, error);
     /*
      * Fails the run, because otherwise each call would repeat it. The files of a kept run remain in
      * memory until they are made readable.
@@ -245,7 +250,7 @@ static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt
 
 static int carry_locked(struct ssbatch_carrier *carrier, const struct ssbatch_run *run,
     uint64_t number, bool is_done, struct ssbatch_attempt *attempt, struct ss_error *error) {
-    struct carried carried = {.carrier = carrier, .run = run, .is_done = is_done};
+    struct carried carried = {.carrier = carrier, .run = run, .is_done = is_done, .memory = -1};
     struct ss_error left = {0};
     int status = ssbatch_run_status(&carrier->study, run->name, error);
     if (status < 0)
@@ -273,6 +278,7 @@ static int carry_locked(struct ssbatch_carrier *carrier, const struct ssbatch_ru
         status = keep(&carried, number, attempt, error);
     if (carried.stage.lines)
         ssbatch_stage_free(&carried.stage);
+    ss_owned_close(&carried.memory);
     return status;
 }
 

@@ -233,7 +233,7 @@ static void remove_tree(const char *path) {
 
 static void copy_tree(const char *path, const char *copy) {
     struct ss_error error = {0};
-    assert_int_equal(ssbatch_disk_copy_tree(tree_path(path), tree_path(copy), &error), 0);
+    assert_int_equal(ssbatch_disk_copy_tree(-1, tree_path(path), -1, tree_path(copy), &error), 0);
 }
 
 /* A later copy has no files that were removed from the original, or replaced by folders or links.
@@ -324,6 +324,7 @@ TEST_WITH(journals_of_a_dead_call_are_undone, make_study, NULL) {
     char path[600];
     open_call(&call);
     make_folder("ram");
+    tree_set_mode("ram", 0700);
     tree_write("ram/file", "x");
     snprintf(path, sizeof path, "folder /tmp\nafter close a 'x y'\nremove %s/ram\n", tree_root);
     note_journal(&call, "", "folder /var\nafter stop all\n");
@@ -348,6 +349,7 @@ TEST_WITH(journals_have_the_statuses_of_an_after, make_study, NULL) {
 static void leave_files(struct ssbatch_call *call) {
     char journal[600];
     make_folder("ram");
+    tree_set_mode("ram", 0700);
     make_folder("ram/result");
     tree_write("ram/result/half", "x");
     snprintf(

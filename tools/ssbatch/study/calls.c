@@ -176,13 +176,10 @@ struct undoing {
  * have files of its own. The lock excludes other attempts; this call may already hold it, or a
  * keeper have inherited it from the dead call. Once the run has been finished, its folder is gone.
  */
-static int copy_result(const struct undoing *undoing, const char *scratch, const char *result,
-    struct ss_error *error) {
+static int copy_result(const struct undoing *undoing, int scratch, const char *kept,
+    const char *result, struct ss_error *error) {
     const struct ssbatch_study *study = undoing->study;
     struct ssbatch_holder holder = {0};
-    char kept[SSBATCH_PATH];
-    if (ssbatch_disk_path(kept, scratch, SSBATCH_RESULT, error) < 0)
-        return -1;
     int lock = ssbatch_study_lock_run(study, undoing->name, &holder, error);
     bool is_ours = (holder.pid == getpid() || holder.pid == undoing->pid) &&
                    strcmp(holder.host, study->host) == 0;
@@ -193,12 +190,26 @@ static int copy_result(const struct undoing *undoing, const char *scratch, const
         return -1;
     int status = has_claim(study, undoing->name, undoing->mark, error);
     if (status > 0)
-        status = ssbatch_disk_is_own(kept) && ssbatch_disk_is_own(result)
-                     ? ssbatch_disk_copy_tree(kept, result, error)
+        status = faccessat(scratch, SSBATCH_RESULT, F_OK, 0) == 0 && ssbatch_disk_is_own(result)
+                     ? ssbatch_disk_copy_tree(scratch, kept, -1, result, error)
                      : 0;
     if (lock >= 0)
         ssbatch_study_unlock_run(study, undoing->name, lock);
     return status;
+}
+
+/* Removes a folder in memory, after its result was copied to `result`, unless that is NULL. */
+static int undo_memory(const struct undoing *undoing, const char *path, const char *result) {
+    char kept[SSBATCH_PATH];
+    SS_OWNED(close)
+    int scratch = ssbatch_disk_open_private(path, &undoing->study->trust, false, NULL);
+    if (scratch < 0)
+        return 0; /* another user may have made it, or a link, at its name */
+    if (ssbatch_disk_path(kept, path, SSBATCH_RESULT, undoing->error) < 0 ||
+        (result && undoing->copies &&
+            copy_result(undoing, scratch, kept, result, undoing->error) < 0))
+        return -1;
+    return ssbatch_disk_remove_tree(path, undoing->error);
 }
 
 static void undo_line(struct undoing *undoing, const char *line) {
@@ -210,11 +221,7 @@ static void undo_line(struct undoing *undoing, const char *line) {
     } else if (count == 2 && strcmp(words[0], "folder") == 0) {
         snprintf(undoing->folder, sizeof undoing->folder, "%s", words[1]);
     } else if ((count == 2 || count == 3) && strcmp(words[0], "remove") == 0) {
-        bool is_own = ssbatch_disk_is_own(words[1]);
-        if (is_own && words[2] && undoing->copies)
-            status = copy_result(undoing, words[1], words[2], undoing->error);
-        if (is_own && status >= 0)
-            status = ssbatch_disk_remove_tree(words[1], undoing->error);
+        status = undo_memory(undoing, words[1], words[2]);
     } else if (count == 2 && strcmp(words[0], "statuses") == 0) {
         snprintf(undoing->ok, sizeof undoing->ok, "%s", words[1]);
     } else if (count >= 2 && strcmp(words[0], "after") == 0) {

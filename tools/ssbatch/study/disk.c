@@ -11,7 +11,6 @@
 
 #include "base/owned.h"
 #include "base/paths.h"
-#include "base/state.h"
 #include "base/streams.h"
 #include "base/walk.h"
 #include "base/whole_file.h"
@@ -45,6 +44,16 @@ static int open_parent(const char *path, const char **name, struct ss_error *err
         ss_error_fail(error, "%s: %s", path, why.message);
     errno = number;
     return folder;
+}
+
+/* The same for a file of a folder that is open, unless this is -1. */
+static int duplicate_parent(
+    int folder, const char *path, const char **name, struct ss_error *error) {
+    if (folder < 0)
+        return open_parent(path, name, error);
+    *name = strrchr(path, '/') + 1;
+    int copy = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    return copy < 0 ? ss_paths_fail(path, error) : copy;
 }
 
 /* Opens a folder in another one, with the name of a file for messages. */
@@ -190,6 +199,28 @@ int ssbatch_disk_write(
 bool ssbatch_disk_is_own(const char *path) {
     struct stat status;
     return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+}
+
+int ssbatch_disk_open_private(
+    const char *path, const struct ss_trust *trust, bool makes, struct ss_error *error) {
+    const char *name;
+    char folder[SSBATCH_PATH];
+    struct stat status;
+    SS_OWNED(close) int parent = open_parent(path, &name, error);
+    if (parent < 0)
+        return -1;
+    snprintf(folder, sizeof folder, "%.*s", (int)(name - path - (name > path + 1)), path);
+    if (ss_state_check_parent(parent, trust, folder, error) < 0)
+        return -1;
+    if (makes && mkdirat(parent, name, 0700) < 0)
+        return ss_paths_fail(path, error);
+    SS_OWNED(close)
+    int opened = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (opened < 0 || fstat(opened, &status) < 0)
+        return ss_paths_fail(path, error);
+    if (status.st_uid != geteuid() || status.st_mode & (S_IRWXG | S_IRWXO))
+        return ss_error_fail(error, "%s: other users may write to it", path);
+    return ss_owned_take(&opened);
 }
 
 /*
@@ -356,10 +387,12 @@ static int copy_tree(int from_parent, const char *from_name, const char *from, i
     return each_entry(source, from, copy_entry, &copying, error);
 }
 
-int ssbatch_disk_copy_tree(const char *from, const char *to, struct ss_error *error) {
+int ssbatch_disk_copy_tree(
+    int from_folder, const char *from, int to_folder, const char *to, struct ss_error *error) {
     const char *from_name, *to_name;
-    SS_OWNED(close) int from_parent = open_parent(from, &from_name, error);
-    SS_OWNED(close) int to_parent = from_parent < 0 ? -1 : open_parent(to, &to_name, error);
+    SS_OWNED(close) int from_parent = duplicate_parent(from_folder, from, &from_name, error);
+    SS_OWNED(close)
+    int to_parent = from_parent < 0 ? -1 : duplicate_parent(to_folder, to, &to_name, error);
     if (to_parent < 0)
         return -1;
     return copy_tree(from_parent, from_name, from, to_parent, to_name, to, error);

@@ -7,6 +7,8 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
+#include "base/state.h"
+
 /*
  * Files that survive a power cut. Trees are opened folder by folder, so that nobody who may write
  * to one of them leads us out of it.
@@ -42,11 +44,15 @@ SS_MUST_USE SS_NONNULL(2, 3) int ssbatch_disk_unlink(
 SS_MUST_USE SS_NONNULL(2, 3, 4) int ssbatch_disk_write(
     int folder, const char *name, const char *path, const char *text, struct ss_error *error);
 
-/*
- * Returns whether this is a folder of this user. Where all users may write, such as /dev/shm,
- * another user can guess the name of a folder and make it, or a link, first.
- */
+/* Returns whether this is a folder of this user. */
 SS_NONNULL() bool ssbatch_disk_is_own(const char *path);
+
+/*
+ * Opens a folder that only this user may enter, in one where nobody else can exchange it, such as
+ * /dev/shm. `makes`: a new one. Returns a descriptor.
+ */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_open_private(
+    const char *path, const struct ss_trust *trust, bool makes, struct ss_error *error);
 
 /*
  * Removes a tree, without a sync; succeeds if it does not exist. Removes what it can, also from
@@ -56,12 +62,13 @@ SS_NONNULL() bool ssbatch_disk_is_own(const char *path);
 SS_NONNULL(1) int ssbatch_disk_remove_tree(const char *path, struct ss_error *error);
 
 /*
- * Makes a folder, which must exist, a copy of another one, without a sync: adds, replaces and
+ * Makes a folder, which must exist, a copy of another one, without a sync. Each is in a folder that
+ * is open, or -1 to find that by the path. The copy adds, replaces and
  * removes files. Links are copied as such, pipes and sockets are not. Files and folders become
  * readable for their owner, and copies of folders writable. Returns SSBATCH_UNREADABLE if only
  * files that this user must not read are missing in the copy.
  */
-SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_copy_tree(
-    const char *from, const char *to, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(2, 4) int ssbatch_disk_copy_tree(
+    int from_folder, const char *from, int to_folder, const char *to, struct ss_error *error);
 
 #endif
