@@ -687,6 +687,32 @@ sockets_are_not_made_through_links_of_another_user() { # case
     refuses 1 "is a link of nobody: name its target" timeout 100 ssburn serve --listen "$theirs/through/socket"
     refuses 1 "exists and is not a socket" timeout 100 ssburn serve --listen "$theirs/socket"
     ! is_built ssrequest || refuses 125 "is a link of nobody: name its target" \
+# What is in the folder of a place names processes that root ends.
+places_of_another_user_are_refused() { # case
+    local place=$build/libexec/showstopper/showstopper-place
+    begin
+    [ -x "$place" ] || skip "left-out: built without showstopper-place"
+    mkdir "$victim/folder/p"
+    ln -s "$victim/folder" "$theirs/places"
+    chown -h "$mallory" "$theirs/places"
+    refuses 1 "theirs/places is a link of nobody: name its target" \
+        env SHOWSTOPPER_PLACES="$theirs/places" "$place" close p -- "$(type -P true)"
+    [ -d "$victim/folder/p" ] || fail "our folder was removed"
+    rmdir "$victim/folder/p"
+    rm "$theirs/places"
+    mkdir -p "$theirs/places/p"
+    chown "$mallory" "$theirs/places"
+    refuses 1 "theirs/places belongs to nobody: choose another folder" \
+        env SHOWSTOPPER_PLACES="$theirs/places" "$place" close p -- "$(type -P true)"
+    chown 0 "$theirs/places"
+    chmod 777 "$theirs/places"
+    refuses 1 "theirs/places: other users may rename files in it" \
+        env SHOWSTOPPER_PLACES="$theirs/places" "$place" close p -- "$(type -P true)"
+    chmod 1777 "$theirs/places"
+    expect 0 env SHOWSTOPPER_PLACES="$theirs/places" "$place" close p -- "$(type -P true)"
+    [ ! -e "$theirs/places/p" ] || fail "the place remains"
+}
+
         ssrequest --rate 1 --duration 1s --control "$theirs/through/socket" http://127.0.0.1:9
     unharmed
     "${as[@]}" ln -s . "$theirs/own"

@@ -13,6 +13,7 @@
 
 #include "base/owned.h"
 #include "base/state.h"
+#include "base/walk.h"
 #include "base/words.h"
 
 #define POLLING 10 /* milliseconds */
@@ -60,10 +61,37 @@ void ssplace_free(struct ssplace *place) {
     place->state = NULL;
 }
 
+/*
+ * Opens the folder of all places, in which nobody else may exchange ours. Returns SS_STATE_ABSENT
+ * if there is none. `makes`: creates it.
+ */
+static int open_places(const struct ssplace *place, bool makes, struct ss_error *error) {
+    static const struct ss_trust trust;
+    struct ss_walk walk;
+    int status = ss_walk_begin(&walk, place->folder);
+    bool is_absent = status == -ENOENT && !makes;
+    if (status == 0 && makes && !walk.exists && mkdirat(walk.folder, walk.name, 0755) < 0 &&
+        errno != EEXIST)
+        status = -errno;
+    SS_OWNED(close) int folder = status < 0 ? status : ss_walk_folder(&walk, O_RDONLY);
+    is_absent |= status == 0 && folder == -ENOENT; /* another command may have just removed it */
+    if (folder < 0 && !is_absent)
+        ss_error_fail(error, "%s: %s", place->folder, ss_walk_explain(&walk, folder));
+    ss_walk_end(&walk);
+    errno = folder < 0 ? -folder : 0;
+    if (folder < 0)
+        return is_absent ? SS_STATE_ABSENT : -1;
+    return ss_state_check_parent(folder, &trust, place->folder, error) < 0 ? -1
+                                                                           : ss_owned_take(&folder);
+}
+
 /* Its files name processes that are ended, so it must be ours. */
 static int open_state(const struct ssplace *place, struct ss_error *error) {
     static const struct ss_trust trust;
-    return ss_state_folder(AT_FDCWD, place->state, &trust, false, place->state, error);
+    SS_OWNED(close) int places = open_places(place, false, error);
+    if (places < 0)
+        return places;
+    return ss_state_folder(places, place->name, &trust, false, place->state, error);
 }
 
 FILE *ssplace_open(const struct ssplace *place, const char *file, const char *mode) {
@@ -118,28 +146,26 @@ int ssplace_read(
     return 0;
 }
 
-/* Returns whether the descriptor refers to the folder that now has this path. */
-static bool is_current(int folder, const char *path) {
-    struct stat opened, named;
-    return fstat(folder, &opened) == 0 && stat(path, &named) == 0 &&
-           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
-}
-
 /*
  * Locks the place and creates its folder, which another command may remove at any time. Returns 0,
  * -EWOULDBLOCK if another process holds the lock, or another negative errno.
  */
 static int try_lock(struct ssplace *place, struct ss_error *error) {
+    static const struct ss_trust trust;
     for (;;) {
-        if ((mkdir(place->folder, 0755) < 0 && errno != EEXIST) ||
-            (mkdir(place->state, 0700) < 0 && errno != EEXIST && errno != ENOENT))
+        SS_OWNED(close) int places = open_places(place, true, error);
+        if (places == SS_STATE_ABSENT)
+            continue;
+        if (places < 0 ||
+            (mkdirat(places, place->name, 0700) < 0 && errno != EEXIST && errno != ENOENT))
             return -errno;
-        SS_OWNED(close) int lock = open_state(place, error);
+        SS_OWNED(close)
+        int lock = ss_state_folder(places, place->name, &trust, false, place->state, error);
         if (lock == SS_STATE_ABSENT)
             continue;
         if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0)
             return -errno;
-        if (is_current(lock, place->state)) {
+        if (ss_lock_has_name(lock, places, place->name)) {
             place->lock = ss_owned_take(&lock);
             return 0;
         }
@@ -264,8 +290,11 @@ int ssplace_clear(const struct ssplace *place, char *environment, struct ss_erro
 }
 
 void ssplace_remove(struct ssplace *place) {
-    rmdir(place->state);
-    rmdir(place->folder); /* fails if there are other places */
+    SS_OWNED(close) int places = open_places(place, false, NULL);
+    if (places >= 0) {
+        unlinkat(places, place->name, AT_REMOVEDIR);
+        ss_walk_remove_folder(places, place->folder); /* fails if there are other places */
+    }
     unlock(place);
 }
 
@@ -286,7 +315,8 @@ static int take_over(struct ssplace *place, struct ss_error *error) {
 }
 
 int ssplace_close(struct ssplace *place, char *environment, struct ss_error *error) {
-    if (access(place->state, F_OK) < 0 && !named_group_exists(place->group, place->roots))
+    SS_OWNED(close) int state = open_state(place, error);
+    if (state == SS_STATE_ABSENT && !named_group_exists(place->group, place->roots))
         return 0;
     if (take_over(place, error) < 0)
         return -1;
