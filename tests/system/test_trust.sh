@@ -530,7 +530,16 @@ catalogues_of_another_user_are_refused() { # case
     printf '[mine]\ncommand = touch %s/theirs\n' "$PWD" >"$theirs/.config/showstopper/workloads"
     chown -R "$mallory" "$theirs/.config"
     refuses 125 "workloads belongs to nobody" env HOME="$theirs" ssbatch --list-workloads
+    # A file of root that the user has moved there, or a link to one.
     chown 0 "$theirs/.config/showstopper/workloads"
+    refuses 125 "workloads: its folder belongs to nobody" env HOME="$theirs" ssbatch --list-workloads
+    mv "$theirs/.config/showstopper/workloads" "$folder/workloads"
+    ln -s "$folder/workloads" "$theirs/.config/showstopper/workloads"
+    chown -h "$mallory" "$theirs/.config/showstopper/workloads"
+    refuses 125 "workloads is a link of nobody" env HOME="$theirs" ssbatch --list-workloads
+    rm "$theirs/.config/showstopper/workloads"
+    mv "$folder/workloads" "$theirs/.config/showstopper"
+    chown 0 "$theirs/.config/showstopper"
     expect 0 env HOME="$theirs" ssbatch --list-workloads
     says out mine
 }
@@ -678,15 +687,6 @@ trees_of_another_user_have_no_effect_elsewhere() { # case
     is "$theirs/tree/sys/a" old
 }
 
-sockets_are_not_made_through_links_of_another_user() { # case
-    begin
-    need_built ssburn
-    ln -s "$victim" "$theirs/through"
-    ln -s "$victim/socket" "$theirs/socket"
-    chown -h "$mallory" "$theirs"/*
-    refuses 1 "is a link of nobody: name its target" timeout 100 ssburn serve --listen "$theirs/through/socket"
-    refuses 1 "exists and is not a socket" timeout 100 ssburn serve --listen "$theirs/socket"
-    ! is_built ssrequest || refuses 125 "is a link of nobody: name its target" \
 # What is in the folder of a place names processes that root ends.
 places_of_another_user_are_refused() { # case
     local place=$build/libexec/showstopper/showstopper-place
@@ -713,6 +713,15 @@ places_of_another_user_are_refused() { # case
     [ ! -e "$theirs/places/p" ] || fail "the place remains"
 }
 
+sockets_are_not_made_through_links_of_another_user() { # case
+    begin
+    need_built ssburn
+    ln -s "$victim" "$theirs/through"
+    ln -s "$victim/socket" "$theirs/socket"
+    chown -h "$mallory" "$theirs"/*
+    refuses 1 "is a link of nobody: name its target" timeout 100 ssburn serve --listen "$theirs/through/socket"
+    refuses 1 "exists and is not a socket" timeout 100 ssburn serve --listen "$theirs/socket"
+    ! is_built ssrequest || refuses 125 "is a link of nobody: name its target" \
         ssrequest --rate 1 --duration 1s --control "$theirs/through/socket" http://127.0.0.1:9
     unharmed
     "${as[@]}" ln -s . "$theirs/own"

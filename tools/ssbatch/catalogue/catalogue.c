@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/grow.h"
@@ -15,6 +16,7 @@
 #include "base/state.h"
 #include "base/suggest.h"
 #include "base/units.h"
+#include "base/walk.h"
 #include "base/words.h"
 #include "platform/platform.h"
 
@@ -349,14 +351,35 @@ int ssbatch_catalogue_read(
     return file ? read_catalogue(catalogue, file, path, error) : ss_paths_fail(path, error);
 }
 
-/* Reads the user's catalogue, which no option names, so that sudo may find that of another user. */
-static int read_own(struct ssbatch_catalogue *catalogue, const char *path, struct ss_error *error) {
+/*
+ * Opens the user's catalogue, which no option names, so that sudo may find that of another user.
+ * Whoever owns its folder could put any file of root there. Returns SS_STATE_ABSENT if there is
+ * none.
+ */
+static int open_own(const char *path, struct ss_error *error) {
     static const struct ss_trust trust;
-    SS_OWNED(close) int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct ss_walk walk;
+    struct stat folder;
+    int status = ss_walk_begin(&walk, path);
+    SS_OWNED(close) int parent = walk.folder;
+    if (status < 0 && *walk.why)
+        return ss_error_fail(error, "%s: %s", path, walk.why);
+    if (status < 0 || parent < 0 || fstat(parent, &folder) < 0 ||
+        faccessat(parent, walk.name, R_OK, 0) < 0)
+        return SS_STATE_ABSENT;
+    SS_OWNED(close) int file = ss_state_file(parent, walk.name, O_RDONLY, &trust, path, error);
     if (file < 0)
-        return 0;
-    if (ss_state_check(file, &trust, path, error) < 0)
-        return -1;
+        return file;
+    if (!ss_walk_is_trusted(folder.st_uid))
+        return ss_error_fail(error, "%s: its folder belongs to %s: make it yours, or remove it",
+            path, ss_walk_user_name(folder.st_uid).text);
+    return ss_owned_take(&file);
+}
+
+static int read_own(struct ssbatch_catalogue *catalogue, const char *path, struct ss_error *error) {
+    SS_OWNED(close) int file = open_own(path, error);
+    if (file < 0)
+        return file == SS_STATE_ABSENT ? 0 : -1;
     SS_OWNED(fclose) FILE *stream = fdopen(file, "r");
     if (!stream)
         return ss_error_memory(error);
