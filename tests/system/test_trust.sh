@@ -206,6 +206,13 @@ folders_in_memory_cannot_be_exchanged() { # case
     [ ! -e carried-out ] || fail "it was carried out"
     chmod 1777 "$ram"
     expect 0 ssbatch --ram-folder "$ram" study plan
+    # The owner of a folder above it could still exchange it.
+    cat >further <<END
+run c takes 1s
+main -- sh -c 'echo ours >{out}/file; mv {scratch} $ram/moved; mkdir -m 700 {scratch} {out}; echo theirs >{out}/file'
+END
+    expect 0 ssbatch --ram-folder "$ram" other further
+    is other/c/file ours
     # The folder that a killed call has left is theirs, or open to them.
     call=study/.study/calls/$(uname -n):$(tr -d '\n' </proc/sys/kernel/random/boot_id | cut -c1-8):1:5
     mkdir -p "$call" study/.b.part/result "$ram/left/result"
