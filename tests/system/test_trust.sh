@@ -182,9 +182,11 @@ nobody_in_particular_is_not_trusted() { # case
 # The folder of a run belongs to root, but the other user may exchange it in that of the study.
 values_are_read_from_the_output_itself() { # case
     begin
+    # shellcheck disable=SC2016 # for sh
+    write_program serve '#!/bin/sh' 'mv "$1" moved; echo at theirs >"$1"; echo at ours; exec sleep 1000'
     cat >plan <<END
 run a takes 1s
-beside srv ready='^at (.+)\$' -- sh -c 'mv {out}/srv.stdout {out}/moved; echo at theirs >{out}/srv.stdout; echo at ours; exec sleep 1000'
+beside srv ready='^at (.+)\$' -- $PWD/serve {out}/srv.stdout
 main -- sh -c 'echo {srv.1} >$PWD/given'
 END
     expect 0 ssbatch study plan
