@@ -112,6 +112,16 @@ inside() (
     walk "$1/." >&2 && "${@:2}"
 )
 
+# can_write FILE: fails, and prints why, if a file cannot be written, or replaced through a link of another user.
+can_write() (
+    walk "$1" || exit
+    if [ -n "$about" ]; then
+        [ -w "./$last" ] && [ ! -d "./$last" ]
+    else
+        [ -w . ]
+    fi || { echo "$1 cannot be written" && exit 1; }
+)
+
 # write_whole FILE COMMAND...: writes the output of a command to a file, whole or not at all. Replaces an earlier file,
 # or the target of a link, and copies the mode of an own one. Writes to devices and pipes directly.
 write_whole() (

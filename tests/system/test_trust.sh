@@ -994,6 +994,44 @@ reports_of_experiments_follow_no_link() { # case
     is "$theirs/results/table.csv" a,b
 }
 
+outputs_of_guests_follow_no_link() { # case
+    local option
+    begin
+    mkdir guest
+    echo format=1 >guest/about
+    ln -s "$victim/file" "$theirs/link"
+    ln -s "$victim" "$theirs/through"
+    chown -h "$mallory" "$theirs/link" "$theirs/through"
+    echo ours >times.csv
+    for option in --clock --vcpu-times; do
+        refuses 125 "$option: $theirs/link is a link of nobody: name its target" \
+            "$experiments/run-in-guest" --guest guest "$option" "$theirs/link" --check -- true
+        refuses 125 "is a link of nobody: name its target" \
+            "$experiments/run-in-guest" --guest guest "$option" "$theirs/through/new" --check -- true
+        expect '*' "$experiments/run-in-guest" --guest guest "$option" times.csv --check -- true
+        is times.csv ours
+    done
+    unharmed
+}
+
+# The kernel of a guest reads all files of this machine, and writes to shared folders.
+guests_of_another_user_are_refused() { # case
+    local name
+    begin
+    mkdir "$theirs/guest"
+    echo format=1 >"$theirs/guest/about"
+    touch "$theirs/guest/kernel" "$theirs/guest/initrd"
+    for name in guest guest/about guest/kernel guest/initrd; do
+        chown "$mallory" "$theirs/$name"
+        refuses 125 "--guest: $theirs/$name belongs to nobody" \
+            "$experiments/run-in-guest" --guest "$theirs/guest" --check -- true
+        chown 0 "$theirs/$name"
+    done
+    ln -s guest "$theirs/link"
+    chown -h "$mallory" "$theirs/link"
+    refuses 125 "theirs/link is a link of nobody" "$experiments/run-in-guest" --guest "$theirs/link" --check -- true
+}
+
 comparisons_of_machines_follow_no_link() { # case
     local name
     need_built ssbatch
