@@ -112,6 +112,19 @@ inside() (
     walk "$1/." >&2 && "${@:2}"
 )
 
+# fixed_path FOLDER: prints the real path of a folder, for programs that cannot use an open one. Fails, and prints why,
+# unless only the caller and root may change the folder, and exchange it or one above.
+fixed_path() (
+    local path
+    walk "$1/." && judge . "$1" || exit
+    path=$(pwd -P)
+    until [ . -ef .. ]; do
+        cd .. || exit
+        is_settled || { echo "$1: other users can replace folders in $(pwd -P)" && exit 1; }
+    done
+    echo "$path"
+)
+
 # can_write FILE: fails, and prints why, if a file cannot be written, or replaced through a link of another user.
 can_write() (
     walk "$1" || exit

@@ -423,12 +423,13 @@ variables_do_not_end_containers() { # case
 
 # Runs the environment that env/README.md shows as an example.
 the_example_in_the_readme_follows_the_contract() { # case
-    mkdir env
-    ln -s "$envs/place.sh" env
-    awk '/^```/ { inside = !inside; next } inside' "$envs/README.md" | sed -n '/^#!/,/^serve/p' >env/nice
-    chmod +x env/nice
-    [ "$(grep -c . env/nice)" -le 20 ] || fail "the example has $(grep -c . env/nice) lines"
-    env=$PWD/env/nice
+    mkdir -p experiments/env
+    ln -s "$source/tools/folders.sh" .
+    ln -s "$envs/place.sh" experiments/env
+    env=$PWD/experiments/env/nice
+    awk '/^```/ { inside = !inside; next } inside' "$envs/README.md" | sed -n '/^#!/,/^serve/p' >"$env"
+    chmod +x "$env"
+    [ "$(grep -c . "$env")" -le 20 ] || fail "the example has $(grep -c . "$env") lines"
     ! "$env" why-not || fail "why-not: unavailable"
     refuses "--quota: nice limits no CPU time" hold "$place" --quota 1
     open_place --by 7 --cpus "$(first_cpu)"

@@ -994,6 +994,46 @@ reports_of_experiments_follow_no_link() { # case
     is "$theirs/results/table.csv" a,b
 }
 
+# They are removed, and name what is shared with a guest.
+places_of_another_user_are_refused() { # case
+    local words
+    begin
+    mkdir -p fake/bin fake/libexec/showstopper stand-ins
+    write_program fake/bin/showstopper '#!/bin/sh' true
+    write_program fake/libexec/showstopper/showstopper-place '#!/bin/sh' true
+    PATH=$PWD/fake/bin:$PATH
+    ln -s "$victim" "$theirs/link"
+    chown -h "$mallory" "$theirs/link"
+    mkdir -p "$theirs/mine/folder" "$folder/places/folder"
+    mkdir -m 777 "$theirs/open"
+    cp -r "$folder/places/folder" "$theirs/open"
+    for words in "--clean folder" "--open folder" "enter folder -- true"; do
+        # shellcheck disable=SC2086 # several words
+        refuses 1 "link is a link of nobody: name its target" \
+            env SHOWSTOPPER_PLACES="$theirs/link" "$experiments/env/group" $words
+        # shellcheck disable=SC2086 # several words
+        refuses 1 "other users can replace folders in $theirs" \
+            env SHOWSTOPPER_PLACES="$theirs/mine" "$experiments/env/group" $words
+        # shellcheck disable=SC2086 # several words
+        refuses 1 "other users can replace folders in $theirs/open" \
+            env SHOWSTOPPER_PLACES="$theirs/open" "$experiments/env/group" $words
+        unharmed
+    done
+    touch "$folder/places/folder/file"
+    printf '%s\0' '--cpus=0' >"$folder/places/folder/options"
+    export SHOWSTOPPER_PLACES=$folder/places
+    expect 0 "$experiments/env/group" enter folder -- echo entered
+    is out entered
+    # Options are not carried out.
+    printf %s "touch $PWD/carried-out" >"$folder/places/folder/options"
+    refuses 1 "unknown option" "$experiments/env/group" enter folder -- true
+    printf '%s\0' "--environment=theirs" >"$folder/places/folder/options"
+    refuses 1 "--environment: unknown option" "$experiments/env/group" enter folder -- true
+    [ ! -e carried-out ] || fail "options were carried out"
+    expect 0 "$experiments/env/group" --clean folder
+    [ -z "$(ls "$folder/places/folder")" ] || fail "the place was not cleaned"
+}
+
 outputs_of_guests_follow_no_link() { # case
     local option
     begin

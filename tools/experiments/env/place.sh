@@ -4,6 +4,9 @@
 # processes, which a script cannot do reliably, and calls the script with --open and --clean. An environment defines the
 # functions why_not and open, optionally enter and clean, and ends with: serve "$@"
 
+# shellcheck source=../../folders.sh
+. "${BASH_SOURCE[0]%/*}/../../folders.sh"
+
 environment=${0##*/}
 places=${SHOWSTOPPER_PLACES:-/run/showstopper-places}
 cpus='' quota='' shares=() # --cpus, --quota, --share
@@ -27,14 +30,19 @@ find_helper() {
     return 1
 }
 
-# name_place PLACE: sets `place`, `state` (its folder), `group` (its control group) and `host` (its host name).
+# name_place PLACE: sets `place`, `group` (its control group) and `host` (its host name).
 # shellcheck disable=SC2034 # environments use group and host
 name_place() {
     place=$1
-    state=$places/$1
     group=/showstopper-$1
     host=${1##*.}
     host=${host:0:63}
+}
+
+# find_state: sets `state`, the folder of the place. Fails if another user could change what we remove, read or start
+# there.
+find_state() {
+    state=$(fixed_path "$places/$place") || fail "$state"
 }
 
 # take_options WORD...: sets `cpus`, `quota`, `shares` and the variables of `own_options`.
@@ -61,6 +69,16 @@ take_option() {
         ;;
     esac
     printf -v "${1//-/_}" %s "$2"
+}
+
+# list_options: sets `words` to the options that are not empty, as take_options takes them.
+list_options() {
+    local name value
+    words=("${shares[@]/#/--share=}")
+    for name in cpus quota $own_options; do
+        value=${name//-/_}
+        [ -z "${!value}" ] || words+=("--$name=${!value}")
+    done
 }
 
 # why_no_container PROGRAM...: prints the first missing requirement of containers; fails if all are met.
@@ -90,22 +108,25 @@ clean() {
 }
 
 open_place() {
-    local reason
+    local reason words
     name_place "$1"
+    find_state
     take_options "${@:2}"
     ! reason=$(why_not) || fail "$reason"
-    # shellcheck disable=SC2086 # a list of names
-    declare -p cpus quota shares ${own_options//-/_} >"$state/options"
+    list_options
+    { [ ${#words[@]} -eq 0 ] || printf '%s\0' "${words[@]}"; } >"$state/options"
     open
 }
 
 clean_place() {
     name_place "$1"
+    find_state
     clean
     rm -rf --one-file-system -- "${state:?}"/*
 }
 
 enter_place() {
+    local words
     name_place "${1-}"
     shift
     [ "${1-}" != --instance ] || { instance=(--instance) && shift; }
@@ -113,8 +134,9 @@ enter_place() {
         fail "enter: a command must follow --"
     fi
     "$helper" join "$place" $$ || exit
-    # shellcheck source=/dev/null # what open_place declared
-    . "$state/options"
+    find_state
+    mapfile -d '' words <"$state/options"
+    take_options "${words[@]}"
     enter "${@:2}"
 }
 
