@@ -125,6 +125,25 @@ fixed_path() (
     echo "$path"
 )
 
+# print_file FILE: prints a file. Fails unless it is a regular one with one name: another user may have made a link, or
+# a pipe that nobody writes to.
+print_file() (
+    local uid bits links inode
+    walk "$1" >&2 || exit
+    # shellcheck disable=SC2034 # a file of any user
+    read -r uid bits links inode <<<"$about"
+    if [ -z "$about" ]; then
+        echo "$1: No such file or directory" >&2
+    elif [ $((0x$bits & 0170000)) -ne $((0100000)) ] || [ "$links" -ne 1 ]; then
+        echo "$1: not a regular file with one name" >&2
+    elif exec <"./$last" && [ "$(stat -c '%h %d:%i' -)" = "1 $inode" ]; then
+        exec cat
+    else
+        echo "$1 cannot be read, or was replaced meanwhile" >&2
+    fi
+    exit 1
+)
+
 # can_write FILE: fails, and prints why, if a file cannot be written, or replaced through a link of another user.
 can_write() (
     walk "$1" || exit

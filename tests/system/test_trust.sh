@@ -994,6 +994,46 @@ reports_of_experiments_follow_no_link() { # case
     is "$theirs/results/table.csv" a,b
 }
 
+results_of_experiments_are_no_links_or_pipes() { # case
+    local report made
+    begin
+    mkdir -p "$theirs/results/report" stand-ins
+    chmod 600 "$victim/file"
+    write_program stand-ins/ssreport '#!/bin/sh' ''
+    PATH=$PWD/stand-ins:$PATH
+    # shellcheck disable=SC2016 # for bash
+    report=(timeout 100 bash -euc '. "$0"; output=$1 failures=; report_study throughput table.csv'
+        "$experiments/plan.sh" "$theirs/results")
+    for made in "ln -s $victim/file" "ln $victim/file" mkfifo; do
+        $made "$theirs/results/report/throughput.csv"
+        chown -h "$mallory" "$theirs/results" "$theirs/results/report"
+        [[ $made != *' -s '* ]] || chown -h "$mallory" "$theirs/results/report/throughput.csv"
+        expect 125 "${report[@]}"
+        grep -q 'throughput.csv.*\(is a link of nobody\|not a regular file with one name\)' err || fail "$made: no reason"
+        [ ! -e "$theirs/results/table.csv" ] || fail "$made: it was copied"
+        unharmed
+        rm "$theirs/results/report/throughput.csv"
+    done
+}
+
+# The name of a file becomes a link to ours after it was judged.
+printed_files_are_those_that_were_judged() { # case
+    local call
+    begin
+    echo theirs >"$theirs/file"
+    echo "cd $theirs && mv file x && ln -s $victim/file file && chown -h $mallory file" >swap
+    PATH=$PWD/stand-ins:$PATH
+    for ((call = 1;; call++)); do
+        swap_at "$call"
+        # shellcheck disable=SC2016 # for bash
+        bash -c '. "$0"; print_file "$1"' "$source/tools/folders.sh" "$theirs/file" >out 2>err || true
+        ! grep secret out || fail "our file was printed at call $call"
+        [ -e "$theirs/x" ] || break
+        mv "$theirs/x" "$theirs/file"
+    done
+    [ "$call" -gt 2 ] || fail "nothing was exchanged"
+}
+
 # They are removed, and name what is shared with a guest.
 places_of_another_user_are_refused() { # case
     local words
@@ -1179,6 +1219,16 @@ shell_programs_write_in_open_folders() { # case
     found=$(grep -nEI '(>>?|\b(tee|mv|rm|cp|ln|touch|mkdir)( [^|;&]*)?) ?"?\$\{?(output|record|study|dir|json)\b' \
         -r "$source/tools/ssfleet" "$experiments" --exclude='*.[17]' --exclude='*.md' | grep -v 'inside "') || true
     [ -z "$found" ] || fail "these write by a path that another user may have changed: $found"
+}
+
+# Use print_file of tools/folders.sh instead. ssfleet judges the files that it reads when it opens a study.
+experiments_read_results_with_print_file() { # case
+    local found
+    # shellcheck disable=SC2016 # a pattern
+    found=$(grep -nEI -e '^ *(\.|source) "\$(output|study|dir|state|held)' \
+        -e '((^|[^<])<|\b(cat|head|tail|sed|awk|grep|cut|sort)( [^|;&]*)?) ?"?\$\{?(output|study|dir|json)\b' \
+        -r "$experiments" --exclude='*.[17]' --exclude='*.md') || true
+    [ -z "$found" ] || fail "these follow a link that another user may have made: $found"
 }
 
 run_cases

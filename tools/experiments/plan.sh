@@ -602,7 +602,7 @@ print_table() {
 }
 
 print_csv() {
-    [ ! -e "$output/report/$1.csv" ] || cat "$output/report/$1.csv"
+    [ ! -e "$output/report/$1.csv" ] || print_file "$output/report/$1.csv"
 }
 
 # take_column NAME: prints the known values of a column of the table on standard input. Fails if all are unknown.
