@@ -155,9 +155,10 @@ can_write() (
 )
 
 # write_whole FILE COMMAND...: writes the output of a command to a file, whole or not at all. Replaces an earlier file,
-# or the target of a link, and copies the mode of an own one. Writes to devices and pipes directly.
+# or the target of a link, and copies the mode of an own one, but no permission that a new file would not give others to
+# write. Writes to devices and pipes directly.
 write_whole() (
-    local text uid bits links inode new
+    local text uid bits links inode mode='' new
     text=$("${@:2}" && echo .) || exit
     text=${text%.}
     [[ ! $1 =~ ^/(dev|proc/self)/(std(out|err)|fd/[0-9]+)$ ]] || { printf %s "$text" >>"$1" && exit || exit; }
@@ -173,12 +174,13 @@ write_whole() (
         fi
         printf %s "$text" >>"./$last" && exit || exit
     fi
+    [[ $uid != "$EUID" || $links != 1 ]] || mode=$(printf %o $((0x$bits & 0777 & ~(022 & $(umask)))))
     new=.$(</proc/sys/kernel/random/uuid)
     trap 'rm -f -- "./$new"' EXIT
     (
         set -C # creates the file, or fails
         {
-            [[ $uid != "$EUID" || $links != 1 ]] || chmod "$(printf %o $((0x$bits & 0777)))" /proc/self/fd/1
+            [ -z "$mode" ] || chmod "$mode" /proc/self/fd/1
             printf %s "$text"
         } >"./$new"
     ) && mv -T -- "./$new" "./$last"

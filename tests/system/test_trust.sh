@@ -1182,6 +1182,9 @@ usual_outputs_of_shell_programs_work() { # case
     [ -L link ] || fail "the link was replaced"
     is file new
     [ "$(stat -c %a file)" = 600 ] || fail "the mode was not kept"
+    chmod 666 file
+    write_whole file echo new
+    [ "$(stat -c %a file)" = 644 ] || fail "others may write our output"
     ! write_whole file false || fail "a failed command was ignored"
     is file new
     echo first >appended
