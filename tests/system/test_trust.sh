@@ -1112,6 +1112,34 @@ guests_of_another_user_are_refused() { # case
     refuses 125 "theirs/link is a link of nobody" "$experiments/run-in-guest" --guest "$theirs/link" --check -- true
 }
 
+# A guest is made in a folder of the other user, who moves it away meanwhile.
+guests_are_made_in_open_folders() { # case
+    begin
+    ln -s "$victim" "$theirs/through"
+    chown -h "$mallory" "$theirs/through"
+    refuses 125 "theirs/through is a link of nobody: name its target" "$experiments/make-guest" "$theirs/through/guest"
+    unharmed
+    [ "$(uname -m)" = x86_64 ] || skip "x86-64: guests require it"
+    mkdir stand-ins
+    for name in apt-get apt-cache; do write_program "stand-ins/$name" '#!/bin/sh' true; done
+    write_program stand-ins/cpio '#!/bin/sh' 'cat >/dev/null; echo initrd'
+    write_program stand-ins/dpkg-deb <<END
+#!/bin/sh
+mkdir -p "\$3/boot" "\$3/lib/modules/6" "\$3/bin"
+printf 'kernel/%s.ko\n' virtio_pci virtio_console fuse virtiofs overlay >"\$3/lib/modules/6/modules.builtin"
+echo kernel >"\$3/boot/vmlinuz-6"
+echo busybox >"\$3/bin/busybox"
+[ -e "$theirs/moved" ] && exit
+for part in "$theirs"/guest.part.*; do mv "\$part" "$theirs/moved" && ln -s "$victim" "\$part"; done
+END
+    PATH=$PWD/stand-ins:$PATH
+    touch k.deb b.deb
+    expect 1 "$experiments/make-guest" --kernel k.deb --busybox b.deb "$theirs/guest"
+    unharmed
+    is "$theirs/guest/kernel" kernel
+    is "$theirs/guest/initrd" initrd
+}
+
 comparisons_of_machines_follow_no_link() { # case
     local name
     need_built ssbatch
