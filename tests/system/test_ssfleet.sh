@@ -146,6 +146,32 @@ incomplete_copies_of_runs_stay_out_of_the_study() { # case
     diff -r --exclude='.*' study disk/*/a || fail "the copies differ"
 }
 
+# A node claims that the state of the study is a run, and that a link is one.
+only_runs_of_the_plan_are_collected() { # case
+    need parallel
+    write_plan 2 0
+    replace_ssh bash "$scratch"
+    expect 0 ssfleet run --engine parallel --nodes h1 --ssh "$scratch/stand-ins/ssh" --scratch "$scratch/disk" study plan
+    mv study/r1 kept
+    cp -r study before
+    cp -r kept "$(echo disk/*/h1)/further"
+    cp kept/run.json "$(echo disk/*/h1)/.study"
+    # shellcheck disable=SC2016 # expanded by the stand-in
+    sed -i '1a case "$*" in *cksum*) echo "1 1 .study/run.json"; echo "1 1 ../disk/run.json" ;; esac' stand-ins/ssh
+    rm -r disk/*/h1/r1
+    expect 0 ssfleet collect study
+    says err '0 runs collected'
+    diff -r study before || fail "the study has changed"
+    ln -s "$scratch/kept" "$(echo disk/*/h1)/r1"
+    expect 1 ssfleet collect study
+    says err 'h1: cannot fetch its runs now'
+    diff -r study before || fail "the study has changed"
+    rm disk/*/h1/r1
+    cp -r kept "$(echo disk/*/h1)/r1"
+    expect 0 ssfleet collect study
+    says err '1 runs collected'
+}
+
 collect_fails_if_a_node_cannot_be_visited() { # case
     write_plan 1 0
     # The options of a study are kept to the last character.
@@ -205,12 +231,13 @@ a_relative_scratch_folder_is_that_of_the_call() { # case
 
 # Their names are longer than the longest argument of a command.
 many_runs_are_collected_at_once() { # case
-    local part name count=560
+    local part name count=700
     write_plan 1 0
     expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk" study plan
     part=$(echo disk/*/a)
-    name=$(printf 'n%.0s' {1..240})
+    name=$(printf 'n%.0s' {1..196})
     seq "$count" | xargs -I '{}' cp -r "$part/r1" "$part/$name{}"
+    seq "$count" | sed "s/.*/run $name& takes 1s\nmain -- true/" >>study/.study/plan
     expect 0 ssfleet collect study
     says err "$count runs collected"
     [ "$(find study -path "study/n*/run.json" | wc -l)" -eq "$count" ] || fail "runs are missing"

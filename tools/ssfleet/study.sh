@@ -62,6 +62,8 @@ plain_rows() {
     sed -e 1d -e ':more' -e 's/"[^"]*"//g' -e '/"/{' -e 'N; b more' -e '}'
 }
 
+run_names=()
+
 # list_runs: reads the study. Sets `run_names`, and by name `run_status`, `run_reason`, `run_begin`, `run_takes` and
 # `run_limit`.
 list_runs() {
@@ -432,16 +434,16 @@ fetch_runs() {
     engine_on "$node" "$script" </dev/null |
         as_called tar --warning=no-timestamp -C "$incoming" -xf - || return
     for name; do
-        [ -e "$incoming/$name/run.json" ] || return
+        [ ! -L "$incoming/$name" ] && [ -e "$incoming/$name/run.json" ] || return
     done
     [ -e "$incoming/.study/plan" ] && sync -f "$incoming"
 }
 
 FETCHED_MAX=400 # runs that are copied at once: an argument of a command, such as a script, has at most 128 KiB
 
-# collect_node NODE: copies the finished runs of a node into the study. A run gets its name only when its copy is
-# complete. Fails if the node does not answer, or its answer is incomplete. Each step is checked, because bash ignores
-# errexit in a function that is called before ||.
+# collect_node NODE: copies the finished runs of a node into the study, but nothing else that the node calls a run. A run
+# gets its name only when its copy is complete. Fails if the node does not answer, or its answer is incomplete. Each step
+# is checked, because bash ignores errexit in a function that is called before ||.
 collect_node() {
     local node=$1 incoming=$fleet/incoming finished list=() some at checksum size name key value begin
     declare -A begin_of=() is_done=()
@@ -454,8 +456,9 @@ collect_node() {
         esac
     done <<<"$finished"
     while read -r checksum size name; do
-        [[ $name = */run.json ]] || continue
+        [[ $name = ?*/run.json ]] || continue
         name=${name%/run.json} begin=''
+        [ -n "${run_status[$name]-}" ] || continue
         [ -n "${is_done[$name]-}" ] || begin=${begin_of[$name]-}
         has_result "$name" "$checksum" "$size" "$begin" || list+=("$name")
     done <<<"$finished"
@@ -477,6 +480,7 @@ collect_node() {
 collect_runs() {
     local node
     collected=0 uncollected=''
+    [ ${#run_names[@]} -gt 0 ] || list_runs
     for node in $(engine_nodes); do
         collect_node "$node" || { say "$node: cannot fetch its runs now" && uncollected=yes; }
     done
