@@ -623,6 +623,10 @@ runs_without_a_result_are_explained() { # case
     echo "exec $real 0.01" >>stand-ins/sleep
     expect 1 ssfleet run --engine local study plan -- --nonsense
     says err "the last task printed: ssbatch: unknown option '--nonsense'"
+    stand_in ssbatch
+    printf '%s\n' 'case $* in *--only*) printf "a\033[31mred\n"; exit 9 ;; esac' "exec '$real' \"\$@\"" >>stand-ins/ssbatch
+    expect 1 ssfleet run --engine local study
+    says err "the last task printed: a?[31mred (see"
 }
 
 invalid_calls_are_refused() { # case
@@ -885,6 +889,56 @@ h1,h1,m1.txt,done,
 h2,h2,m2.txt,failed,did not report within 30s" ] || fail "wrong table: $(cat replay/fleet.csv)"
 }
 
+# A node uses the names of others, of files and of options, names a process that it did not start, and colors its text.
+names_and_texts_of_nodes_are_checked() { # case
+    local bystander
+    need parallel
+    write_traces
+    replace_ssh bash "$scratch"
+    start sleep 1000
+    bystander=$pid
+    printf '%s\n' 'ready ../kept ntp 0.001' 'ready -Ekept ntp 0.001' "process h1 $pid $(started_at "$pid")" ready 'done' \
+        $'fail h1 \e[31mred \xc2\x9b5m\x07 text' >said
+    # shellcheck disable=SC2016 # expanded by the stand-in
+    sed -i '1r /dev/stdin' stand-ins/ssh <<END
+echo "\$*" | head -n 1 >>'$scratch/called'
+case "\$*" in *chronyc*)
+    cat '$scratch/said'
+    while read -r what who when file; do
+        case \$what in
+        clock) echo "clock \$who \$when \$(date +%s.%N)" ;;
+        start) echo "done \$who 0" ;;
+        esac
+    done
+    exit ;;
+esac
+END
+    expect 1 ssfleet replay --engine parallel --nodes h1 --ssh "$scratch/stand-ins/ssh" --scratch "$scratch/disk" \
+        --traces traces --record replay --margin 5s -- true
+    says err 'h1: ?[31mred ?5m? text'
+    says replay/fleet.csv '?[31mred ?5m? text'
+    ! LC_ALL=C grep $'[\x01-\x09\x0b-\x1f\x9b]' err replay/fleet.csv || fail "control characters are printed"
+    ! grep kept called err || fail "a name of the node was used"
+    kill "$bystander" || fail "a process was ended"
+    ends '*' "$bystander"
+}
+
+# A later record would be written through the links of an earlier one.
+records_of_nodes_contain_no_links() { # case
+    local tar
+    write_traces
+    tar=$(command -v tar)
+    mkdir kept
+    stand_in tar
+    cat >>stand-ins/tar <<END
+[ "\$1" != -cf ] || ln -s "$scratch/kept" record/link
+exec '$tar' "\$@"
+END
+    replay 1 a --scratch "$scratch/disk"
+    says err "a: cannot copy its record, which stays in $scratch/disk/replay/a until the next replay"
+    [ "$(ls -A replay)" = fleet.csv ] || fail "wrong files: $(ls -A replay)"
+}
+
 # The program date of small systems may lack %N. Such a node must not end the others.
 a_node_without_fractions_of_seconds_is_named() { # case
     local date
@@ -936,7 +990,7 @@ records_stay_on_their_nodes_until_they_are_copied() { # case
     cat >>stand-ins/tar <<END
 case "\$1 \${PWD##*/} \$*" in
 '-cf b '*) exec '$tar' -cf - record ;;
-*'|a|'*) cat >/dev/null; exit 2 ;;
+*'/.a.part '*) cat >/dev/null; exit 2 ;;
 esac
 exec '$tar' "\$@"
 END

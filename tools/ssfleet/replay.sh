@@ -139,13 +139,15 @@ tell() {
     echo "$*" >&7
 }
 
-# hear SECONDS: reads a line from any node into `heard`. Fails if all nodes have ended, or, with a status above 128, if
-# the timeout expired.
+# hear SECONDS: reads a line from any node into `heard`, which is empty unless it names a node of this replay: names are
+# parts of paths and commands. Fails if all nodes have ended, or, with a status above 128, if the timeout expired.
 hear() {
     local line
     IFS= read -r -t "$1" -u 6 line || return
+    make_plain line
     read -r -a heard <<<"$line"
-    [ "${heard[0]-}" != process ] || process_of[${heard[1]}]=${heard[*]:2}
+    [[ -n ${heard[1]-} && " ${node_list[*]} " = *" ${heard[1]} "* ]] || heard=()
+    [ "${heard[0]-}" != process ] || process_of[${heard[1]}]+=${heard[*]:2:2}$'\n'
 }
 
 now() {
@@ -167,7 +169,7 @@ await_ready() {
             break
         fi
         case ${heard[0]-} in
-        ready) clock_of[${heard[1]}]="${heard[2]} ${heard[3]-}" ;;
+        ready) clock_of[${heard[1]}]="${heard[2]-} ${heard[3]-}" ;;
         fail) note_failure "${heard[1]}" "${heard[*]:2}" ;;
         esac
     done
@@ -177,13 +179,16 @@ await_ready() {
     done
 }
 
-# give_up: ends the connections of nodes that have failed, which may never end by themselves, and whose full pipes would
-# keep input from the other nodes. If no node is left, ends a job that still waits for nodes.
+# give_up PID: ends the connections of nodes that have failed, which may never end by themselves, and whose full pipes
+# would keep input from the other nodes. If no node is left, ends a job that still waits for nodes. PID: the process that
+# started the connections; a node could name others.
 give_up() {
-    local node pid start
+    local node pid start parent
     for node in "${!failure[@]}"; do
-        read -r pid start <<<"${process_of[$node]-}"
-        [[ -z $start || $(started_at "$pid") != "$start" ]] || kill -TERM "$pid" 2>/dev/null || true
+        while read -r pid start; do
+            parent=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$pid/status" 2>/dev/null) || continue
+            [[ $parent != "$1" || $(started_at "$pid") != "$start" ]] || kill -TERM "$pid" 2>/dev/null || true
+        done <<<"${process_of[$node]-}"
     done
     [[ ${#offset_of[@]} -gt 0 || $engine_detaches = no ]] || kill -TERM "$1" 2>/dev/null || true
 }
@@ -253,10 +258,10 @@ await_end() {
         [ "$status" -eq 0 ] || break
         case ${heard[0]-} in
         done)
-            if [ "${heard[2]}" -eq 0 ]; then
+            if [ "${heard[2]-}" = 0 ]; then
                 done_status[${heard[1]}]=0
             else
-                note_failure "${heard[1]}" "showstopper exited with status ${heard[2]}: see $record/${heard[1]}.stderr"
+                note_failure "${heard[1]}" "showstopper exited with status ${heard[2]-}: see $record/${heard[1]}.stderr"
             fi
             ;;
         fail) note_failure "${heard[1]}" "${heard[*]:2}" ;;
@@ -308,14 +313,18 @@ send_traces() {
 }
 
 # fetch_record NODE: copies the record and the standard error of showstopper from the node's own disk. The trace is the
-# last file of the stream, by its name: if it has arrived, so has everything before.
+# last file of the stream, by its name: if it has arrived, so has everything before. A stream of links could make the
+# next one write elsewhere.
 fetch_record() {
-    local node=$1 script
+    local node=$1 script incoming=$held/.$1.part
+    rm -rf "$incoming" && mkdir "$incoming" || return
     script=$(open_scratch && echo "cd \"\$held\"/replay/$(printf %q "$node") && tar -cf - *")
     engine_on "$node" "$script" </dev/null |
-        as_called tar --warning=no-timestamp -C "$held" --transform "s|^record|$node|" \
-            --transform "s|^stderr\$|$node.stderr|" --transform "s|^trace\$|.$node.trace|" -xf - || return
-    rm "$held/.$node.trace" && sync -f "$held/."
+        as_called tar --warning=no-timestamp -C "$incoming" -xf - || return
+    [ -e "$incoming/trace" ] && [ -z "$(find "$incoming" ! -type f ! -type d)" ] || return
+    [ ! -e "$incoming/stderr" ] || mv -T "$incoming/stderr" "$held/$node.stderr" || return
+    [ ! -e "$incoming/record" ] || mv -T "$incoming/record" "$held/$node" || return
+    sync -f "$held/."
 }
 
 # fetch_records: fetches the records of all nodes that were started. Removes a record from its node only once its copy
@@ -328,9 +337,9 @@ fetch_records() {
             engine_on "$node" "$script" </dev/null ||
                 say "$node: cannot remove $scratch/replay/$node"
         else
-            rm -rf "${held:?}/$node" "$held/$node.stderr" "$held/.$node.trace"
             note_failure "$node" "cannot copy its record, which stays in $scratch/replay/$node until the next replay"
         fi
+        rm -rf "$held/.$node.part"
     done
 }
 

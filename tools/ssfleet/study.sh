@@ -338,12 +338,15 @@ clean_nodes() {
 
 # say_last_words: prints the last line of the newest log, unless all runs have results, which have their own logs.
 say_last_words() {
-    local file newest=''
+    local file newest='' line
     [ $((done_count + failed_count)) -lt ${#run_names[@]} ] || return 0
     for file in "$fleet"/log/*; do
         [[ ! -s $file || $file = *.joblog || -n $newest && $file -ot $newest ]] || newest=$file
     done
-    [ -z "$newest" ] || say "the last task printed: $(tail -n 1 "$newest") (see $study${newest#"$held"})"
+    [ -n "$newest" ] || return 0
+    line=$(tail -n 1 "$newest")
+    make_plain line
+    say "the last task printed: $line (see $study${newest#"$held"})"
 }
 
 # make_study: opens the folder of a study. Creates it unless it exists, and sets `made` to the new folders, inner ones
