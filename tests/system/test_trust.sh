@@ -1256,7 +1256,7 @@ shell_programs_write_in_open_folders() { # case
 experiments_read_results_with_print_file() { # case
     local found
     # shellcheck disable=SC2016 # a pattern
-    found=$(grep -nEI -e '^ *(\.|source) "\$(output|study|dir|state|held)' \
+    found=$(grep -nEI -e "-- cat '[{](scratch|out)" -e '^ *(\.|source) "\$(output|study|dir|state|held)' \
         -e '((^|[^<])<|\b(cat|head|tail|sed|awk|grep|cut|sort)( [^|;&]*)?) ?"?\$\{?(output|study|dir|json)\b' \
         -r "$experiments" --exclude='*.[17]' --exclude='*.md') || true
     [ -z "$found" ] || fail "these follow a link that another user may have made: $found"
