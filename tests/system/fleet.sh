@@ -9,8 +9,9 @@ servers=() # pids of SSH servers
 
 # open_slurm NODES [LINE...]: starts a cluster in the folder `slurm`.
 open_slurm() {
-    "$source/tools/ssfleet/try-slurm" start "$scratch/slurm" "$@" >"$scratch/slurm.out" 2>&1 ||
+    (umask 000 && exec "$source/tools/ssfleet/try-slurm" start "$scratch/slurm" "$@") >"$scratch/slurm.out" 2>&1 ||
         fail "try-slurm: $(cat "$scratch/slurm.out")"
+    [ -z "$(find "$scratch/slurm/pids" -perm /022)" ] || fail "others may choose processes that are ended"
     export SLURM_CONF=$scratch/slurm/slurm.conf
 }
 

@@ -1176,6 +1176,27 @@ END
     unharmed
 }
 
+clusters_of_another_user_are_refused() { # case
+    local words bystander
+    begin
+    # shellcheck source=../../tools/ssfleet/child.sh
+    . "$source/tools/ssfleet/child.sh"
+    mkdir -p "$theirs/cluster/pids" "$theirs/ours/pids"
+    start sleep 1000
+    bystander=$pid
+    echo "$bystander $(started_at "$bystander")" | tee "$theirs/cluster/pids/n1" >"$theirs/ours/pids/n1"
+    chown -R "$mallory" "$theirs/cluster"
+    for words in end "restart n1"; do
+        # shellcheck disable=SC2086 # several words
+        set -- $words
+        refuses 1 "theirs/cluster belongs to nobody" "$source/tools/ssfleet/try-slurm" "$1" "$theirs/cluster" "${@:2}"
+        refuses 1 "other users can replace folders in $theirs" \
+            "$source/tools/ssfleet/try-slurm" "$1" "$theirs/ours" "${@:2}"
+    done
+    kill "$bystander" || fail "a process was ended"
+    ends '*' "$bystander"
+}
+
 wikis_of_another_user_are_refused() { # case
     local name
     begin
