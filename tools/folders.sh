@@ -158,7 +158,7 @@ can_write() (
 # or the target of a link, and copies the mode of an own one, but no permission that a new file would not give others to
 # write. Writes to devices and pipes directly.
 write_whole() (
-    local text uid bits links inode mode='' new
+    local text uid bits links inode permissions='' new
     text=$("${@:2}" && echo .) || exit
     text=${text%.}
     [[ ! $1 =~ ^/(dev|proc/self)/(std(out|err)|fd/[0-9]+)$ ]] || { printf %s "$text" >>"$1" && exit || exit; }
@@ -174,13 +174,13 @@ write_whole() (
         fi
         printf %s "$text" >>"./$last" && exit || exit
     fi
-    [[ $uid != "$EUID" || $links != 1 ]] || mode=$(printf %o $((0x$bits & 0777 & ~(022 & $(umask)))))
+    [[ $uid != "$EUID" || $links != 1 ]] || permissions=$(printf %o $((0x$bits & 0777 & ~(022 & $(umask)))))
     new=.$(</proc/sys/kernel/random/uuid)
     trap 'rm -f -- "./$new"' EXIT
     (
         set -C # creates the file, or fails
         {
-            [ -z "$mode" ] || chmod "$mode" /proc/self/fd/1
+            [ -z "$permissions" ] || chmod "$permissions" /proc/self/fd/1
             printf %s "$text"
         } >"./$new"
     ) && mv -T -- "./$new" "./$last"

@@ -699,7 +699,7 @@ trees_of_another_user_have_no_effect_elsewhere() { # case
 }
 
 # What is in the folder of a place names processes that root ends.
-places_of_another_user_are_refused() { # case
+the_folder_of_places_is_judged() { # case
     local place=$build/libexec/showstopper/showstopper-place
     begin
     [ -x "$place" ] || skip "left-out: built without showstopper-place"

@@ -9,6 +9,7 @@
 
 environment=${0##*/}
 places=${SHOWSTOPPER_PLACES:-/run/showstopper-places}
+# shellcheck disable=SC2034 # environments use cpus and quota
 cpus='' quota='' shares=() # --cpus, --quota, --share
 own_options=''             # names of further options that take a value, such as "guest memory"
 instance=()                # --instance of enter
