@@ -484,11 +484,14 @@ def pipe(path: Path, owner: int) -> Path:
 
 
 def test_foreign_pipe_in_an_open_folder_is_refused(machine: Machine) -> None:
-    foreign = pipe(machine.shared / "foreign", ALICE)
+    without_sticky_bit = machine.shared / "open"
+    without_sticky_bit.mkdir()
+    without_sticky_bit.chmod(0o777)
+    refused = [pipe(machine.shared / "foreign", ALICE), pipe(without_sticky_bit / "pipe", ALICE)]
     others = [pipe(machine.shared / "own", machine.caller), pipe(machine.alice / "named", ALICE)]
-    for path in (foreign, *others):
+    for path in (*refused, *others):
         reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        if path == foreign:
+        if path in refused:
             why = f"{path} is a pipe of user {ALICE}: choose a folder of your own"
             machine.refuses(path, why)
         else:

@@ -355,7 +355,7 @@ def _open_special(place: Place, path: str) -> int:
     if stat.S_ISBLK(mode):
         raise OutputError(f"{path} is a block device: name a file")
     folder = os.fstat(place.folder)
-    is_shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & 0o022
+    is_shared = folder.st_mode & 0o022
     if stat.S_ISFIFO(mode) and is_shared and not is_trusted(uid):
         raise OutputError(f"{path} is a pipe of {_user(uid)}: choose a folder of your own")
 
