@@ -37,7 +37,7 @@ struct steps {
 /* The kernel shows this user as the owner of files of users that the namespace lacks. */
 #define UNMAPPED 65534
 
-/* All users; the last number is none. */
+/* The number of users: 4294967295 itself means "no user". */
 #define USERS 4294967295U
 
 #define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

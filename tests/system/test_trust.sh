@@ -698,7 +698,7 @@ trees_of_another_user_have_no_effect_elsewhere() { # case
     is "$theirs/tree/sys/a" old
 }
 
-# What is in the folder of a place names processes that root ends.
+# Files in the folder of a place name processes that root ends.
 the_folder_of_places_is_judged() { # case
     local place=$build/libexec/showstopper/showstopper-place
     begin

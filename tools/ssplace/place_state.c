@@ -63,7 +63,7 @@ void ssplace_free(struct ssplace *place) {
 
 /*
  * Opens the folder of all places, in which nobody else may exchange ours. Returns SS_STATE_ABSENT
- * if there is none. `makes`: creates it.
+ * if it does not exist. `makes`: creates it.
  */
 static int open_places(const struct ssplace *place, bool makes, struct ss_error *error) {
     static const struct ss_trust trust;
