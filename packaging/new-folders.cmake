@@ -4,7 +4,7 @@
 # and root's may be 077. Folders that exist already keep their permissions.
 if(NOT DEFINED new_folders)
     set(new_folders "")
-    foreach(part . modules src tools tools/analysis)
+    foreach(part . modules src tools tools/python)
         file(STRINGS ${BUILD}/${part}/cmake_install.cmake lines REGEX " DESTINATION \"")
         foreach(line IN LISTS lines)
             string(REGEX REPLACE ".* DESTINATION \"([^\"]*)\".*" "\\1" folder "${line}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 SOURCE = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(SOURCE / "tools/analysis"))
+sys.path.insert(0, str(SOURCE / "tools/python"))
 
 from showstopper.outputs import Folder, OutputError, make_folders  # noqa: E402
 

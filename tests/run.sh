@@ -35,7 +35,7 @@ cmake, ninja or make, pkg-config, cmocka and Check; tests that need other packag
             only a build that counts the lines that run, and its tests; of those labeled long,
             only the tests of tools that no other test runs. Prints the share of lines that ran,
             and files below $file_bar %. Fails if there are such files, or if the share is below
-            $src_bar % in src and modules, $tools_bar % in tools, or $analysis_bar % in tools/analysis.
+            $src_bar % in src and modules, $tools_bar % in tools, or $analysis_bar % in tools/python.
             Requires all packages
   --strict  fail if a package cannot be installed, or if a test was skipped although this machine has
             the feature that it needs
@@ -243,12 +243,12 @@ check_python() {
     python=$(python_of build)
     version=$([ -z "$python" ] || "$python" -m mypy --version 2>/dev/null | sed 's/^mypy \([0-9.]*\).*/\1/') || true
     if [[ $version =~ ^$mypy(\.|$) ]]; then
-        (cd tools/analysis && "$python" -m mypy --cache-dir="$OLDPWD/build/mypy")
+        (cd tools/python && "$python" -m mypy --cache-dir="$OLDPWD/build/mypy")
     else
         echo "the types of the Python package are not checked: that takes mypy 1.0, this is ${version:-none}"
     fi
     if command -v ruff >/dev/null; then
-        ruff check --no-cache tools/analysis tools/experiments/published/compare tests/analysis
+        ruff check --no-cache tools/python tools/experiments/published/compare tests/python
     else
         echo "names and imports of the Python package are not checked: that takes ruff"
     fi
@@ -289,7 +289,7 @@ print_coverage() {
     awk -F , -v src_bar="$src_bar" -v tools_bar="$tools_bar" -v analysis_bar="$analysis_bar" \
         -v file_bar="$file_bar" '
         $2 + 0 > 0 {
-            side = $1 ~ /^tools\/analysis\// ? "tools/analysis" : $1 ~ /^tools\// ? "tools" : "src and modules"
+            side = $1 ~ /^tools\/python\// ? "tools/python" : $1 ~ /^tools\// ? "tools" : "src and modules"
             lines[side] += $2
             ran[side] += $3
             if (100 * $3 < file_bar * $2) {
@@ -300,7 +300,7 @@ print_coverage() {
         END {
             bar["src and modules"] = src_bar
             bar["tools"] = tools_bar
-            bar["tools/analysis"] = analysis_bar
+            bar["tools/python"] = analysis_bar
             for (side in bar) {
                 share = lines[side] ? 100 * ran[side] / lines[side] : 0
                 printf "%5.1f %% of %d lines: %s\n", share, lines[side], side
@@ -321,7 +321,7 @@ check_coverage() {
     rm -rf build-coverage/python-coverage
     mkdir build-coverage/python-coverage
     printf '%s\n' '[run]' 'parallel = true' "data_file = $PWD/build-coverage/python-coverage/data" \
-        "source = $PWD/tools/analysis/showstopper" >build-coverage/python-coverage/rows
+        "source = $PWD/tools/python/showstopper" >build-coverage/python-coverage/rows
     (run_tests coverage "$test_jobs") || failed=yes
     stage "coverage: lines that ran"
     tests/line-counts build-coverage src modules tools >build-coverage/coverage.csv

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tools/analysis"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools/python"))
 
 from showstopper.antagonist.effects import (
     DISTURBS, HURTS, SHIFTS, SUPPORTS, UNCONFIRMED, Effects, Throttled, confirmed, estimate,
     quantile,
 )
-from showstopper.statistics import fit_line
+from showstopper.stats import fit_line
 
 USUAL_ERROR = 0.02  # as in antagonist.c
 ROWS = 630

@@ -12,13 +12,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tools/analysis"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools/python"))
 
-from showstopper.statistics import (
+from showstopper import duet
+from showstopper.stats import (
     LOOK_MIN,
     Array,
     Look,
@@ -28,8 +28,6 @@ from showstopper.statistics import (
     mean_of,
     turn_differences,
 )
-from showstopper.text import Notes
-from showstopper.topics import duet
 
 ALARMS_MAX, FOUND_MIN, NAIVE_MIN = 0.05, 0.9, 0.2
 TURNS = 6  # of a pair of processes
@@ -215,10 +213,8 @@ def fails(values: Array, b_first: Array, limit: str) -> bool:
     same = blocks("A and A", slice(0, duet.FIRST), b_first.astype(int))
     different = blocks("A and B", slice(duet.FIRST, end), b_first.astype(int))
     plan = duet.Plan({"at_most_seconds": GATE_SECONDS, "fail_above_percent": limit})
-    worth = SimpleNamespace(is_nothing=False)
-    study = duet.Study(plan, same, different, worth, False, Notes())
-    study.judge()
-    return study.status == duet.FAILED and not study.same_differs
+    study = duet.Duet(plan, same, different, has_others=False)
+    return study.decision == "failed" and not study.same_differs
 
 
 def check_gate(same: Studies, slower: Studies) -> bool:

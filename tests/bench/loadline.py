@@ -16,10 +16,10 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tools/analysis"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools/python"))
 
 from showstopper.loadline import Loadline, loadline_of, predict
-from showstopper.statistics import Band, Uncertainty
+from showstopper.stats import Band, Uncertainty
 
 FAMILIES = "straight", "overlap", "cores", "turbo", "limit", "knee near the top", "knee above", "locks"
 PLACES = "any load", "a level", "noise/10", "noise*3"
@@ -112,7 +112,7 @@ def score_prediction(machine: SimpleNamespace, visits: pd.DataFrame) -> Iterator
         "bursts": not math.isnan(machine.burst),
         "inside": contains(found.range, truth),
         "near": abs(math.log(found.range.y / truth)) <= math.log(1.03),
-        "naive": contains(found.fits[0].range, truth),
+        "naive": contains(Band(*found.fits.loc[0, ["throughput", "low", "high"]]), truth),
     }
 
 

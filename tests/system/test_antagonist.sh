@@ -477,7 +477,7 @@ codes_are_written_unless_they_are_invalid() { # case
     [ "$(wc -l <codes/codes.csv)" -eq 316 ] || fail "$(cat codes/codes.csv)"
     # Those of which the tests of the Python package check that they are balanced and hardly correlate.
     ssantagonist codes --shifts 62:0,3,60 --slots 126 --rows 1 --blocks 1 codes
-    cmp codes/codes.csv "$source/tests/analysis/corpus/antagonist/codes.csv"
+    cmp codes/codes.csv "$source/tests/data/codes.csv"
 }
 
 # stops SUSPECT: prints the length of each of its stops, in rows, and whether one is in the first row of a slot.

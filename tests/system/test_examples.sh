@@ -88,8 +88,8 @@ showstopper_fleets_examples_run() { page tools/ssfleet/showstopper-fleets.7; } #
 ssburn_examples_run() { page tools/ssburn/ssburn.1; } # case
 ssload_examples_run() { page tools/ssload/ssload.1; } # case
 ssprofile_examples_run() { page tools/ssprofile/ssprofile.1; } # case
-showstopper_statistics_examples_run() { page tools/analysis/showstopper-statistics.7; } # case
-ssreport_examples_run() { page tools/analysis/ssreport.1; } # case
+showstopper_statistics_examples_run() { page tools/python/showstopper-statistics.7; } # case
+ssreport_examples_run() { page tools/python/ssreport.1; } # case
 ssrequest_examples_run() { page tools/ssrequest/ssrequest.1; } # case
 sssim_examples_run() { page tools/sssim/sssim.1; } # case
 sstrace_examples_run() { page tools/sstrace/sstrace.1; } # case

@@ -56,7 +56,7 @@ same headers
 names "$scratch/all/share/showstopper/experiments" >"$scratch/installed"
 same experiments
 
-names "$source/tools/analysis/showstopper" -not -path '*/__pycache__/*' >"$scratch/expected"
+names "$source/tools/python/showstopper" -not -path '*/__pycache__/*' >"$scratch/expected"
 names "$scratch/all/share/showstopper/analysis/showstopper" -not -path '*/__pycache__/*' >"$scratch/installed"
 same "the Python package"
 if grep -q '^SHOWSTOPPER_PYTHON_FOUND:INTERNAL=.' "$build/CMakeCache.txt"; then

@@ -233,7 +233,7 @@ tools/ssfleet/ssfleet.1 ssfleet
 tools/ssload/ssload.1 ssload
 tools/ssplatform/showstopper-platform.1 showstopper-platform
 tools/ssprofile/ssprofile.1 ssprofile:measure ssprofile:compare ssprofile:calibrate ssprofile:predict ssprofile:verify ssprofile:sweep
-tools/analysis/ssreport.1 ssreport
+tools/python/ssreport.1 ssreport
 tools/ssrequest/ssrequest.1 ssrequest
 tools/sssim/sssim.1 sssim sssim:queue sssim:fleet
 tools/sstrace/sstrace.1 sstrace

@@ -18,7 +18,7 @@ expect "the latest version in CHANGELOG.md" "$(sed -n '/^## [0-9]/{s/^## \([^ ,]
 expect "the version in showstopper.spec" "$(sed -n 's/^Version: *//p' "$source/packaging/rpm/showstopper.spec")" "$version"
 expect "the version in PKGBUILD" "$(sed -n 's/^pkgver=//p' "$source/packaging/arch/PKGBUILD")" "$version"
 expect "the version of the Python package" \
-    "$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' "$source/tools/analysis/showstopper/__init__.py")" "$version"
+    "$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' "$source/tools/python/showstopper/__init__.py")" "$version"
 date=$(sed -n 's/^\.TH [^ ]* [^ ]* \([^ ]*\) .*/\1/p' "$source/src/showstopper.1")
 expect "the date in CITATION.cff" "$(sed -n 's/^date-released: "\(.*\)"$/\1/p' "$source/CITATION.cff")" "$date"
 

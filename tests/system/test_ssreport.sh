@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Reports runs that are real, or simulated, with all programs that take part; tests/analysis has all other tests of
+# Reports runs that are real, or simulated, with all programs that take part; tests/python has all other tests of
 # reports.
 
 # shellcheck source=harness.sh
@@ -155,10 +155,10 @@ complete_and_interrupted_runs_are_reported() { # case
 
     report 0 --edge 300m -o "$folder/report" "$folder/run" "$folder/empty" "$folder/cut"
     [ "$(grep -c '^ssreport: .*/empty: ' "$folder/err")" -eq 1 ] || fail "expected one message about the empty record"
-    grep -q '^ssreport: .*/cut: .*interrupted: .*the last line has no newline' "$folder/err" ||
+    grep -q '^ssreport: .*/cut: .*interrupted: .*samples.csv:[0-9]*: damaged row' "$folder/err" ||
         fail "no message about the interrupted record: $(cat "$folder/err")"
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
-    grep -q '^steps of ' "$folder/out" || fail "no table of steps: $(cat "$folder/out")"
+    grep -q '^steps$' "$folder/out" || fail "no table of steps: $(cat "$folder/out")"
 
     # The run's own summary has the same figures.
     for name in samples target_mean load_mean error_mean_percent error_mse_e4 error_p95_percent; do
@@ -184,7 +184,6 @@ complete_and_interrupted_runs_are_reported() { # case
     ! grep -Eq '(src|href)=["'\'']?https?:|<script|@import' "$folder/report/report.html" ||
         fail "the page refers to external resources"
     [ "$(grep -c '<svg ' "$folder/report/report.html")" -ge 6 ] || fail "pictures are missing"
-    grep -q '^energy: no power was recorded$' "$folder/out" || fail "missing power is not reported"
 
     # A run compared with itself does not differ.
     report 0 --edge 300m -o "$folder/report" "$folder/run" --against "$folder/run"

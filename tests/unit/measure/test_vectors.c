@@ -2,7 +2,7 @@
 
 /*
  * Computes what data/analysis/vectors.csv says of the formulas that reports in Python have, too.
- * tests/analysis/test_vectors.py compares them with the same rows. Each row has a function, its
+ * tests/python/test_vectors.py compares them with the same rows. Each row has a function, its
  * value, empty if it refuses, and its arguments, separated by spaces.
  */
 

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What files contain: bytes, also of packed files, JSON documents, and small tables of texts.
+
+A record may be another user's, who must not make a reader wait, fill its memory or open a device:
+only regular files are read from folders. A file that the caller names may also be a pipe.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import errno
+import json
+import math
+import os
+import stat
+import subprocess
+from collections.abc import Collection
+from typing import IO, Any
+
+from .text import UserError, reason, show
+
+SIZE_MAX = 1 << 30  # bytes, also after unpacking
+DOCUMENT_MAX = 16 << 20
+
+# Files
+
+
+def open_regular(path: str) -> int:
+    """Open a regular file for reading. Raises OSError for others, and does not wait for a pipe."""
+    file = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        mode = os.fstat(file).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+        with contextlib.suppress(FileNotFoundError):  # /proc is not mounted
+            return os.open(f"/proc/self/fd/{file}", flags)
+        return os.open(path, flags)
+    finally:
+        os.close(file)
+
+
+def open_file(path: str, *, is_named: bool = False) -> IO[bytes]:
+    """Open a file that the caller names, or else one of a folder. Raises OSError."""
+    if is_named:
+        return open(path, "rb")
+    return open(open_regular(path), "rb")
+
+
+def _too_large(size_max: int) -> OSError:
+    return OSError(errno.EFBIG, f"larger than {size_max >> 20} MiB")
+
+
+def read_stream(stream: IO[bytes], size_max: int = SIZE_MAX) -> bytes:
+    """Read all that is left of a file. Raises OSError if it is too much."""
+    data = stream.read(size_max + 1)
+    if len(data) > size_max:
+        raise _too_large(size_max)
+    return data
+
+
+def read_file(path: str, size_max: int = SIZE_MAX, *, is_named: bool = False) -> bytes:
+    with open_file(path, is_named=is_named) as stream:
+        if os.fstat(stream.fileno()).st_size > size_max:
+            raise _too_large(size_max)
+        return read_stream(stream, size_max)
+
+
+def has_file(folder: str, name: str) -> bool:
+    return os.access(os.path.join(folder, name), os.F_OK)
+
+
+# Packed files, whatever their names. The programs unpack without Python's memory, up to a limit.
+_PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+def unpack(data: bytes, name: str) -> bytes:
+    program = next((packer for magic, packer in _PACKED.items() if data.startswith(magic)), None)
+    if program is None:
+        return data
+    packed = os.memfd_create("packed")
+    try:
+        os.write(packed, data)
+        os.lseek(packed, 0, os.SEEK_SET)
+        unpacked, status = _run_unpacker(program, packed)
+    except OSError:
+        why = "the program that unpacks it cannot be started: install gzip, xz-utils or zstd"
+    else:
+        why = "unpacking it failed: the file is damaged"
+        if len(unpacked) > SIZE_MAX:
+            why = f"unpacked it is larger than {SIZE_MAX >> 20} MiB"
+        elif status == 0:
+            return unpacked
+    finally:
+        os.close(packed)
+    raise UserError(f"{show(name)} is compressed, and {why}")
+
+
+def _run_unpacker(program: str, packed: int) -> tuple[bytes, int]:
+    """Return what the program printed, up to a limit, and its status."""
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen([program, "-dc"], stdin=packed, stdout=pipe, stderr=nothing) as process:
+        assert process.stdout
+        unpacked = process.stdout.read(SIZE_MAX + 1)
+    return unpacked, process.returncode
+
+
+def read_bytes(folder: str, name: str, *, is_named: bool = False) -> bytes:
+    """Read a file of a folder, unpacked. Raises UserError."""
+    try:
+        return unpack(read_file(os.path.join(folder, name), is_named=is_named), name)
+    except OSError as error:
+        cannot = " cannot be read" if isinstance(error, IsADirectoryError) else ""
+        raise UserError(f"{name}{cannot}: {reason(error)}") from None
+
+
+# Documents of JSON
+
+
+def _refuse(word: str) -> float:
+    raise ValueError(f"{word} is not a number in JSON")
+
+
+def parse_json(text: str) -> Any:
+    """Parse a document. Raises ValueError, with the line, if it is invalid."""
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {error.lineno}: {error.msg[:1].lower()}{error.msg[1:]}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"line 1: {str(error).splitlines()[0]}") from None
+
+
+def read_json(folder: str, name: str, hint: str = "") -> Any:
+    """Read a document. Raises UserError, with the path, if it is missing or invalid."""
+    path = f"{folder}/{name}"
+    try:
+        return parse_json(read_file(path, DOCUMENT_MAX).decode("utf-8"))
+    except UnicodeDecodeError as error:
+        line = 1 + error.object[: error.start].count(b"\n")
+        raise UserError(f"{path}: invalid JSON: line {line}: invalid utf-8 string") from None
+    except OSError as error:
+        more = f": {hint}" if hint else ""
+        raise UserError(f"{path}: {reason(error)}{more}") from None
+    except ValueError as error:
+        raise UserError(f"{path}: invalid JSON: {error}") from None
+
+
+def member(document: Any, name: str, kind: type) -> Any:
+    """Return a member of an object; None if it is absent or of another kind."""
+    value = document.get(name) if isinstance(document, dict) else None
+    return value if isinstance(value, kind) else None
+
+
+def text_of(document: Any, name: str) -> str:
+    """Return a text of an object; '' if it is absent."""
+    return member(document, name, str) or ""
+
+
+def number_of(document: Any, name: str) -> float:
+    """Return a number of an object; NaN if it is absent."""
+    value = document.get(name) if isinstance(document, dict) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return math.nan
+    try:
+        return float(value) if math.isfinite(value) else math.nan
+    except OverflowError:
+        return math.nan
+
+
+def list_of(document: Any, name: str) -> list[Any]:
+    """Return a list of an object; an empty one if it is absent."""
+    return member(document, name, list) or []
+
+
+# Small tables of texts, such as a manifest, which need no pandas
+
+Row = dict[str, str]
+
+
+def parse_rows(name: str, data: bytes, needed: Collection[str]) -> tuple[list[Row], str]:
+    """Return the rows of a table by the lower-case names of its columns, and a note on damaged
+    ones. Empty lines and those that begin with # do not count. Raises UserError."""
+    text = data.decode("utf-8-sig", "surrogateescape")
+    lines = ["" if line.lstrip().startswith("#") else line for line in text.splitlines()]
+    reader = csv.reader(lines, skipinitialspace=True)
+    heading: list[str] | None = None
+    rows, damaged = [], []
+    for fields in reader:
+        cells = [field.strip() for field in fields]
+        if heading is None and fields:
+            heading = [cell.lower() for cell in cells]
+            if missing := [column for column in needed if column not in heading]:
+                why = f"no column '{missing[0]}', in \"{show(','.join(fields))}\""
+                raise UserError(f"{name}:{reader.line_num}:1: {why}")
+        elif fields and heading is not None:
+            is_whole = len(cells) == len(heading)
+            is_whole &= reader.line_num < len(lines) or text.endswith("\n")
+            if is_whole:
+                rows.append(dict(zip(heading, cells)))
+            else:
+                damaged.append((reader.line_num, ",".join(fields)))
+    if heading is None:
+        raise UserError(f"{name} is empty")
+    return rows, note_damage(name, damaged)
+
+
+def note_damage(name: str, damaged: list[tuple[int, str]]) -> str:
+    """Return a note on damaged lines, numbers and texts: the first, and how many more there are."""
+    if not damaged:
+        return ""
+    (line, text), more = damaged[0], len(damaged) - 1
+    return f'{name}:{line}: damaged row, in "{show(text)}"{f" (and {more} more)" if more else ""}'

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of compare, predict, verify and sweep. The C program measures and calibrates."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+
+from .. import units
+from ..options import Parser, within
+from ..text import UserError
+
+PERCENT = within(units.percent)
+
+COMPARE = """\
+Prints how much faster each target is than the base, benchmark by benchmark. A
+ratio above 1 means that the target is faster. BASE and TARGET are a folder
+that ssprofile measure made or a table of results; FILE:MACHINE[:LIMITS] names
+one machine of several in a file."""
+PREDICT = """\
+Prints an interval for the ratio of one more benchmark of the same kind, with
+its probability. PROFILE and APPLICATIONS are ratios.csv of ssprofile compare,
+or the folder that has it; the number of applications within the interval is
+printed, too. Benchmarks of the profile itself are not applications."""
+VERIFY = """\
+Runs applications on this machine under the throttle of a calibrated target, and
+reports how many of their ratios are in the range that the benchmarks predict.
+COMPARISON is the folder of `ssprofile compare -o` that has the target; the
+results are kept in DIR. Repeat the command to resume an interrupted
+measurement."""
+SWEEP = """\
+Measures this machine under several settings of a throttle, and draws the speed
+of all benchmarks over the setting as box plots: DIR/sweep.html, sweep.csv and
+sweep.json. Repeat the command to resume an interrupted measurement."""
+
+_BENCHMARKS = "only benchmarks with these names: shell patterns, separated by commas"
+_OUTPUT = "write every table to this folder as CSV, all of them as %s.json, and %s.html"
+
+# Options of measure that verify and sweep pass on. measure checks their values.
+_FORWARDED = (
+    ("--benchmarks", "LIST", f"measure {_BENCHMARKS}"),
+    ("--time", "TIME", "run each kernel of ssburn for this long"),
+    ("--cpu", "CPU", "measure on this CPU; default: the first one that may be used"),
+    ("--repetitions", "N", "run every benchmark this many times; default: 5"),
+    ("--period", "TIME", "the period of a quota; default: 10m"),
+    ("--quantum", "TIME", "the length of one run and one stop of duty and load; default: 50m"),
+)
+
+
+def forward(values: argparse.Namespace) -> list[str]:
+    """Return the options of measure that were given."""
+    words = []
+    for option, _, _ in _FORWARDED:
+        if value := getattr(values, option[2:]):
+            words += [option, value]
+    flags = {"--idle-states": values.idle_states, "--quiet": values.quiet}
+    return words + [option for option, is_given in flags.items() if is_given]
+
+
+def _parser(usage: str, description: str) -> Parser:
+    return Parser("ssprofile", f"ssprofile {usage}", description)
+
+
+def _add_forwarded(parser: Parser) -> None:
+    for option, name, says in _FORWARDED:
+        parser.add_text(option, metavar=name, help=says)
+    parser.add_argument("--idle-states", action="store_true",
+                        help="leave idle states of CPUs as they are")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print no progress")
+
+
+def _add_outputs(parser: Parser, name: str) -> None:
+    parser.add_text("-o", "--output", metavar="DIR",
+                        help=_OUTPUT.replace("%s", name))
+    parser.add_argument("-q", "--quiet", action="store_true",
+                        help="print nothing on standard output")
+
+
+def _compare() -> Parser:
+    parser = _parser(
+        "compare [OPTION]... BASE TARGET [TARGET]...\n"
+        "       ssprofile compare [OPTION]... --halves PROFILE", COMPARE,
+    )  # fmt: skip
+    _add_outputs(parser, "compare")
+    add = parser.add_argument
+    parser.add_text("--battery", metavar="NAME|FILE",
+        help="compare only benchmarks of this battery, by name and class, and report the missing "
+        "ones")
+    parser.add_text("--benchmarks", default="*", metavar="LIST", help=f"compare {_BENCHMARKS}")
+    add("--spread", type=PERCENT, metavar="PERCENT",
+        help="leave out benchmarks whose repetitions spread by more than this; default: 2%% "
+        "between folders of ssprofile measure, no limit for other tables")
+    add("--within", type=within(units.percent, 0, 100, "0 to 100%"), metavar="PERCENT",
+        help="say how many ratios of throttled targets differ from 1 by at most this, and name "
+        "the others")
+    add("--all", action="store_true",
+        help="a target that is a folder stands for all throttles that were measured there")
+    add("--halves", action="store_true",
+        help="compare the even repetitions of one profile with its odd ones, which shows the "
+        "effect of chance alone")
+    add("--force", action="store_true",
+        help="compare results of different versions of the benchmarks")
+    return parser
+
+
+def _predict() -> Parser:
+    parser = _parser("predict [OPTION]... PROFILE [APPLICATIONS]", PREDICT)
+    _add_outputs(parser, "predict")
+    add = parser.add_argument
+    add("--coverage", type=within(units.load), default=1.0, metavar="PART",
+        help="verify against the narrowest interval that covers this much, or the widest one if "
+        "none does; default: 100%%")
+    parser.add_text("--target", metavar="NAME",
+        help="the target, as MACHINE:LIMITS, if the tables have several")
+    add("--list", action="store_true", help="print only the targets of PROFILE, one per line")
+    return parser
+
+
+def _verify() -> Parser:
+    parser = _parser("verify [OPTION]... COMPARISON DIR", VERIFY)
+    add = parser.add_argument
+    parser.add_text("--base", metavar="BASE",
+        help="the applications as measured on the base: a folder of `ssprofile measure --battery "
+        "applications`")
+    add("--base-here", action="store_true",
+        help="this machine is the base, too, under the throttle that the comparison names: "
+        "measure the applications under both")
+    parser.add_text("--target", metavar="NAME",
+        help="the target, as MACHINE:LIMITS, if the comparison has several throttled ones")
+    parser.add_text("--battery", default="applications", metavar="NAME|FILE",
+        help="the applications; default: applications")
+    parser.add_text("--spread", default="10%", metavar="PERCENT",
+        help="leave out applications whose mean is more uncertain than this; default: 10%%")
+    parser.add_text("--coverage", default="100%", metavar="PART",
+        help="check against the narrowest interval that covers this much; default: 100%%")
+    add("--force", action="store_true",
+        help="compare results of different versions of the applications")
+    _add_forwarded(parser)
+    return parser
+
+
+def _sweep() -> Parser:
+    parser = _parser("sweep [OPTION]... DIR", SWEEP)
+    add = parser.add_argument
+    parser.add_choice("--throttle", "THROTTLE", "duty load quota frequency",
+        "how to slow down this machine", "duty")
+    settings = ",".join(f"{percent}%" for percent in range(10, 101, 10))
+    parser.add_text("--settings", default=settings, metavar="LIST",
+        help="settings of the throttle, separated by commas; at most 15; default: 10%% to 100%%")
+    parser.add_text("--battery", default="own", metavar="NAME|FILE",
+        help="the battery to run; default: own")
+    add("--spread", type=PERCENT, metavar="PERCENT",
+        help="leave out benchmarks whose mean is more uncertain than this; default: 2%%")
+    _add_forwarded(parser)
+    return parser
+
+
+# Parsers, and how many words they take
+COMMANDS = {
+    "compare": (_compare, 2, math.inf, "a base and at least one target"),
+    "predict": (_predict, 1, 2, "a table of ratios"),
+    "verify": (_verify, 2, 2, "a comparison and a folder"),
+    "sweep": (_sweep, 1, 1, "a folder for the results"),
+}
+
+
+def parse(command: str, words: Sequence[str]) -> argparse.Namespace:
+    if command not in COMMANDS:
+        raise UserError(f"unknown command '{command}': use {', '.join(COMMANDS)}")
+    make, least, most, what = COMMANDS[command]
+    values = make().parse(words)
+    is_halves = command == "compare" and values.halves
+    if is_halves and len(values.words) != 1:
+        raise UserError("--halves requires exactly one profile: see --help")
+    if is_halves and values.all:
+        why = "which has no target: remove one of them"
+        raise UserError(f"--all cannot be combined with --halves, {why}")
+    if len(values.words) < least and not is_halves:
+        raise UserError(f"name {what}: see --help")
+    if len(values.words) > most:
+        raise UserError(f"unexpected argument '{values.words[int(most)]}': see --help")
+    if command == "predict" and values.list and values.output:
+        raise UserError("--list writes no file: remove --output")
+    if command == "verify" and bool(values.base) == values.base_here:
+        raise UserError("give either --base or --base-here")
+    return values
