@@ -84,12 +84,6 @@ def test_packed_table_is_read_whatever_its_name(tmp_path: Path, pack: object) ->
     assert len(rows) == 5
 
 
-def test_numbers_keep_their_last_digit(tmp_path: Path) -> None:
-    digits = "0.30000000000000004"
-    rows, _ = read(tmp_path, f"{HEAD}x,1,{digits}\n")
-    assert rows["load"].iloc[0] == float(digits)
-
-
 @pytest.mark.parametrize("word", ["", "-", "nan", "NA", "null"])
 def test_missing_number_is_not_damage(tmp_path: Path, word: str) -> None:
     rows, notes = read(tmp_path, f"{HEAD}x,1,{word}\n")

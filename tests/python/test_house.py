@@ -43,7 +43,7 @@ ANY = object()
 REQUIRED = {
     "groupby": {"dropna": ANY, "sort": ANY},  # by default, empty keys are no groups
     "value_counts": {"dropna": ANY},
-    "read_csv": {"keep_default_na": False, "float_precision": "round_trip"},
+    "read_csv": {"keep_default_na": False},
     "sort_values": {"kind": "stable"},
     "sort_index": {"kind": "stable"},
     "argsort": {"kind": "stable"},
@@ -171,7 +171,7 @@ def test_no_trap_in_the_package() -> None:
         ("f.groupby('a', dropna=False, sort=False).sum()", 0),
         ("f.groupby('a')['b'].sum()", 2),
         ("f.groupby('a', dropna=False, sort=False)['b'].apply(g)", 1),
-        ("pd.read_csv(p, keep_default_na=False)", 1),
+        ("pd.read_csv(p)", 1),
         ("np.argsort(x)\nx.sort_values('a', kind='stable')", 1),
         ("stats.t.ppf(0.5, 3)", 1),
         ("json.loads(text)\njson.dumps(text)", 1),

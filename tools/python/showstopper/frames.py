@@ -132,7 +132,8 @@ def _read_plain(data: bytes, names: list[str], wanted: list[str]) -> pd.DataFram
     word.
     """
     is_plain = not any(mark in data for mark in (b'"', b"#", b"\0")) and data.endswith(b"\n")
-    is_plain &= data.count(b"\r") == data.count(b"\r\n")  # pandas would begin a row
+    if b"\r" in data:
+        is_plain &= data.count(b"\r") == data.count(b"\r\n")  # pandas would begin a row
     if not is_plain or len({*names}) < len(names):
         return None
     letters = np.frombuffer(data, np.uint8)
@@ -153,7 +154,6 @@ def _read_plain(data: bytes, names: list[str], wanted: list[str]) -> pd.DataFram
             keep_default_na=False,
             quoting=csv.QUOTE_NONE,
             index_col=False,
-            float_precision="round_trip",
         )
     except ValueError:  # a word instead of a number
         return None

@@ -323,7 +323,8 @@ class Record:
     def _recorded_wall(self) -> float:
         """The start of control, by the clock of the machine that recorded it."""
         rows = self._sampled
-        starts = (moment(at) - elapsed for at, elapsed in zip(rows["time"], rows["elapsed_seconds"]))
+        times = zip(rows["time"], rows["elapsed_seconds"])
+        starts = (moment(at) - elapsed for at, elapsed in times)
         return next((start for start in starts if not math.isnan(start)), math.nan)
 
     @cached_property
@@ -356,15 +357,14 @@ class Record:
         seconds, instance, running. Raises UserError."""
         most = INSTANCES_MAX if math.isnan(self.instance_count) else self.instance_count
 
-        def valid(rows: pd.DataFrame) -> pd.Series:
-            instance = rows["executor"]
-            known = instance.between(0, most - 1) & (instance % 1 == 0)
-            words = rows["state"].str.lower().isin(["running", "stopped"])
-            return known & words & rows["real_seconds"].ge(0)
+        def valid(rows: pd.DataFrame) -> Any:
+            instance, length = (rows[name].to_numpy() for name in ("executor", "real_seconds"))
+            known = (instance >= 0) & (instance < most) & (np.floor(instance) == instance)
+            return known & (length >= 0) & rows["state"].str.lower().isin(["running", "stopped"])
 
         names = ("elapsed_seconds", "executor", "state", "real_seconds")
         rows = read_table(self.folder, "decisions.csv", self.notes, names, (), valid)
-        begin, length = rows["elapsed_seconds"], rows["real_seconds"]
+        begin, length = (rows[name].to_numpy() for name in ("elapsed_seconds", "real_seconds"))
         return pd.DataFrame(
             {
                 "elapsed": begin,
@@ -387,8 +387,8 @@ class Record:
         except UserError as error:
             self.notes.append(f"duties are unknown: {error}")
             return pd.DataFrame()
-        begin = decisions["begin"].clip(lower=self.counted_from)
-        end = decisions["end"].clip(upper=self.counted_to)
+        begin = np.maximum(decisions["begin"].to_numpy(), self.counted_from)
+        end = np.minimum(decisions["end"].to_numpy(), self.counted_to)
         return decisions.assign(begin=begin, end=end)[begin < end]
 
     # Iterations
@@ -449,7 +449,7 @@ class Record:
         takes longer (src/measure/unfinished.c)."""
         over = self.ended_early["instance"]
         rows = rows[(rows["instance"].notna() & ~rows["instance"].isin(over)).to_numpy()]
-        instances, which = np.unique(rows["instance"], return_inverse=True)
+        which, instances = pd.factorize(rows["instance"].to_numpy(), sort=True)
         order = np.argsort(which, kind="stable")
         which, began, ended = (
             values[order] for values in (which, rows["start"].to_numpy(), rows["end"].to_numpy())

@@ -52,6 +52,19 @@ def errors(target: Any, load: Any) -> dict[str, float]:
 # Rates of iterations
 
 
+def overlaps(start: Array, end: Array, begins: Array, ends: Array) -> tuple[Array, Array, Array]:
+    """Return for each overlap of a stretch with a window its stretch, its window and its seconds.
+    Windows are in order and apart. A stretch without a duration is where it ended."""
+    first = np.searchsorted(ends, start, side="right")
+    last = np.searchsorted(begins, end, side="left")
+    last = np.where(end > start, last, np.searchsorted(begins, end, side="right"))
+    counts = np.maximum(last - first, 0)
+    which = np.repeat(np.arange(len(start)), counts)
+    window = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts - first, counts)
+    seconds = np.minimum(end[which], ends[window]) - np.maximum(start[which], begins[window])
+    return which, window, seconds
+
+
 def rates(iterations: pd.DataFrame, begins: Any, ends: Any) -> tuple[Array, Array]:
     """Return the iterations per second in windows of time, which are in order and apart, and the
     mean length of the iterations that overlap each.
@@ -61,14 +74,11 @@ def rates(iterations: pd.DataFrame, begins: Any, ends: Any) -> tuple[Array, Arra
     """
     begins, ends = np.asarray(begins, dtype=float), np.asarray(ends, dtype=float)
     start, end = iterations["start"].to_numpy(), iterations["end"].to_numpy()
-    first = np.searchsorted(ends, start, side="right")
-    last = np.searchsorted(begins, end, side="left")
-    last = np.where(end > start, last, np.searchsorted(begins, end, side="right"))
-    counts = np.maximum(last - first, 0)
-    which = np.repeat(np.arange(len(start)), counts)
-    window = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts - first, counts)
+    if len(begins):
+        near = (end >= begins[0]) & (start < ends[-1])  # most are elsewhere if windows are few
+        start, end = start[near], end[near]
+    which, window, overlap = overlaps(start, end, begins, ends)
     length = (end - start)[which]
-    overlap = np.minimum(end[which], ends[window]) - np.maximum(start[which], begins[window])
     with np.errstate(invalid="ignore", divide="ignore"):
         part = np.where(length > 0, overlap / length, 1.0)
         parts = np.bincount(window, part, len(begins))
@@ -177,19 +187,19 @@ def _stretches(counted: pd.DataFrame) -> pd.DataFrame:
     ramp must not count as one target, so that each sample is compared with the first one.
     """
     is_new = np.diff(counted.index, prepend=-2) != 1
-    group, begun, groups = -1, math.nan, []
-    for target, breaks in zip(counted["target"].to_numpy(), is_new):
-        if breaks or not abs(target - begun) <= SAME_TARGET:
-            begun, group = target, group + 1
-        groups.append(group)
-    found = counted.groupby(np.array(groups, dtype=int), sort=True, dropna=False)
-    return found.agg(begin=("begin", "first"), end=("end", "last"), target=("target", "first"))
+    begun = math.nan
+    for at, target in enumerate(counted["target"].to_numpy()):
+        is_new[at] |= not abs(target - begun) <= SAME_TARGET
+        begun = target if is_new[at] else begun
+    first = np.flatnonzero(is_new)
+    last = np.append(first, len(counted))[1:] - 1
+    rows = {name: counted[name].to_numpy()[first] for name in ("begin", "target")}
+    return pd.DataFrame({"half": 0, "end": counted["end"].to_numpy()[last]} | rows)
 
 
 def _halves(steps: pd.DataFrame) -> pd.DataFrame:
     """Number the halves of a staircase, and split the step at which it turns if it is longer than
     usual, because it then holds its level twice. Other steps have the half 0."""
-    steps = steps.reset_index(drop=True).assign(half=0)
     if len(steps) < STAIRS_MIN:
         return steps
     turns = np.flatnonzero(np.diff(np.diff(steps["target"]) > 0)) + 1

@@ -171,6 +171,7 @@ class Study:
         self._names: set[str] = set()
         self._places: set[Any] = set()
         self._known: dict[Any, Any] = {}
+        self._windows: dict[int, pd.DataFrame] = {}
         gatherer = inputs.Gatherer()
         for found in gatherer.gather(*([os.fspath(p) for p in part] for part in (paths, against))):
             if isinstance(found, Failure):
@@ -410,6 +411,12 @@ class Study:
         every = every.astype({"run": int, "is_exceeded": bool})
         # `target` is the one of the plan.
         return every.join(self.runs[ORIGIN].rename(columns={"target": "run_target"}), on="run")
+
+    def windows(self, at: int) -> pd.DataFrame:
+        """Return the throughput of a run in intervals, as steps.in_windows() does."""
+        if at not in self._windows:
+            self._windows[at] = steps.in_windows(self.records[at], self.settings.interval)
+        return self._windows[at]
 
     def edge(self, source: Source) -> float:
         """Return the seconds to leave out at both ends of a step: those of the options or, without

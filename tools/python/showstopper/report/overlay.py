@@ -41,14 +41,10 @@ def panels(study: Study, lines: Sequence[Line]) -> list[str]:
     """Return the panels that these lines fill."""
     has = {
         "load": True,
-        "throughput": any(len(rates(study, line.counted)) > 1 for line in lines),
+        "throughput": any(len(study.windows(line.counted)) > 1 for line in lines),
         "power": any(line.is_pair and len(study.records[line.run].power) > 1 for line in lines),
     }
     return [name for name in PANELS if has[name]]
-
-
-def rates(study: Study, run: int) -> pd.DataFrame:
-    return steps.in_windows(study.records[run], study.settings.interval)
 
 
 @f.drawing
@@ -107,7 +103,7 @@ def _line(study: Study, line: Line, panel: str, only: bool) -> pd.DataFrame:
     of neighboring samples, which share a column of the picture."""
     record = study.records[line.run]
     if panel == "throughput":
-        found = rates(study, line.counted)
+        found = study.windows(line.counted)
         shift = study.records[line.counted].wall - record.wall if line.is_pair else 0
         middle = (found["from"] + found["to"]) / 2
         return pd.DataFrame({"at": middle + shift, "value": found["rate"]})

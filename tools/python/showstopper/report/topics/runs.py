@@ -20,7 +20,7 @@ from ...study import OTHERS_MAX, Study, disturbed, groups, key_columns
 from ...text import UserError, listed
 from ...verdicts import LOAD
 from ..findings import Finding
-from ..overlay import plot_run, rates
+from ..overlay import plot_run
 from ..tables import Table
 
 NEEDS = LOAD
@@ -144,7 +144,7 @@ def _fit_run(study: Study, at: int) -> Fitted:
         noted = rows["is_exceeded"] & rows["target"].gt(0)
         rows = rows.assign(rate=rows["throughput"], noted=noted)
     else:
-        rows = steps.in_windows(record, study.settings.interval)
+        rows = study.windows(at)
         is_exceeded = rows["length"] > study.settings.interval
         rows = rows.assign(is_exceeded=is_exceeded, noted=is_exceeded)
     rows = rows[np.isfinite(rows["load"]) & np.isfinite(rows["rate"])]
@@ -383,7 +383,7 @@ def _plot_load(study: Study, at: int) -> Any:
 
 
 def _plot_rates(study: Study, at: int) -> Any:
-    if len(rates(study, at)) < 2:
+    if len(study.windows(at)) < 2:
         return None
     return plot_run(study, at, "throughput", f"intervals of {study.settings.interval:g} s")
 
@@ -439,11 +439,13 @@ def plot_duties(study: Study, at: int) -> Any:
     items = int(rows["instance"].max()) + 1
     row = (rows["instance"] * min(items, ROWS_MAX) // items).astype(int)
     edges = record.end * np.arange(DUTY_PARTS + 1) / DUTY_PARTS
-    known, ran = (np.zeros((min(items, ROWS_MAX), DUTY_PARTS)) for _ in range(2))
-    for part, (low, high) in enumerate(zip(edges, edges[1:])):  # a stretch may be in many parts
-        seconds = (rows["end"].clip(upper=high) - rows["begin"].clip(lower=low)).clip(lower=0)
-        known[:, part] = np.bincount(row, seconds, len(known))
-        ran[:, part] = np.bincount(row, seconds * rows["running"], len(known))
+    begin, end = rows["begin"].to_numpy(), rows["end"].to_numpy()
+    which, part, seconds = steps.overlaps(begin, end, edges[:-1], edges[1:])
+    field, shape = row.to_numpy()[which] * DUTY_PARTS + part, (min(items, ROWS_MAX), DUTY_PARTS)
+    known, ran = (
+        np.bincount(field, weights, shape[0] * shape[1]).reshape(shape)
+        for weights in (seconds, seconds * rows["running"].to_numpy()[which])
+    )
     with np.errstate(invalid="ignore"):
         return _plot_fields(record, ran / known, items, "instance", "duty, %")
 
