@@ -327,7 +327,7 @@ response_times_of_alternating_services_are_measured() { # case
     printf '0,0,99' >>"$scratch/study/aa-1/requests-a.each.csv"
     "$build/bin/ssreport" --decide "$scratch/study" >"$output" 2>&1 && fail "a single pair decides"
     prints "No answer yet: 1 of at least 20 pairs of processes are done"
-    prints "ssreport: $scratch/study/aa-1/requests-a.each.csv:242:7: the last line has no newline, in \"0,0,99\""
+    prints "ssreport: $scratch/study/aa-1/requests-a.each.csv:242: damaged row, in \"0,0,99\""
 }
 
 # Each launch of the first block has an environment of the planned size.
