@@ -44,8 +44,6 @@ COUNTERS = (
 
 def read_events(folder: str, notes: list[str]) -> pd.DataFrame:
     """Return the events as recorded: event, elapsed_seconds, instance, text, value."""
-    of_numbers = ["elapsed_seconds", "instance", "value"]
-    names = ["event", "text", *of_numbers]
     try:
         data = read_file(f"{folder}/events.jsonl").decode("utf-8", "surrogateescape")
     except OSError as error:
@@ -60,12 +58,16 @@ def read_events(folder: str, notes: list[str]) -> pd.DataFrame:
         if member(event, "event", str) is None:
             damaged.append(number)
             continue
-        numbers = {name: number_of(event, name) for name in of_numbers}
-        found.append({name: text_of(event, name) for name in ("event", "text")} | numbers)
+        found.append(event)
     if damaged:
         more = " (and more)" if len(damaged) > 1 else ""
         notes.append(f"events.jsonl:{damaged[0]}: invalid event{more}")
-    return pd.DataFrame(found, columns=names).astype(dict.fromkeys(of_numbers, float))
+    texts = {name: [text_of(event, name) for event in found] for name in ("event", "text")}
+    numbers = {
+        name: np.array([number_of(event, name) for event in found], dtype=float)
+        for name in ("elapsed_seconds", "instance", "value")
+    }
+    return pd.DataFrame(texts | numbers)
 
 
 @dataclass(frozen=True)
@@ -447,13 +449,13 @@ class Record:
         """Return the iterations in progress when counting ended, with an estimated end: each is
         assumed to have begun after the usual gap, and to be as long as usual, or nearly done if it
         takes longer (src/measure/unfinished.c)."""
-        over = self.ended_early["instance"]
-        rows = rows[(rows["instance"].notna() & ~rows["instance"].isin(over)).to_numpy()]
-        which, instances = pd.factorize(rows["instance"].to_numpy(), sort=True)
+        instance = rows["instance"].to_numpy()
+        is_over = np.isin(instance, self.ended_early["instance"])
+        used = np.flatnonzero(~(np.isnan(instance) | is_over))
+        which, instances = pd.factorize(instance[used], sort=True)
         order = np.argsort(which, kind="stable")
-        which, began, ended = (
-            values[order] for values in (which, rows["start"].to_numpy(), rows["end"].to_numpy())
-        )
+        which, used = which[order], used[order]
+        began, ended = (rows[name].to_numpy()[used] for name in ("start", "end"))
         is_first = np.diff(which, prepend=-1) > 0
         gap = np.maximum(began - np.append(math.nan, ended[:-1]), 0)
         counts = (ended >= self.clock.counted_from) & (ended <= self.counted_to)
@@ -638,11 +640,11 @@ class Record:
 
 def _ended_early(events: pd.DataFrame) -> pd.DataFrame:
     """Return the instances that ended by themselves before the run did."""
-    before = events[events["event"].eq("ending").cumsum() == 0]
-    if not before["event"].eq("instance_ended").any():
-        return before.iloc[:0]
-    told = before["text"].isin(["ended by the run", "as it was told to"])
-    ended = before[before["event"].eq("instance_ended") & ~told]
+    event = events["event"].to_numpy()
+    is_end = (event == "instance_ended") & (np.cumsum(event == "ending") == 0)
+    if not is_end.any():
+        return events.iloc[:0]
+    ended = events[is_end & ~events["text"].isin(["ended by the run", "as it was told to"])]
     return ended.assign(elapsed_seconds=ended["elapsed_seconds"].fillna(0).clip(lower=0))
 
 
