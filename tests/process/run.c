@@ -126,9 +126,9 @@ struct run *run_start(const struct run_setup *setup, const char *const *words) {
     run->out.bytes = calloc(1, 1);
     run->err.bytes = calloc(1, 1);
     run->pid = fork();
-    ck_assert_int_ge(run->pid, 0);
     if (run->pid == 0)
         become(setup ? setup : &usual, words, ends);
+    ck_assert_int_ge(run->pid, 0);
     close(ends[0]);
     close(ends[1]);
     run->next = runs;
