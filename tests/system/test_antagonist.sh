@@ -271,10 +271,10 @@ the_server_of_the_victim_url_is_not_a_suspect() { # case
     url=$(sed -n 's/^listening on //p' server)
     refuses 'is a process of the victim' --victim "$url" --suspects "$pid"
     mkdir run
-    # On a busy machine, no answer may arrive for half a second.
+    # On a busy machine, no answer may arrive in a whole slot.
     ssantagonist watch --victim "$url" --rate 40 --slots 2 --slot 5s run
     [ "$(wc -l <run/slots.csv)" -eq 3 ] || fail "slots: $(cat run/slots.csv)"
-    awk -F, 'NR == 3 && $4 > 0 && $5 > 0 && $5 < 60 { found = 1 } END { exit !found }' run/slots.csv ||
+    awk -F, 'NR > 1 && $4 > 0 && $5 > 0 && $5 < 60 { found = 1 } END { exit !found }' run/slots.csv ||
         fail "no response time: $(cat run/slots.csv)"
 }
 
