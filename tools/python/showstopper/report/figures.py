@@ -127,6 +127,8 @@ def new(
     """
     size = (7.8, height or (4.2 if rows == 1 else 0.6 + 3 * rows))
     fig = Figure(size, layout=None if fixed else "constrained")
+    if rows > 1 and fixed:  # margins as wide as in a picture of one row
+        fig.subplots_adjust(bottom=0.63 / size[1], top=1 - 0.42 / size[1])
     axes = fig.subplots(rows, **options)
     for ax in np.ravel(axes):
         ax.locator_params(nbins=6)
@@ -262,7 +264,8 @@ def svg(fig: Figure) -> Markup:
     for name, (light, _) in PALETTE.items():
         text = text.replace(light, f"var(--{name})")
     width = 72 * fig.get_figwidth() / 14
-    look = f'style="max-width:{width:.4g}rem"'
+    alone = (1.5 if fig.get_figwidth() > fig.get_figheight() else 1) * width  # must fit a screen
+    look = f'style="--width:{width:.4g}rem;--alone:{alone:.4g}rem"'
     return Markup(re.sub(r'<svg ([^>]*?)(height|width)="[^"]*"', rf"<svg {look} \1", text, count=1))
 
 
