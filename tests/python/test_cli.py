@@ -39,7 +39,7 @@ def run(
 ) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, flags, "-c", code, *words]
     defaults = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.run(command, check=False, timeout=60, **(defaults | more))  # type: ignore
+    return subprocess.run(command, check=False, timeout=300, **(defaults | more))  # type: ignore
 
 
 def body(text: str, **more: object) -> subprocess.CompletedProcess[bytes]:

@@ -111,7 +111,7 @@ a_duet_continues_after_failed_runs() { # case
 a_duet_ends_when_its_interval_is_narrow_enough() { # case
     stand_in
     touch "$scratch/repaired" "$scratch/lacking"
-    duet 0 --a 'work 1000' --b 'work 1000' --until 3% --output results
+    duet 0 --a 'work 1000' --b 'work 1000' --until 4% --output results
     grep -q '"decision": "precise enough"' "$scratch/results/answer.json" || fail "$(cat "$scratch/results/answer.json")"
     grep -q '"planned_blocks": null' "$scratch/results/answer.json" || fail "the number of blocks is limited"
     [ "$(wc -l <"$scratch/carried-out")" -gt 80 ] || fail "the study ended before 11 blocks of A and B"
