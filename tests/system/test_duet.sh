@@ -109,6 +109,7 @@ a_duet_continues_after_failed_runs() { # case
 
 # Without a limit, blocks are added until the interval is narrow enough. One block has a run without iterations.
 a_duet_ends_when_its_interval_is_narrow_enough() { # case
+    patience=800 # about 160 runs, and a decision after each block
     stand_in
     touch "$scratch/repaired" "$scratch/lacking"
     duet 0 --a 'work 1000' --b 'work 1000' --until 4% --output results
