@@ -902,6 +902,9 @@ names_and_texts_of_nodes_are_checked() { # case
     # shellcheck disable=SC2016 # expanded by the stand-in
     sed -i '1r /dev/stdin' stand-ins/ssh <<END
 echo "\$*" | head -n 1 >>'$scratch/called'
+printf '\033]0;title\a\302\2335m\r\ndetail' >&2
+sleep 1000 </dev/null >/dev/null & # as the shared connection of ssh
+echo "\$!" >>'$scratch/left'
 case "\$*" in *chronyc*)
     cat '$scratch/said'
     while read -r what who when file; do
@@ -913,8 +916,11 @@ case "\$*" in *chronyc*)
     exit ;;
 esac
 END
-    expect 1 ssfleet replay --engine parallel --nodes h1 --ssh "$scratch/stand-ins/ssh" --scratch "$scratch/disk" \
-        --traces traces --record replay --margin 5s -- true
+    expect 1 timeout "$patience" ssfleet replay --engine parallel --nodes h1 --ssh "$scratch/stand-ins/ssh" \
+        --scratch "$scratch/disk" --traces traces --record replay --margin 5s -- true
+    while read -r pid; do kill "$pid"; done <left
+    [ "$(grep -c '^?]0;title??5m$' err)" -eq 2 ] || fail "errors of the node are not shown as text"
+    [ "$(grep -c '^detail$' err)" -eq 2 ] || fail "an incomplete line is not shown"
     says err 'h1: ?[31mred ?5m? text'
     says replay/fleet.csv '?[31mred ?5m? text'
     ! LC_ALL=C grep $'[\x01-\x09\x0b-\x1f\x9b]' err replay/fleet.csv || fail "control characters are printed"

@@ -307,7 +307,7 @@ send_traces() {
         part=$(printf %q "./replay/$node")
         script=$(open_scratch make &&
             echo "cd \"\$held\" && umask g-w,o-w && rm -rf $part && mkdir -p $part && cat >$part/trace")
-        engine_on "$node" "$script" <"${trace_of[$node]}" ||
+        on_node "$node" "$script" <"${trace_of[$node]}" >/dev/null ||
             note_failure "$node" "cannot copy its trace to $scratch/replay/$node"
     done
 }
@@ -345,14 +345,19 @@ fetch_records() {
 
 # run_nodes NODE...: lets these nodes follow their traces.
 run_nodes() {
-    local node script connecting
+    local node script connecting showing end
     script=$(printf 'cd %q || exit\n%s\n%s\nrecord=%q scratch=%q\ncommand=(%s)\n' "$PWD" "$set_path" "$set_locale" \
         "$record" "$scratch" "$(printf '%q ' "${command[@]}")" && send_functions && cat "$parts/node.sh")
-    mkfifo "$held/.in" "$held/.out"
-    { node_list=("$@") && engine_each "$script"; } <"$held/.in" >"$held/.out" &
+    end=$(</proc/sys/kernel/random/uuid)
+    mkfifo "$held"/.{in,out,errors}
+    show_plain "$end" <"$held/.errors" >&2 &
+    showing=$!
+    exec 5>"$held/.errors"
+    # Opens .errors first: once both other pipes are open, all are removed.
+    { exec 5>&- && node_list=("$@") && engine_each "$script"; } 2>"$held/.errors" <"$held/.in" >"$held/.out" &
     connecting=$!
     exec 7>"$held/.in" 6<"$held/.out"
-    rm "$held/.in" "$held/.out"
+    rm "$held"/.{in,out,errors}
     on_signals
     await_ready
     for node in "${!clock_of[@]}"; do
@@ -362,7 +367,10 @@ run_nodes() {
     start_nodes
     await_end
     exec 7>&- 6<&-
-    wait
+    wait "$connecting" || true
+    echo "$end" >&5
+    exec 5>&-
+    wait "$showing"
     [ -z "$scratch" ] || fetch_records
 }
 

@@ -208,7 +208,7 @@ send_plan() {
         script=$(open_scratch make &&
             echo "cd \"\$held\" && umask g-w,o-w && mkdir -p $part && cat >$part.new && mv $part.new $part.plan")
         status=0
-        engine_on "$node" "$script" <"$held/.study/plan" || status=$?
+        on_node "$node" "$script" <"$held/.study/plan" >/dev/null || status=$?
         [ "$status" -ne 125 ] || exit 125 # the node has reported the reason
         [ "$status" -eq 0 ] || say "$node: cannot copy the plan to $scratch${away[$node]+: ${away[$node]}}"
     done
@@ -331,7 +331,7 @@ clean_nodes() {
         [ -z "$scratch" ] || { folder=$scratch/$(part_of "$node") && check=$(open_scratch); }
         script=$(printf '%s\n%s\nfolder=%q; ' "$check" "$set_path" "$folder")
         script+='! compgen -G "$folder/.study/calls/*" >/dev/null || timeout 60 ssbatch --clean "$folder"'
-        engine_on "$node" "$script" </dev/null ||
+        on_node "$node" "$script" </dev/null >/dev/null ||
             say "$node: cannot undo everything that a killed task has left there: call ssbatch --clean $folder there"
     done
 }
@@ -411,7 +411,7 @@ list_finished() {
 echo end
 END
     )
-    engine_on "$1" "$script" </dev/null
+    on_node "$1" "$script" </dev/null
 }
 
 # has_result RUN CHECKSUM SIZE BEGIN: succeeds if the study has a final result of the run, this very failure, or a later
@@ -517,7 +517,7 @@ ask_nodes() {
         part=$(printf %q "$scratch/$(part_of "$node")")
         script=$(open_scratch &&
             echo "[ ! -d $part/.study ] || $(printf %q "$bin/ssbatch") --list --csv $part || [ \$? -eq 1 ]")
-        table=$(engine_on "$node" "$script" </dev/null) || { say "$node does not answer" && continue; }
+        table=$(on_node "$node" "$script" </dev/null) || { say "$node does not answer" && continue; }
         while IFS=, read -r name _ status _; do
             case ${run_status[$name]-}/$status in
             'to come/running' | failed/running) run_status[$name]=running run_where[$name]="$node R" ;;
