@@ -929,22 +929,6 @@ END
     ends '*' "$bystander"
 }
 
-# A later record would be written through the links of an earlier one.
-records_of_nodes_contain_no_links() { # case
-    local tar
-    write_traces
-    tar=$(command -v tar)
-    mkdir kept
-    stand_in tar
-    cat >>stand-ins/tar <<END
-[ "\$1" != -cf ] || ln -s "$scratch/kept" record/link
-exec '$tar' "\$@"
-END
-    replay 1 a --scratch "$scratch/disk"
-    says err "a: cannot copy its record, which stays in $scratch/disk/replay/a until the next replay"
-    [ "$(ls -A replay)" = fleet.csv ] || fail "wrong files: $(ls -A replay)"
-}
-
 # The program date of small systems may lack %N. Such a node must not end the others.
 a_node_without_fractions_of_seconds_is_named() { # case
     local date

@@ -843,6 +843,42 @@ fleets_follow_no_link_of_another_user() { # case
     unharmed
 }
 
+# A node puts programs, devices, links and files of the other user into its results, for a user of this machine.
+nodes_send_only_files_of_the_caller() { # case
+    local tar results
+    need_built ssfleet
+    begin
+    printf 'run a takes 1s\n  main -- true\n' >plan
+    mkdir traces stand-ins
+    echo '0 50%' >traces/m.txt
+    tar=$(command -v tar)
+    write_program stand-ins/tar <<END
+#!/bin/sh
+if [ "\$1" = -cf ]; then
+    cd a 2>/dev/null || cd record || exit
+    cp /bin/sh sh && chmod 4755 sh
+    mkdir shut open && chmod 000 shut && chmod 777 open
+    touch open/file && chown $mallory . open/file
+    ln -s /etc link
+    mkfifo pipe
+    mknod -m 666 disk b 254 0 || true
+    cd ..
+fi
+exec '$tar' "\$@"
+END
+    PATH=$PWD/stand-ins:$PATH
+    expect 0 ssfleet run --engine local --nodes n1 --scratch "$PWD/disk" study plan
+    says err "n1: its links, devices and pipes are left out"
+    expect 0 ssfleet replay --engine local --nodes n1 --scratch "$PWD/disk" --traces traces --record record \
+        --margin 5s -- -f own --duration 200m ssburn serial
+    says err "n1: its links, devices and pipes are left out"
+    for results in study/a record/n1; do
+        [ -z "$(find "$results" ! -type f ! -type d -o ! -user root -o -perm /7022 -o -type d ! -perm -700)" ] ||
+            fail "$(ls -lR "$results")"
+        [ -f "$results/open/file" ] || fail "$results: a file is missing"
+    done
+}
+
 # In a folder such as /tmp, another user makes the folder of a study at the last moment.
 new_studies_are_not_made_by_another_user() { # case
     local call

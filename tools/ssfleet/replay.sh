@@ -306,22 +306,18 @@ send_traces() {
         [ -z "${failure[$node]-}" ] || continue
         part=$(printf %q "./replay/$node")
         script=$(open_scratch make &&
-            echo "cd \"\$held\" && umask g-w,o-w && rm -rf $part && mkdir -p $part && cat >$part/trace")
-        on_node "$node" "$script" <"${trace_of[$node]}" >/dev/null ||
+            echo "cd \"\$held\" && umask 077 && rm -rf $part && mkdir -p $part && cat >$part/trace")
+        print_file "${trace_of[$node]}" | on_node "$node" "$script" >/dev/null ||
             note_failure "$node" "cannot copy its trace to $scratch/replay/$node"
     done
 }
 
 # fetch_record NODE: copies the record and the standard error of showstopper from the node's own disk. The trace is the
-# last file of the stream, by its name: if it has arrived, so has everything before. A stream of links could make the
-# next one write elsewhere.
+# last file of the stream, by its name: if it has arrived, so has everything before.
 fetch_record() {
     local node=$1 script incoming=$held/.$1.part
-    rm -rf "$incoming" && mkdir "$incoming" || return
     script=$(open_scratch && echo "cd \"\$held\"/replay/$(printf %q "$node") && tar -cf - *")
-    engine_on "$node" "$script" </dev/null |
-        as_called tar --warning=no-timestamp -C "$incoming" -xf - || return
-    [ -e "$incoming/trace" ] && [ -z "$(find "$incoming" ! -type f ! -type d)" ] || return
+    unpack "$node" "$script" "$incoming" && [ -e "$incoming/trace" ] || return
     [ ! -e "$incoming/stderr" ] || mv -T "$incoming/stderr" "$held/$node.stderr" || return
     [ ! -e "$incoming/record" ] || mv -T "$incoming/record" "$held/$node" || return
     sync -f "$held/."
@@ -334,7 +330,7 @@ fetch_records() {
     for node in "${!offset_of[@]}"; do
         if fetch_record "$node"; then
             script=$(open_scratch && echo "rm -r \"\$held\"/replay/$(printf %q "$node")")
-            engine_on "$node" "$script" </dev/null ||
+            on_node "$node" "$script" </dev/null >/dev/null ||
                 say "$node: cannot remove $scratch/replay/$node"
         else
             note_failure "$node" "cannot copy its record, which stays in $scratch/replay/$node until the next replay"

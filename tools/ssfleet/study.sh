@@ -426,20 +426,32 @@ has_result() {
     [[ -n $4 && $begin > $4 ]]
 }
 
+# unpack NODE SCRIPT FOLDER: unpacks the archive that a script prints on a node in FOLDER, which it makes. The files
+# become the caller's, with the permissions that the caller's umask gives. Another user could use links, devices and
+# set-user-ID programs: those are left out, and until then nobody else can enter FOLDER. A folder that the caller cannot
+# enter could not be removed.
+unpack() {
+    local node=$1 folder=$3 status=0 refused
+    rm -rf "$folder" && mkdir -m 700 "$folder" || return
+    on_node "$node" "$2" </dev/null | as_called tar --warning=no-timestamp --no-same-owner --no-same-permissions \
+        -C "$folder" -xf - || status=$?
+    chmod -R u+rwX "$folder" && refused=$(find "$folder" ! -type f ! -type d -print -delete) || return
+    [ -z "$refused" ] || say "$node: its links, devices and pipes are left out: only files are copied"
+    return "$status"
+}
+
 # fetch_runs NODE NAME...: copies runs of a node to $fleet/incoming. The node's plan is the last file of the stream: if
 # it has arrived, so has everything before.
 fetch_runs() {
     local node=$1 part script name incoming=$fleet/incoming
     shift
     part=$(printf %q "$(part_of "$node")")
-    rm -rf "$incoming" && mkdir "$incoming" || return
     script=$(open_scratch && echo "cd \"\$held\"/$part && tar -cf - -- $(printf '%q ' "$@").study/plan")
-    engine_on "$node" "$script" </dev/null |
-        as_called tar --warning=no-timestamp -C "$incoming" -xf - || return
+    unpack "$node" "$script" "$incoming" || return
     for name; do
-        [ ! -L "$incoming/$name" ] && [ -e "$incoming/$name/run.json" ] || return
+        [ -f "$incoming/$name/run.json" ] || return
     done
-    [ -e "$incoming/.study/plan" ] && sync -f "$incoming"
+    [ -f "$incoming/.study/plan" ] && sync -f "$incoming"
 }
 
 FETCHED_MAX=400 # runs that are copied at once: an argument of a command, such as a script, has at most 128 KiB
