@@ -148,6 +148,7 @@ incomplete_copies_of_runs_stay_out_of_the_study() { # case
 
 # A node claims that the state of the study is a run, and that a link is one.
 only_runs_of_the_plan_are_collected() { # case
+    local make
     need parallel
     write_plan 2 0
     replace_ssh bash "$scratch"
@@ -156,8 +157,15 @@ only_runs_of_the_plan_are_collected() { # case
     cp -r study before
     cp -r kept "$(echo disk/*/h1)/further"
     cp kept/run.json "$(echo disk/*/h1)/.study"
-    # shellcheck disable=SC2016 # expanded by the stand-in
-    sed -i '1a case "$*" in *cksum*) echo "1 1 .study/run.json"; echo "1 1 ../disk/run.json" ;; esac' stand-ins/ssh
+    sed -i '1r /dev/stdin' stand-ins/ssh <<'END'
+case "$*" in
+*cksum*)
+    printf '%s\n' '1 1 .study/run.json' '1 1 ../disk/run.json' '/run.json:  "begin": 1'
+    [ ! -e disk/*/h1/r1/run.json ] || [ -s disk/*/h1/r1/run.json ] || { echo '1 1 r1/run.json' && echo end && exit; }
+    ;;
+*--list*) printf '%s\n' heading ,,done ;;
+esac
+END
     rm -r disk/*/h1/r1
     expect 0 ssfleet collect study
     says err '0 runs collected'
@@ -167,6 +175,16 @@ only_runs_of_the_plan_are_collected() { # case
     says err 'h1: cannot fetch its runs now'
     diff -r study before || fail "the study has changed"
     rm disk/*/h1/r1
+    mkdir "$(echo disk/*/h1)/r1"
+    for make in mkfifo touch; do
+        $make "$(echo disk/*/h1)/r1/run.json"
+        expect 1 ssfleet collect study
+        says err 'h1: cannot fetch its runs now'
+        diff -r study before || fail "the study has changed"
+        rm disk/*/h1/r1/run.json
+    done
+    rm -r disk/*/h1/r1
+    expect 0 ssfleet status study
     cp -r kept "$(echo disk/*/h1)/r1"
     expect 0 ssfleet collect study
     says err '1 runs collected'

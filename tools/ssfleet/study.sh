@@ -451,7 +451,11 @@ fetch_runs() {
     for name; do
         [ -f "$incoming/$name/run.json" ] || return
     done
-    [ -f "$incoming/.study/plan" ] && sync -f "$incoming"
+    [ -f "$incoming/.study/plan" ] && rm -r "$incoming/.study" && mkdir "$incoming/.study" &&
+        cp "$held/.study/plan" "$incoming/.study" || return
+    # With a result that ssbatch cannot read, it would not list the study.
+    ssbatch --list --csv "$incoming" >/dev/null || [ $? -eq 1 ] || return
+    sync -f "$incoming"
 }
 
 FETCHED_MAX=400 # runs that are copied at once: an argument of a command, such as a script, has at most 128 KiB
@@ -465,6 +469,7 @@ collect_node() {
     finished=$(list_finished "$node") || return
     [[ $'\n'$finished = *$'\n'end ]] || return
     while read -r name key value; do
+        [[ $name = ?*/run.json: ]] || continue
         case $key in
         '"status":') is_done[${name%/run.json:}]=yes ;;
         '"begin":') begin_of[${name%/run.json:}]=$value ;;
@@ -531,6 +536,7 @@ ask_nodes() {
             echo "[ ! -d $part/.study ] || $(printf %q "$bin/ssbatch") --list --csv $part || [ \$? -eq 1 ]")
         table=$(on_node "$node" "$script" </dev/null) || { say "$node does not answer" && continue; }
         while IFS=, read -r name _ status _; do
+            [ -n "$name" ] || continue
             case ${run_status[$name]-}/$status in
             'to come/running' | failed/running) run_status[$name]=running run_where[$name]="$node R" ;;
             'to come/done' | 'to come/failed') run_status[$name]='to collect' ;;
