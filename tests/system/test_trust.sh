@@ -879,6 +879,25 @@ END
     done
 }
 
+# A trace is sent to the disks of the nodes.
+traces_are_no_links_of_another_user() { # case
+    need_built ssfleet
+    begin
+    chmod 600 "$victim/file"
+    ln -s "$victim/file" "$theirs/a.trace"
+    chown -h "$mallory" "$theirs/a.trace"
+    refuses 125 "--traces: $theirs/a.trace is a link of nobody: name its target" \
+        ssfleet replay --engine local --nodes n1 --scratch "$PWD/disk" --traces "$theirs" --record record -- true
+    [ ! -e disk ] || fail "it was sent"
+    # A kernel may allow hard links to files of others.
+    rm "$theirs/a.trace"
+    ln "$victim/file" "$theirs/a.trace"
+    expect 1 ssfleet replay --engine local --nodes n1 --scratch "$PWD/disk" --traces "$theirs" --record record -- true
+    says err "theirs/a.trace: not a regular file with one name"
+    says err "n1: cannot copy its trace"
+    ! grep -r secret disk || fail "it was sent"
+}
+
 # In a folder such as /tmp, another user makes the folder of a study at the last moment.
 new_studies_are_not_made_by_another_user() { # case
     local call

@@ -87,7 +87,7 @@ check_options() {
 
 # find_traces: sets `files` to the traces for the nodes. Splits the trace of a cluster first.
 find_traces() {
-    local folder=$traces error why_not
+    local folder=$traces file error why_not
     if [[ -z $from && -f $traces ]] && is_trace "$traces"; then
         files=("$(realpath "$traces")")
         return
@@ -102,7 +102,10 @@ find_traces() {
         }
         [ -z "$error" ] || say "--traces: ${error#sstrace: }"
     fi
-    mapfile -t files < <(find -L "$(realpath "$folder")" -maxdepth 1 -type f ! -name '.*' | sort)
+    mapfile -t files < <(find "$(realpath "$folder")" -maxdepth 1 -xtype f ! -name '.*' | sort)
+    for file in "${files[@]}"; do
+        [ ! -L "$file" ] || error=$(walk "$file") || fail "--traces: $error"
+    done
     [ ${#files[@]} -gt 0 ] || fail "--traces: $traces contains no traces"
 }
 
