@@ -112,16 +112,24 @@ inside() (
     walk "$1/." >&2 && "${@:2}"
 )
 
+# is_fixed: fails, and prints why, unless only the caller and root can exchange what is in the working folder, or a
+# folder above.
+is_fixed() (
+    while is_settled; do
+        [ ! . -ef .. ] || exit 0
+        cd .. || exit
+    done
+    echo "other users can replace folders in $(pwd -P)"
+    exit 1
+)
+
 # fixed_path FOLDER: prints the real path of a folder, for programs that cannot use an open one. Fails, and prints why,
 # unless only the caller and root may change the folder, and exchange it or one above.
 fixed_path() (
-    local path
+    local path error
     walk "$1/." && judge . "$1" || exit
     path=$(pwd -P)
-    until [ . -ef .. ]; do
-        cd .. || exit
-        is_settled || { echo "$1: other users can replace folders in $(pwd -P)" && exit 1; }
-    done
+    error=$(cd .. && is_fixed) || { echo "$1: $error" && exit 1; }
     echo "$path"
 )
 

@@ -162,7 +162,9 @@ pid_of() {
 
 the_wiki_starts_and_stops() { # case
     local before url
-    does 0 up "$dir"
+    mkdir "$dir"
+    (umask 000 && does 0 up "$dir")
+    [ -z "$(find "$dir" -perm /022)" ] || fail "others may write: $(find "$dir" -perm /022)"
     url=$(sed -n 's/^url //p' "$output")
     [[ $url =~ ^http://127\.0\.0\.1:[0-9]+/index\.php ]] || fail "invalid URL: $url"
     says "socket $dir/run/web.socket"

@@ -1270,6 +1270,22 @@ wikis_of_another_user_are_refused() { # case
     PATH=$PWD/stand-ins:$PATH
     refuses 1 "theirs/wiki belongs to nobody" "$experiments/services/mediawiki" status "$theirs/wiki"
     unharmed
+    mkdir -p "$theirs/mine" wiki/log stand-ins/maintenance
+    touch stand-ins/maintenance/install.php
+    for name in mariadbd mariadb-install-db my_print_defaults mariadb memcached php-fpm9 nginx php; do
+        write_program "stand-ins/$name" '#!/bin/sh' 'exit 1'
+    done
+    export MEDIAWIKI=$PWD/stand-ins
+    refuses 1 "other users can replace folders in $theirs" "$experiments/services/mediawiki" status "$theirs/mine"
+    refuses 1 "other users can replace folders in $theirs" "$experiments/services/mediawiki" up "$theirs/new/wiki"
+    [ ! -e "$theirs/new" ] || fail "the folder was made"
+    : >wiki/is-mediawiki
+    ln -s "$victim/file" wiki/log/web.log
+    refuses 1 "log/web.log is a link" "$experiments/services/mediawiki" up wiki
+    rm wiki/log/web.log
+    chmod 777 wiki/log
+    refuses 1 "log: other users may write to it" "$experiments/services/mediawiki" up wiki
+    unharmed
     kill "$pid"
     ends '*'
 }
