@@ -1165,6 +1165,10 @@ guests_of_another_user_are_refused() { # case
     ln -s guest "$theirs/link"
     chown -h "$mallory" "$theirs/link"
     refuses 125 "theirs/link is a link of nobody" "$experiments/run-in-guest" --guest "$theirs/link" --check -- true
+    rm "$theirs/guest/about"
+    mkfifo "$theirs/guest/about"
+    chown -R "$mallory" "$theirs/guest"
+    refuses 125 "belongs to nobody" timeout 100 "$experiments/run-in-guest" --guest "$theirs/guest" --check -- true
 }
 
 # A guest is made in a folder of the other user, who moves it away meanwhile.
