@@ -94,13 +94,16 @@ def test_pipe_that_replaces_a_file_is_not_opened(
 
 
 def test_proc_is_not_required(make_record: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, opening = str(make_record() / "plan.json"), os.open
+    path, opening, reading = str(make_record() / "plan.json"), os.open, os.readlink
     text = contents.read_file(path)
 
-    def missing(name: str, flags: int) -> int:
-        return opening(name.replace("/proc", "/none"), flags)
+    def missing(name: str, flags: int, **more: int) -> int:
+        return opening(name.replace("/proc", "/none"), flags, **more)
 
     monkeypatch.setattr(contents.os, "open", missing)
+    monkeypatch.setattr(
+        contents.os, "readlink", lambda path: reading(path.replace("/proc", "/none"))
+    )
     assert contents.read_file(path) == text
 
 

@@ -17,7 +17,7 @@ LIBRARIES = {"pd", "np", "scipy", "matplotlib", "jinja2", "stats"}
 
 # A module may import those of earlier lines and, if it is in a folder, its neighbors as listed.
 LAYERS = """
-text contents outputs cache units
+text outputs contents cache units
 options state
 verdicts inputs trace frames stats
 records requests fleets published

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Folders, links and pipes of other users: what they cannot make a program of Python write."""
+"""Folders, links and pipes of other users: what they cannot make a program of Python write or
+read."""
 
 import contextlib
 import ctypes
@@ -15,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from showstopper import outputs, state
+from showstopper import contents, outputs, state
+from showstopper.fleets import Fleet
+from showstopper.inputs import Gatherer, Source, judge
 from showstopper.outputs import Folder, OutputError, write_file, write_files
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="root: files of two users are needed")
@@ -565,6 +568,86 @@ def exchange_hidden(machine: Machine, folder: Path) -> None:
         machine.link(hidden, machine.victim)
 
 
+# Inputs
+
+
+def read_input(machine: Machine, path: Path) -> str:
+    with machine.acting():
+        return contents.read_file(str(path)).decode()
+
+
+def test_foreign_links_are_not_read(machine: Machine) -> None:
+    for link, rest in (
+        (machine.link(machine.alice / "file", machine.victim), ""),
+        (machine.link(machine.alice / "folder", machine.home), "victim"),
+        (machine.link(machine.shared / "moved", machine.victim), ""),
+    ):
+        with pytest.raises(PermissionError) as error:
+            read_input(machine, link / rest)
+        assert error.value.strerror in (refusal(link), refusal(link / rest))
+
+
+def test_own_links_and_those_within_a_home_are_read(machine: Machine) -> None:
+    machine.file(machine.alice / "file", "foreign", ALICE)
+    assert read_input(machine, machine.link(machine.alice / "link", "file")) == "foreign"
+    for owner in {0, machine.caller}:
+        link = machine.link(machine.shared / f"link-{owner}", machine.home, owner)
+        assert read_input(machine, link / "victim") == "precious"
+        link = machine.link(machine.alice / f"link-{owner}", machine.victim, owner)
+        assert read_input(machine, link) == "precious"
+
+
+def test_link_that_is_exchanged_is_not_read(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = machine.file(machine.alice / "input", "foreign", ALICE)
+    link = machine.link(machine.alice / "link", "input")
+    check = contents._check_regular
+
+    def exchanging(status: os.stat_result) -> None:
+        check(status)
+        with privileged():
+            path.unlink()
+            os.link(machine.victim, path)
+
+    monkeypatch.setattr(contents, "_check_regular", exchanging)
+    with pytest.raises(OSError, match="replaced while it was opened"):
+        read_input(machine, link)
+
+
+@pytest.mark.parametrize("path", ["../home/record", "{home}/record"])
+def test_foreign_manifest_leads_nowhere_else(path: str, machine: Machine) -> None:
+    text = f"run,workload\n{path.format(home=machine.home)},x\n"
+    for owner in (ALICE, machine.caller):
+        folder = machine.folder(machine.alice / f"of-{owner}")
+        machine.file(folder / "manifest.csv", text, owner)
+        with machine.acting():
+            (found,) = Gatherer().gather([str(folder)])
+        assert isinstance(found, Source) == (owner == machine.caller)
+
+
+def test_record_of_a_run_is_in_its_folder(machine: Machine) -> None:
+    """Also if the run is the caller's, as one that a node of a fleet has written."""
+    folder = machine.folder(machine.home / "run", machine.caller)
+    commands = '[{"record": "../../alice"}, {"record": "record"}]'
+    text = f'{{"schema": 1, "status": "done", "commands": {commands}}}'
+    machine.file(folder / "run.json", text, machine.caller)
+    with machine.acting():
+        refused, found = Gatherer().gather([str(folder)])
+    assert "outside" in refused.why and isinstance(found, Source)
+
+
+def test_records_of_a_fleet_are_in_its_folder(machine: Machine) -> None:
+    folder = machine.folder(machine.home / "fleet", machine.caller)
+    rows = "node,record,status,start,offset_seconds,offset_error_seconds\na,../other,done,0,0,0\n"
+    machine.file(folder / "fleet.csv", rows, machine.caller)
+    machine.folder(machine.home / "other", machine.caller)
+    with machine.acting():
+        ((_, verdict),) = judge([str(folder)], [])
+        (node,) = Fleet(Source(str(folder))).nodes.to_dict("records")
+    assert "outside" in verdict.reasons and "outside" in node["reason"]
+
+
 # State: files of a folder that decide what is carried out
 
 
@@ -647,6 +730,24 @@ def test_exchanged_folder_of_state_is_not_read(machine: Machine, held: Path) -> 
             held.rename(machine.shared / "gone")
             machine.file(machine.folder(held) / "deciding", "foreign", ALICE)
         assert Path(path, "deciding").read_text() == "own"
+
+
+def test_open_folder_is_not_found_by_its_path(
+    machine: Machine, held: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading = os.readlink
+
+    def exchanging(*path: Any, **more: Any) -> str:
+        target = str(reading(*path, **more))
+        if target == str(held):
+            with privileged():
+                held.rename(machine.shared / "gone")
+                machine.file(machine.folder(held) / "deciding", "foreign", ALICE)
+        return target
+
+    monkeypatch.setattr(outputs.os, "readlink", exchanging)
+    with machine.acting(), state.hold(str(held), ("deciding",)) as path:
+        assert contents.read_file(f"{path}/deciding") == b"own"
 
 
 # Each prepares folders of alice, and returns what she does during the calls of the caller, and what

@@ -2,13 +2,13 @@
 """
 What files contain: bytes, also of packed files, JSON documents, and small tables of texts.
 
-A record may be another user's, who must not make a reader wait, fill its memory or open a device:
-only regular files are read from folders. A file that the caller names may also be a pipe.
+A record may be another user's, who must not make a reader wait, fill its memory, open a device or
+print files of others: only regular files are read from folders, and links have the rules of
+outputs.walk(). A file that the caller names may also be a pipe.
 """
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import errno
 import json
@@ -19,29 +19,59 @@ import subprocess
 from collections.abc import Collection
 from typing import IO, Any
 
+from .outputs import OutputError, is_trusted, walk
 from .text import UserError, reason, show
 
 SIZE_MAX = 1 << 30  # bytes, also after unpacking
 DOCUMENT_MAX = 16 << 20
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
 # Files
 
 
 def open_regular(path: str) -> int:
-    """Open a regular file for reading. Raises OSError for others, and does not wait for a pipe."""
+    """Open a regular file for reading. Raises OSError for others, and for links of others. Does
+    not wait for a pipe."""
     file = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        mode = os.fstat(file).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "not a regular file")
-        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
-        with contextlib.suppress(FileNotFoundError):  # /proc is not mounted
-            return os.open(f"/proc/self/fd/{file}", flags)
-        return os.open(path, flags)
+        if _is_direct(file, path):
+            _check_regular(os.fstat(file))
+            return os.open(f"/proc/self/fd/{file}", _READ)
     finally:
         os.close(file)
+    return _open_walked(path)
+
+
+def _is_direct(file: int, path: str) -> bool:
+    """Return whether the path of an open file has no link: most have none, and walk() is slow."""
+    try:
+        return os.readlink(f"/proc/self/fd/{file}") == os.path.abspath(path)
+    except FileNotFoundError:  # /proc is not mounted
+        return False
+
+
+def _check_regular(status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file")
+
+
+def _open_walked(path: str) -> int:
+    try:
+        with walk(path) as place:
+            if place.status is None:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            _check_regular(place.status)
+            if place.folder < 0:
+                return os.open(path, _READ)
+            file = os.open(place.name, _READ | os.O_NOFOLLOW, dir_fd=place.folder)
+            if not os.path.samestat(os.fstat(file), place.status):
+                os.close(file)
+                raise OSError(errno.ESTALE, "it was replaced while it was opened")
+            return file
+    except OutputError as error:
+        raise OSError(errno.EACCES, str(error)) from None
 
 
 def open_file(path: str, *, is_named: bool = False) -> IO[bytes]:
@@ -65,9 +95,13 @@ def read_stream(stream: IO[bytes], size_max: int = SIZE_MAX) -> bytes:
 
 def read_file(path: str, size_max: int = SIZE_MAX, *, is_named: bool = False) -> bytes:
     with open_file(path, is_named=is_named) as stream:
-        if os.fstat(stream.fileno()).st_size > size_max:
-            raise _too_large(size_max)
-        return read_stream(stream, size_max)
+        return _read_opened(stream, size_max)
+
+
+def _read_opened(stream: IO[bytes], size_max: int) -> bytes:
+    if os.fstat(stream.fileno()).st_size > size_max:
+        raise _too_large(size_max)
+    return read_stream(stream, size_max)
 
 
 def has_file(folder: str, name: str) -> bool:
@@ -111,11 +145,23 @@ def _run_unpacker(program: str, packed: int) -> tuple[bytes, int]:
 
 def read_bytes(folder: str, name: str, *, is_named: bool = False) -> bytes:
     """Read a file of a folder, unpacked. Raises UserError."""
+    return read_owned(folder, name, is_named=is_named)[0]
+
+
+def read_owned(folder: str, name: str, *, is_named: bool = False) -> tuple[bytes, bool]:
+    """Read a file as read_bytes() does; also return whether its owner is trusted."""
     try:
-        return unpack(read_file(os.path.join(folder, name), is_named=is_named), name)
+        with open_file(os.path.join(folder, name), is_named=is_named) as stream:
+            is_ours = is_trusted(os.fstat(stream.fileno()).st_uid)
+            return unpack(_read_opened(stream, SIZE_MAX), name), is_ours
     except OSError as error:
         cannot = " cannot be read" if isinstance(error, IsADirectoryError) else ""
         raise UserError(f"{name}{cannot}: {reason(error)}") from None
+
+
+def is_inside(path: str) -> bool:
+    """Return whether a relative path, which a file contains, leads nowhere above its folder."""
+    return not path.startswith("/") and ".." not in path.split("/")
 
 
 # Documents of JSON

@@ -12,7 +12,7 @@ import pandas as pd
 
 from .contents import member, number_of, read_json
 from .frames import SILENCE_MAX, advances, is_ahead, moment, moments, read_table
-from .inputs import Source
+from .inputs import Source, check_node
 from .records import Clock, read_events
 from .stats import Array
 from .text import UserError, show
@@ -79,8 +79,10 @@ class Fleet:
     def _read(self, node: dict[Hashable, Any], row: int, notes: list[str]) -> dict[Hashable, Any]:
         """Sum up the record of a node. Samples of a node without CPUs are not read."""
         folder = f"{self.name}/{node['record']}"
-        figures = {"covered_seconds": 0.0, "ended": 0.0, "verdict": _read_verdict(folder)}
+        figures = {"covered_seconds": 0.0, "ended": 0.0, "verdict": Verdict("not checked", "")}
         try:
+            check_node(node["record"])
+            figures["verdict"] = _read_verdict(folder)
             plan = read_json(folder, "plan.json")
             cpus = number_of(member(plan, "measured", dict), "capacity_cpus")
             cpus = number_of(plan, "cpu_count") if math.isnan(cpus) else cpus

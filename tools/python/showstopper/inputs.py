@@ -16,7 +16,8 @@ from typing import Any
 
 from . import verdicts
 from .contents import (
-    has_file, list_of, member, number_of, parse_rows, read_bytes, read_json, text_of,
+    has_file, is_inside, list_of, member, number_of, parse_rows, read_bytes, read_json, read_owned,
+    text_of,
 )
 from .text import UserError
 from .verdicts import RANKS, Verdict
@@ -160,7 +161,8 @@ class Gatherer:
     def _manifest(self, folder: str, set_: int) -> Iterator[Input]:
         self.studies += 1
         try:
-            rows, note = parse_rows("manifest.csv", read_bytes(folder, "manifest.csv"), ["run"])
+            data, is_ours = read_owned(folder, "manifest.csv")
+            rows, note = parse_rows("manifest.csv", data, ["run"])
         except UserError as error:
             yield Failure(folder, str(error))
             return
@@ -173,6 +175,9 @@ class Gatherer:
                 yield Failure(f"{folder}:{named}", why, "not checked" if is_skipped else "invalid")
                 continue
             path = os.path.join(folder, cells["run"]).rstrip("/") or "/"
+            if not is_ours and not is_inside(cells["run"]):
+                yield Failure(path, "outside of the folder of another user's manifest: name it")
+                continue
             of_requests = cells.get("role", "").lower() == "requests" or is_requests(path)
             kind = "requests" if of_requests else "run"
             yield Source(path, set_, kind, cells, {}, self.studies)
@@ -193,7 +198,10 @@ class Gatherer:
         if not commands:
             yield Failure(folder, "no command of this run has a record: see showstopper --record")
         for command in commands:
-            yield self._command(folder, set_, document, command, len(commands))
+            if is_inside(record := text_of(command, "record")):
+                yield self._command(folder, set_, document, command, len(commands))
+            else:
+                yield Failure(f"{folder}/{record}", "the record is outside of the run's folder")
 
     def _command(self, folder: str, set_: int, document: Any, command: Any, records: int) -> Source:
         """Return the record of a command. Records of one run that were made at the same time
@@ -246,6 +254,12 @@ def verdict_of(source: Source) -> Verdict:
     return verdict.of_study(source.number("others"), source.is_launch)
 
 
+def check_node(record: str) -> None:
+    """Raise UserError if the record of a node would be outside of the fleet."""
+    if not is_inside(record):
+        raise UserError("the record is outside of the folder of the fleet")
+
+
 def _judge_nodes(folder: str) -> Iterator[tuple[str, Verdict, bool]]:
     """Yield the verdicts of the nodes of a fleet, and whether a node has a record."""
     try:
@@ -256,6 +270,7 @@ def _judge_nodes(folder: str) -> Iterator[tuple[str, Verdict, bool]]:
     for node in nodes:
         path = f"{folder}/{node['record']}"
         try:
+            check_node(node["record"])
             yield path, verdicts.of_run(path), True
         except UserError as error:
             yield path, Verdict(reasons=node.get("reason") or str(error)), False

@@ -124,17 +124,27 @@ class _Walk:
         """Continue with this path, or end at a stream."""
         names = [name for name in path.split("/") if name not in ("", ".")]
         if path.startswith("/"):
-            self._stream = _find_stream("/" + "/".join([*names, *reversed(self._rest)]))
-            if self._stream >= 0:
+            whole = "/" + "/".join([*names, *reversed(self._rest)])
+            self._stream, below = _find_stream(whole)
+            if self._stream >= 0 and not below:
                 self._rest.clear()
                 return
             self.close()
+            if self._stream >= 0:
+                self._enter_stream(whole.removesuffix(below), below)
+                return
         if not self._folders:
             base = "/" if path.startswith("/") else ""
             self._folders.append((os.open(base or ".", _FOLDER), base))
         if path.endswith(("/", "/.")):  # the path of a folder
             names.append(".")
         self._rest += reversed(names)
+
+    def _enter_stream(self, shown: str, below: str) -> None:
+        """Continue in a folder that is open: what its path was may be another folder now."""
+        folder, self._stream = os.open(".", _FOLDER, dir_fd=self._stream), -1
+        self._folders.append((folder, shown))
+        self._rest = below.split("/")[::-1]
 
     def _leave(self) -> None:
         """Return to the folder from which the walk came: the user may move a folder meanwhile."""
@@ -196,13 +206,14 @@ class _Walk:
         return place
 
 
-def _find_stream(path: str) -> int:
-    """Return the descriptor that a path such as /dev/stdout means; -1 for other paths."""
-    pid = os.getpid()
-    match = re.fullmatch(rf"/dev/std(in|out|err)|/(?:dev|proc/(?:self|{pid}))/fd/(\d+)", path)
+def _find_stream(path: str) -> tuple[int, str]:
+    """Return the descriptor with which a path such as /dev/stdout begins, and the path below it; -1
+    for other paths."""
+    stream = rf"/dev/std(in|out|err)|/(?:dev|proc/(?:self|{os.getpid()}))/fd/(\d+)"
+    match = re.fullmatch(rf"(?:{stream})(?:/(.*))?", path)
     if not match:
-        return -1
-    return _STREAMS[match[1]] if match[1] else int(match[2])
+        return -1, ""
+    return _STREAMS[match[1]] if match[1] else int(match[2]), match[3] or ""
 
 
 def _refuse_link(uid: int, shown: str) -> NoReturn:
