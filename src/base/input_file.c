@@ -7,14 +7,40 @@
 
 #include "base/owned.h"
 #include "base/paths.h"
+#include "base/walk.h"
+
+#define INPUT_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
+/* Opens what a walk has found, or returns a negative errno. */
+static int open_found(const struct ss_walk *walk, const char *path, struct stat *status) {
+    if (!walk->exists)
+        return -ENOENT;
+    SS_OWNED(close)
+    int file = walk->descriptor >= 0 ? open(path, INPUT_FLAGS)
+                                     : openat(walk->folder, walk->name, INPUT_FLAGS | O_NOFOLLOW);
+    if (file < 0 || fstat(file, status) < 0)
+        return -errno;
+    /* The user whose link we followed may meanwhile have moved a file of another user there. */
+    return walk->is_bound && status->st_uid != walk->user ? -EACCES : ss_owned_take(&file);
+}
+
+static int open_walked(int folder, const char *path, struct stat *status, struct ss_error *error) {
+    struct ss_walk walk;
+    int file = ss_walk_begin_at(&walk, folder, path);
+    if (file == 0)
+        file = open_found(&walk, path, status);
+    if (file < 0)
+        ss_error_fail(error, "%s: %s", path, ss_walk_explain(&walk, file));
+    ss_walk_end(&walk);
+    errno = file < 0 ? -file : 0;
+    return file;
+}
 
 int ss_input_open(int folder, const char *path, off_t max, struct ss_error *error) {
     struct stat status;
-    SS_OWNED(close)
-    int file = openat(folder, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-
-    if (file < 0 || fstat(file, &status) < 0)
-        return ss_paths_fail(path, error);
+    SS_OWNED(close) int file = open_walked(folder, path, &status, error);
+    if (file < 0)
+        return -1;
     if (!S_ISREG(status.st_mode)) {
         ss_error_fail(error, "%s: not a regular file: remove or replace it", path);
         errno = EINVAL;

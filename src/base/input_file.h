@@ -10,10 +10,10 @@
 
 /*
  * Opens a file that is found in a folder, such as a record, which another user may have filled.
- * Accepts regular files of at most `max` bytes, and never waits: opening a FIFO blocks until it has
- * a writer, and a device may have no end. `path` is relative to the descriptor `folder`, as for
- * openat(). Returns a descriptor, or -1 with `error` and errno set. Files that the user names are
- * opened without this: they may be pipes.
+ * Links are followed as by ss_walk_begin(). Accepts regular files of at most `max` bytes, and never
+ * waits: opening a FIFO blocks until it has a writer, and a device may have no end. `path` is
+ * relative to the descriptor `folder`, as for openat(). Returns a descriptor, or -1 with `error`
+ * and errno set. Files that the user names are opened without this: they may be pipes.
  */
 SS_MUST_USE SS_NONNULL(2) int ss_input_open(
     int folder, const char *path, off_t max, struct ss_error *error);

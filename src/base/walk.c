@@ -183,8 +183,8 @@ static int move_to(struct steps *steps, int folder) {
     return 0;
 }
 
-static int move_to_start(struct steps *steps, const char *path) {
-    return move_to(steps, open(*path == '/' ? "/" : ".", FOLDER_FLAGS));
+static int move_to_start(struct steps *steps, int folder, const char *path) {
+    return move_to(steps, openat(folder, *path == '/' ? "/" : ".", FOLDER_FLAGS));
 }
 
 /* The link of another user may name no descriptor: it is not that user's, whatever its file is. */
@@ -225,7 +225,7 @@ static int insert_target(struct steps *steps, int link) {
         return -ENAMETOOLONG;
     strcpy(target + length, rest);
     strcpy(rest, target);
-    return *rest == '/' ? move_to_start(steps, rest) : 0;
+    return *rest == '/' ? move_to_start(steps, AT_FDCWD, rest) : 0;
 }
 
 /* Takes the next name off the path. Returns false at its end. */
@@ -296,6 +296,10 @@ static int take_steps(struct steps *steps) {
 }
 
 int ss_walk_begin(struct ss_walk *walk, const char *path) {
+    return ss_walk_begin_at(walk, AT_FDCWD, path);
+}
+
+int ss_walk_begin_at(struct ss_walk *walk, int folder, const char *path) {
     struct steps steps = {.walk = walk};
     *walk = (struct ss_walk){.folder = -1, .descriptor = -1};
     if (snprintf(steps.rest, sizeof steps.rest, "%s", path) >= (int)sizeof steps.rest)
@@ -303,7 +307,7 @@ int ss_walk_begin(struct ss_walk *walk, const char *path) {
     if (!*path)
         return -ENOENT;
 
-    int status = move_to_start(&steps, path);
+    int status = move_to_start(&steps, folder, path);
     if (status == 0)
         status = take_steps(&steps);
     forget(&steps);

@@ -34,6 +34,9 @@ struct ss_walk {
 /* Returns 0 or a negative errno. Close it in either case. */
 SS_MUST_USE SS_NONNULL() int ss_walk_begin(struct ss_walk *walk, const char *path);
 
+/* The same for a path that begins in an open folder. */
+SS_MUST_USE SS_NONNULL() int ss_walk_begin_at(struct ss_walk *walk, int folder, const char *path);
+
 /* The same for a name in an open folder, which must stay open. No link of this name is followed. */
 SS_MUST_USE SS_NONNULL() int ss_walk_below(struct ss_walk *walk, int folder, const char *name);
 

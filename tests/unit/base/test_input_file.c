@@ -62,4 +62,38 @@ TEST(file_beyond_the_limit_is_refused) {
     assert_int_equal(errno, EFBIG);
 }
 
+TEST(foreign_link_is_not_followed) {
+    enum { ALICE = 20001 };
+    char text[4] = "";
+    tree_new();
+    SKIP_UNLESS(geteuid() == 0, "root: files of two users are needed");
+    tree_write("secret", "abc");
+    assert_int_equal(mkdir(tree_path("home"), 0755), 0);
+    tree_write("home/own", "own");
+    assert_int_equal(symlink("../secret", tree_path("home/link")), 0);
+    assert_int_equal(symlink("..", tree_path("home/up")), 0);
+    assert_int_equal(symlink("own", tree_path("home/good")), 0);
+    SKIP_UNLESS(
+        lchown(tree_path("home"), ALICE, ALICE) == 0, "another-user: root cannot give it files");
+    tree_give("home/own", ALICE);
+    tree_give("home/link", ALICE);
+    tree_give("home/up", ALICE);
+    tree_give("home/good", ALICE);
+
+    expect_refusal("home/link", EACCES);
+    expect_refusal("home/up/secret", EACCES);
+    int file = open_input("home/good", 3);
+    assert_that(file, >=, 0);
+    assert_int_equal(read(file, text, 3), 3);
+    assert_string_equal(text, "own");
+    close(file);
+
+    int folder = open(tree_path("home"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(ss_input_open(folder, "link", 3, NULL), -1);
+    file = ss_input_open(folder, "own", 3, NULL);
+    assert_that(file, >=, 0);
+    close(file);
+    close(folder);
+}
+
 UNIT_RUN
