@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include <showstopper/letter.h>
+
 #include "base/grow.h"
 #include "base/words.h"
 #include "csv.h"
@@ -130,15 +132,6 @@ static bool parse_boolean(const char *text, bool *value) {
     return *value || strcasecmp(text, "false") == 0;
 }
 
-/* Returns whether a name has control characters, which could disturb a terminal. */
-static bool has_control(const char *text) {
-    for (; *text; text++) {
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            return true;
-    }
-    return false;
-}
-
 static int read_row(struct reader *reader) {
     struct row row;
     struct text_field *fields = reader->csv.fields;
@@ -146,7 +139,7 @@ static int read_row(struct reader *reader) {
         csv_trim(&fields[i]);
         if (text_field_name(&fields[i], reader->csv.input, row.text[i]) < 0)
             return -1;
-        if (has_control(row.text[i]))
+        if (ss_letter_has_controls(row.text[i]))
             return REFUSE(reader, "the %s contains a control character", column_names[i]);
         if (!*row.text[i])
             return REFUSE(reader, "the %s is missing", column_names[i]);
@@ -236,7 +229,7 @@ const char *ssprofile_name_fault(const char *name) {
         return "is empty";
     if (length >= TEXT_NAME)
         return "is longer than 511 bytes";
-    if (has_control(name))
+    if (ss_letter_has_controls(name))
         return "contains a control character";
     if (*name == ' ' || name[length - 1] == ' ')
         return "begins or ends with a blank";

@@ -83,6 +83,8 @@ TEST(invalid_rows_are_refused_with_their_line) {
         {"a,without,b,true,c,2,", "f:3: the result is missing"},
         {"a,without,b,true", "f:3:17: the row has 4 fields, but 7 are expected"},
         {"a,without,b\x1b[2J,true,c,2,5\n", "f:3: the benchmark contains a control character"},
+        {"a,without,b\xc2\x9b\x32J,true,c,2,5\n",
+            "f:3: the benchmark contains a control character"},
         {"a\rb,without,b,true,c,2,5\n", "f:3: the machine contains a control character"},
         {"a,without,\"b,true,c,2,5\n", "f:3:11: the quote must be closed"},
         {"a,without,b,1,c,2,5\n", "f:3: lower_is_better is '1', neither true nor false"},
