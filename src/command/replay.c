@@ -71,9 +71,10 @@ static char **pass_on(struct ss_cli *cli, struct ss_error *error) {
 }
 
 int ss_replay(struct ss_cli *cli, struct ss_error *error) {
-    SS_OWNED(free) char *path = ss_platform_program_path(2, "/" SUBPATH);
-    SS_OWNED(free) char *beside = ss_platform_program_path(1, "/" PROGRAM);
-    if (!path || !beside)
+    SS_OWNED(free) char *path = ss_platform_installed_path("/" SUBPATH);
+    if (!path) /* static programs are all in one folder */
+        path = ss_platform_program_path(1, "/" PROGRAM);
+    if (!path)
         return ss_error_fail(error, "--replay: %s", strerror(errno));
     char **words = pass_on(cli, error);
     if (!words)
@@ -81,8 +82,6 @@ int ss_replay(struct ss_cli *cli, struct ss_error *error) {
     ss_signals_release_file_limit();
     execv(path, words);
     int why = errno;
-    if (why == ENOENT) /* static programs are all in one folder */
-        execv(beside, words);
     free(words);
     if (why == ENOENT)
         return ss_error_fail(error, "--replay: %s is missing: build Showstopper with json-c", path);

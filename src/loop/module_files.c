@@ -35,7 +35,7 @@ static void add_folder(struct folders *folders, const char *base, int length, co
 
 static void list_folders(struct folders *folders, const char *kind) {
     folders->count = 0;
-    SS_OWNED(free) char *program = ss_platform_program_path(2, "/" SHOWSTOPPER_MODULE_SUBDIR);
+    SS_OWNED(free) char *program = ss_platform_installed_path("/" SHOWSTOPPER_MODULE_SUBDIR);
     if (program)
         add_folder(folders, program, (int)strlen(program), kind);
     add_folder(

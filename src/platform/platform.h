@@ -77,6 +77,13 @@ SS_NONNULL() int ss_platform_poll(struct pollfd *polls, size_t count, ss_time de
 SS_NONNULL() char *ss_platform_program_path(unsigned levels, const char *end);
 
 /*
+ * Returns the path of something that is installed with this program: `end`, such as /lib/NAME, next
+ * to the folder of the program. Returns NULL with errno set if it is absent or another user may
+ * have made it. free() the result.
+ */
+SS_NONNULL() char *ss_platform_installed_path(const char *end);
+
+/*
  * Fails if executing this program has given the process rights that its caller lacks: our programs
  * signal processes, load modules, start commands and write files as their caller says.
  */

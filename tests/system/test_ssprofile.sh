@@ -587,7 +587,7 @@ invalid_options_are_refused() { # case
 |no command
 compaer|unknown command 'compaer': did you mean 'compare'
 measure|
-measure --battery onw "$folder/nothing"|onw.txt: No such file or directory: .* own, stress-ng
+measure --battery onw "$folder/nothing"|onw: No such file or directory: .* own, stress-ng
 measure --battery "$folder/battery" --under full "$folder/nothing"|--under: unknown throttle 'full': use without, frequency=1.4GHz, or KIND=PERCENT, where KIND is one of: duty
 measure --battery "$folder/battery" --machine '#1' "$folder/nothing"|the name of the machine, '#1', begins with #, which would make its row a comment
 measure --battery "$folder/battery" --machine ' a' "$folder/nothing"|the name of the machine, ' a', begins or ends with a blank

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <showstopper/random.h>
@@ -234,19 +233,23 @@ void ssprofile_battery_free(struct ssprofile_battery *battery) {
     *battery = (struct ssprofile_battery){0};
 }
 
+/* A file of the current folder may be another user's, so it does not replace one of these. */
+static bool is_shipped(const char *name) {
+    return strcmp(name, "own") == 0 || strcmp(name, "stress-ng") == 0 ||
+           strcmp(name, "applications") == 0;
+}
+
 int ssprofile_battery_find(
     struct ssprofile_battery *battery, const char *name, struct ss_error *error) {
-    struct stat status;
     SS_OWNED(free)
-    char *folder = ss_platform_program_path(2, "/" SSPROFILE_BATTERIES_SUBDIR);
-    if (strchr(name, '/') || !folder)
-        return ssprofile_battery_read(battery, name, error);
-    SS_OWNED(free) char *path = ss_words_format(error, "%s/%s.txt", folder, name);
-    if (!path)
+    char *end = ss_words_format(error, "/" SSPROFILE_BATTERIES_SUBDIR "/%s.txt", name);
+    if (!end)
         return -1;
-    /* A folder with the name of an installed battery does not hide the battery. */
-    bool is_file = access(path, R_OK) < 0 && stat(name, &status) == 0 && !S_ISDIR(status.st_mode);
-    return ssprofile_battery_read(battery, is_file ? name : path, error);
+    SS_OWNED(free) char *path = strchr(name, '/') ? NULL : ss_platform_installed_path(end);
+    if (path || !is_shipped(name))
+        return ssprofile_battery_read(battery, path ? path : name, error);
+    return ss_error_fail(
+        error, "%s next to the folder of the programs: %s: name a file", end + 1, strerror(errno));
 }
 
 bool ssprofile_task_result(const struct ssprofile_task *task, const char *output, double *result) {

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/walk.h"
 #include "base/words.h"
 #include "platform/linux/linux.h"
 
@@ -22,6 +25,31 @@ char *ss_platform_program_path(unsigned levels, const char *end) {
             *slash = '\0';
     }
     return length < 0 ? NULL : ss_words_format(NULL, "%s%s", path, end);
+}
+
+/*
+ * Others may make /tmp/lib next to programs in /tmp/NAME, but not replace a lib that exists. Judges
+ * the owner only: a user's own folders are often writable for a group.
+ */
+static bool is_installed(const char *path, size_t prefix) {
+    char neighbor[PATH_MAX];
+    struct stat program, status;
+    size_t length = prefix + 1 + strcspn(path + prefix + 1, "/");
+    snprintf(neighbor, sizeof neighbor, "%.*s", (int)length, path);
+    if (lstat(neighbor, &status) < 0 || stat("/proc/self/exe", &program) < 0)
+        return false;
+    errno = EACCES;
+    return ss_walk_is_trusted(status.st_uid) || status.st_uid == program.st_uid;
+}
+
+char *ss_platform_installed_path(const char *end) {
+    char *path = ss_platform_program_path(2, end);
+    if (path && access(path, F_OK) == 0 && is_installed(path, strlen(path) - strlen(end)))
+        return path;
+    int why = errno;
+    free(path);
+    errno = why;
+    return NULL;
 }
 
 /*

@@ -24,7 +24,10 @@ int analysis_execute(const char *program, char *const *arguments, struct ss_erro
     words[0] = path;
     words[1] = program;
     memcpy(words + 2, arguments, count * sizeof *words);
-    execv(path, (char *const *)words);
+    SS_OWNED(free)
+    char *installed = ss_platform_installed_path("/" ANALYSIS_LIBEXEC_SUBDIR "/analysis");
+    if (installed)
+        execv(installed, (char *const *)words);
     if (errno == ENOENT)
         return ss_error_fail(error,
             "%s is missing: install showstopper-analysis, or build with Python 3.11 or later and "

@@ -411,8 +411,8 @@ int ssbatch_catalogue_read_default(struct ssbatch_catalogue *catalogue, struct s
     if (!own || read_own(catalogue, own, error) < 0)
         return -1;
     /* The build tree has one in the same place. */
-    SS_OWNED(free) char *installed = ss_platform_program_path(2, "/" CATALOGUE_SUBDIR "/workloads");
-    if (installed && access(installed, R_OK) == 0)
+    SS_OWNED(free) char *installed = ss_platform_installed_path("/" CATALOGUE_SUBDIR "/workloads");
+    if (installed)
         return ssbatch_catalogue_read(catalogue, installed, error);
     return ssbatch_catalogue_read(catalogue, CATALOGUE_INSTALL_DIR "/workloads", error);
 }
