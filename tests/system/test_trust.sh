@@ -1343,7 +1343,8 @@ usual_outputs_of_shell_programs_work() { # case
 # Use write_whole, inside, make_path and hold of tools/folders.sh instead.
 shell_programs_write_in_open_folders() { # case
     local found
-    found=$(grep -nEI '(>>?|\b(tee|mv|rm|cp|ln|touch|mkdir)( [^|;&]*)?) ?"?\$\{?(output|record|study|dir|json)\b' \
+    found=$(grep -nEI -e '>"\$[0-9]"' \
+        -e '(>>?|\b(tee|mv|rm|cp|ln|touch|mkdir)( [^|;&]*)?) ?"?\$\{?(output|record|study|dir|json)\b' \
         -r "$source/tools/ssfleet" "$experiments" --exclude='*.[17]' --exclude='*.md' | grep -v 'inside "') || true
     [ -z "$found" ] || fail "these write by a path that another user may have changed: $found"
 }
@@ -1352,7 +1353,7 @@ shell_programs_write_in_open_folders() { # case
 experiments_read_results_with_print_file() { # case
     local found
     # shellcheck disable=SC2016 # a pattern
-    found=$(grep -nEI -e "-- cat '[{](scratch|out)" -e '^ *(\.|source) "\$(output|study|dir|state|held)' \
+    found=$(grep -nEI -e "(-- cat|--battery) '[{](scratch|out)" -e '^ *(\.|source) "\$(output|study|dir|state|held)' \
         -e '((^|[^<])<|\b(cat|head|tail|sed|awk|grep|cut|sort)( [^|;&]*)?) ?"?\$\{?(output|study|dir|json)\b' \
         -r "$experiments" --exclude='*.[17]' --exclude='*.md') || true
     [ -z "$found" ] || fail "these follow a link that another user may have made: $found"

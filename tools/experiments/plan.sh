@@ -309,6 +309,13 @@ literal() {
     printf '%s\n' "${1//"{"/"{{"}"
 }
 
+# plan_file FILE COMMAND...: prints the line that writes the output of a command to a file, which may be in a folder of
+# another user.
+plan_file() {
+    # shellcheck disable=SC2016 # for bash
+    line before -- bash -c '. "$0" && write_whole "$@"' "$(literal "$here/../folders.sh")" "$@"
+}
+
 # is_new LINE: records the first line of a run. Fails if the run is already planned with this line; exits if it is
 # planned with another one.
 is_new() {
