@@ -34,6 +34,7 @@ struct ssbatch_act {
     int ended_by;     /* the signal that ended the command; 0: none */
     ss_time cpu_time; /* CPU time, once nothing is left of the command */
     int output;       /* its output, if it has a pattern and has started; or -1; owned */
+    int errors;       /* its standard error, once it has started; or -1; owned */
     off_t searched;   /* bytes of its output that do not match its pattern */
     char *found;      /* group 1 of its pattern, or NULL; owned */
 };

@@ -50,7 +50,7 @@ int ssbatch_stage_open(struct ssbatch_stage *stage, struct ss_error *error) {
     for (size_t i = 0; i < count; i++) {
         struct ssbatch_act *act = &stage->acts[i];
         act->line = &stage->lines->items[i];
-        act->number = act->output = -1;
+        act->number = act->output = act->errors = -1;
         name_files(act, i);
     }
     for (size_t i = 0; i < count; i++) {
@@ -84,6 +84,7 @@ void ssbatch_stage_free(struct ssbatch_stage *stage) {
         free(stage->acts[i].words);
         free(stage->acts[i].found);
         ss_owned_close(&stage->acts[i].output);
+        ss_owned_close(&stage->acts[i].errors);
     }
     free(stage->acts);
     stage->acts = NULL;
@@ -96,13 +97,15 @@ static void put_output_path(char path[PATH_ROOM], const struct ssbatch_stage *st
 
 void ssbatch_stage_remove_empty_output(const struct ssbatch_stage *stage) {
     static const char *const suffixes[] = {"stdout", "stderr"};
-    struct stat status;
+    struct ss_walk walk;
     char path[PATH_ROOM];
     for (size_t i = 0; stage->acts && i < stage->lines->count; i++) {
         for (int j = 0; j < 2; j++) {
             put_output_path(path, stage, &stage->acts[i], suffixes[j]);
-            if (lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
-                unlink(path);
+            if (ss_walk_begin(&walk, path) == 0 && walk.exists && S_ISREG(walk.status.st_mode) &&
+                walk.status.st_size == 0)
+                unlinkat(walk.folder, walk.name, 0);
+            ss_walk_end(&walk);
         }
     }
 }
@@ -164,21 +167,26 @@ static int start(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     if (act->number < 0)
         return ss_error_wrap(why, "%s", call_act(act));
     act->started = true;
+    act->errors = ss_owned_take(&errors);
     if (act->line->regex)
         act->output = ss_owned_take(&output);
     act->pid = stage->spawner->look(stage->spawner->context, act->number).pid;
     return 0;
 }
 
+/* Opens an output once more: its name may lead to another file by now. */
+static FILE *open_again(int output) {
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", output);
+    return ss_input_stream(AT_FDCWD, path, INT64_MAX, NULL);
+}
+
 /* Reads the beginning of the last non-empty line that a command wrote to standard error. */
-static void read_last_error(
-    const struct ssbatch_stage *stage, const struct ssbatch_act *act, char text[200]) {
-    char path[PATH_ROOM];
+static void read_last_error(const struct ssbatch_act *act, char text[200]) {
     char *line = NULL;
     size_t room = 0;
     text[0] = '\0';
-    put_output_path(path, stage, act, "stderr");
-    SS_OWNED(fclose) FILE *file = ss_input_stream(AT_FDCWD, path, INT64_MAX, NULL);
+    SS_OWNED(fclose) FILE *file = open_again(act->errors);
     if (file && fseek(file, -ERRORS_MAX, SEEK_END) < 0)
         rewind(file); /* the file is shorter than that */
     while (file && getline(&line, &room, file) > 0) {
@@ -192,7 +200,7 @@ static void read_last_error(
 static int fail_status(struct ssbatch_stage *stage, const struct ssbatch_act *act) {
     char said[200];
     bool is_early = act->line->kind == SSBATCH_BESIDE && !act->asked;
-    read_last_error(stage, act, said);
+    read_last_error(act, said);
     return ss_error_fail(&stage->why, "%s %s %d%s%s%s", call_act(act),
         act->ended_by ? "was ended by signal" : "ended with status",
         act->ended_by ? act->ended_by : act->status, is_early ? " before the run did" : "",
@@ -259,18 +267,15 @@ static int pump(struct ssbatch_stage *stage, ss_time wake) {
 
 /*
  * Returns whether a line of the output matches the pattern; if so, keeps its group 1. Searches only
- * lines that were not searched before: a `beside` may print many before it is ready. The name of
- * the output may lead to another file by now, so the descriptor is opened again.
+ * lines that were not searched before: a `beside` may print many before it is ready.
  */
 static bool find_match(struct ssbatch_act *act) {
-    char path[40];
     char *line = NULL;
     size_t room = 0;
     ssize_t length;
     bool found = false;
     regmatch_t groups[2];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", act->output);
-    SS_OWNED(fclose) FILE *file = ss_input_stream(AT_FDCWD, path, INT64_MAX, NULL);
+    SS_OWNED(fclose) FILE *file = open_again(act->output);
     if (file && fseeko(file, act->searched, SEEK_SET) < 0)
         return false;
     while (file && !found && (length = getline(&line, &room, file)) > 0) {
