@@ -72,11 +72,16 @@ static int refuse_mode(const char *path, struct ss_error *error) {
     return -1;
 }
 
-/* Our own folder loses the permission of others. */
+/* Our own folder loses the permission of others, unless it is one for all users, such as /tmp. */
 static void protect(int file) {
     struct stat status;
-    if (fstat(file, &status) == 0 && status.st_mode & OTHERS_WRITE && status.st_uid == geteuid())
+    if (fstat(file, &status) == 0 && status.st_mode & OTHERS_WRITE && !(status.st_mode & S_ISVTX) &&
+        status.st_uid == geteuid())
         fchmod(file, status.st_mode & 07777 & ~(mode_t)OTHERS_WRITE);
+}
+
+static bool is_accepted(const struct ss_trust *trust, uid_t owner) {
+    return ss_walk_is_trusted(owner) || (trust->has_user && owner == trust->user);
 }
 
 int ss_state_check(
@@ -91,9 +96,7 @@ int ss_state_check(
     if (trust->everyone)
         return 0;
 
-    bool is_trusted =
-        ss_walk_is_trusted(status.st_uid) || (trust->has_user && status.st_uid == trust->user);
-    if (!is_trusted)
+    if (!is_accepted(trust, status.st_uid))
         return refuse_owner(trust, status.st_uid, path, error);
     if (S_ISREG(status.st_mode) && status.st_nlink > 1) {
         errno = EACCES;
@@ -121,8 +124,7 @@ int ss_state_check_parent(
     struct stat status;
     if (fstat(folder, &status) < 0)
         return fail(path, error);
-    bool is_trusted = ss_walk_is_trusted(status.st_uid) || is_shared_memory(&status) ||
-                      (trust->has_user && status.st_uid == trust->user);
+    bool is_trusted = is_accepted(trust, status.st_uid) || is_shared_memory(&status);
     if (is_trusted && (!(status.st_mode & OTHERS_WRITE) || status.st_mode & S_ISVTX))
         return 0;
     if (!is_trusted)
@@ -134,6 +136,26 @@ int ss_state_check_parent(
             path, ss_words_show(path).text);
     errno = EACCES;
     return -1;
+}
+
+/* A folder that we share with a group is accepted: ours may be that as the umask permits. */
+int ss_state_check_start(int folder, char *const *words, const struct ss_trust *trust,
+    const char *path, struct ss_error *error) {
+    struct stat status;
+    if (fstat(folder, &status) < 0)
+        return fail(path, error);
+    if (!is_accepted(trust, status.st_uid))
+        return refuse_owner(trust, status.st_uid, path, error);
+    if (trust->has_user || !(status.st_mode & S_IWOTH))
+        return 0;
+    if (!(status.st_mode & S_ISVTX))
+        return refuse_mode(path, error);
+    for (; *words; words++) {
+        if (**words != '/' && strchr(*words, '/') && fstatat(folder, *words, &status, 0) == 0 &&
+            !is_accepted(trust, status.st_uid))
+            return refuse_owner(trust, status.st_uid, *words, error);
+    }
+    return 0;
 }
 
 /* Takes a descriptor, which it closes if it is refused. */

@@ -56,6 +56,13 @@ SS_MUST_USE SS_NONNULL(2, 3) int ss_state_check_parent(
     int folder, const struct ss_trust *trust, const char *path, struct ss_error *error);
 
 /*
+ * Fails if another user may have made this open folder, in which a recorded command is to start
+ * once more, or the files that its words name there.
+ */
+SS_MUST_USE SS_NONNULL() int ss_state_check_start(int folder, char *const *words,
+    const struct ss_trust *trust, const char *path, struct ss_error *error);
+
+/*
  * Opens a file for flock(), which needs no more than permission to read: only its owner has it. A
  * lock file that others may open is replaced.
  */

@@ -616,6 +616,77 @@ END
     says "$theirs/record/input-workloads" theirs
 }
 
+# A folder of /tmp is gone after a restart, and another user makes it again, or a file in /tmp itself.
+folders_made_again_have_no_effect() { # case
+    local call open=$folder/open
+    begin
+    [ -x "$build/libexec/showstopper/showstopper-replay" ] || skip "left-out: built without json-c"
+    mkdir -m 1777 "$open"
+    mkdir "$open/ours"
+    write_program "$open/ours/bench" '#!/bin/sh' "touch $PWD/carried-out"
+    cp "$open/ours/bench" "$open"
+    (cd "$open/ours" && showstopper -q -n 1 -c fixed -l 100% --record "$PWD/../../record" ./bench)
+    (cd "$open" && showstopper -q -n 1 -c fixed -l 100% --record ../record-of-file ./bench)
+    chmod 775 "$open/ours"
+    expect 0 showstopper -q --replay "$folder/record"
+    expect 0 showstopper -q --replay "$folder/record-of-file"
+    write_plan
+    expect 0 ssbatch study plan
+    call=study/.study/calls/$(uname -n):$(cut -c1-8 /proc/sys/kernel/random/boot_id):1:5
+    mkdir "$call"
+    printf '%s\n' "folder $open/ours" 'after ./bench' >"$call/x.undo"
+    rm carried-out
+    chown "$mallory" "$open/ours" "$open/bench"
+    refuses 125 "open/ours belongs to nobody, whose commands root would carry out" \
+        showstopper -q --replay "$folder/record"
+    refuses 125 "./bench belongs to nobody" showstopper -q --replay "$folder/record-of-file"
+    expect 125 ssbatch --clean study
+    says err "open/ours belongs to nobody"
+    chown 0 "$open/ours"
+    chmod 777 "$open/ours"
+    expect 125 ssbatch --clean study
+    says err "open/ours: other users may write to it"
+    [ ! -e carried-out ] || fail "a program of another user was executed"
+    chmod 755 "$open/ours"
+    expect 0 ssbatch --clean study
+    [ -e carried-out ] || fail "our own command was not carried out"
+    chown "$mallory" "$open/ours"
+    expect 0 showstopper -q --replay "$folder/record" --trust-owner "$mallory"
+}
+
+# Programs in /tmp/ours look for lib, libexec and share in /tmp.
+neighbors_of_another_user_are_not_used() { # case
+    local open=$folder/open name
+    begin
+    need_built ssprofile
+    mkdir -m 1777 "$open"
+    mkdir "$open/ours"
+    cp "$build/bin/showstopper" "$build/bin/ssbatch" "$build/bin/ssprofile" "$open/ours"
+    mkdir -p "$open/libexec/showstopper" "$open/share/showstopper/experiments" "$open/lib/showstopper/modules/control"
+    write_program "$open/libexec/showstopper/showstopper-replay" '#!/bin/sh' 'echo theirs'
+    printf '[theirs]\ncommand = true\n' >"$open/share/showstopper/experiments/workloads"
+    touch "$open/lib/showstopper/modules/control/theirs.so"
+    expect 0 "$open/ours/showstopper" --replay /nowhere # the test has the paths
+    is out theirs
+    expect 0 "$open/ours/ssbatch" --list-workloads
+    says out theirs
+    expect '*' "$open/ours/showstopper" --help-module control/theirs
+    says err theirs.so
+    for name in lib libexec share; do chown "$mallory" "$open/$name"; done
+    expect 125 "$open/ours/showstopper" --replay /nowhere
+    says err "showstopper-replay is missing"
+    expect '*' "$open/ours/ssbatch" --list-workloads
+    ! grep theirs out || fail "another user's catalogue was read"
+    expect '*' "$open/ours/showstopper" --help-module control/theirs
+    ! grep 'theirs\.so' err || fail "another user's module was opened"
+    echo "one cpu /s higher 'touch $PWD/carried-out' '(1)'" >own
+    refuses 125 "own.txt" "$open/ours/ssprofile" measure -q --repetitions 1 results
+    [ ! -e carried-out ] || fail "a file of the current folder replaced a battery"
+    chown "$mallory" "$open"/ours/*
+    expect 0 "$open/ours/ssbatch" --list-workloads
+    says out theirs
+}
+
 records_can_be_replayed_whatever_the_umask_is() { # case
     begin
     [ -x "$build/libexec/showstopper/showstopper-replay" ] || skip "left-out: built without json-c"

@@ -10,6 +10,7 @@
 
 #include "base/owned.h"
 #include "base/paths.h"
+#include "base/walk.h"
 #include "batch_crew.h"
 #include "carry_run.h"
 #include "merge.h"
@@ -75,19 +76,29 @@ static void say_not_undone(struct batch *batch, const char *name, const char *wh
 struct after_context {
     struct ssbatch_spawner *spawner;
     const struct ssbatch_study *study;
+    bool is_keeper; /* of this call, whose current folder the caller has chosen */
 };
 
 /* The study keeps the output of an `after` that a keeper or a later call carries out. */
 static int carry_after(
     void *context, char *const *words, const char *folder, const char *ok, struct ss_error *error) {
+    char start[40];
+    struct ss_error why = {0};
     const struct after_context *after = context;
+    SS_OWNED(close) int entered = ss_walk_folder_path(folder, O_PATH, &why);
+    if (entered < 0)
+        return ss_error_fail(error, "%s: %s", folder, why.message);
+    if (!after->is_keeper &&
+        ss_state_check_start(entered, words, &after->study->trust, folder, error) < 0)
+        return -1;
+    snprintf(start, sizeof start, "/proc/self/fd/%d", entered);
     const struct ssbatch_path path = ssbatch_study_path(after->study, ".study/undone.log");
     SS_OWNED(close)
     int log = ss_state_file(after->study->state, "undone.log", O_WRONLY | O_CREAT | O_APPEND,
         &after->study->trust, path.text, error);
     if (log < 0)
         return -1;
-    const struct ssbatch_order order = {words, log, log, folder, NULL};
+    const struct ssbatch_order order = {words, log, log, start, NULL};
     return ssbatch_carry_after(after->spawner, &order, ok, error);
 }
 
@@ -103,7 +114,7 @@ static struct ssbatch_undoer make_undoer(struct after_context *context) {
 /* An `after` that fails stays in the journal for the next call. */
 static void undo_in_keeper(void *context, struct ssbatch_spawner *spawner) {
     struct batch *batch = context;
-    struct after_context after = {spawner, &batch->carrier.study};
+    struct after_context after = {spawner, &batch->carrier.study, true};
     struct ssbatch_undoer undoer = make_undoer(&after);
     ssbatch_call_undo(&batch->carrier.study, batch->carrier.call.mark, &undoer, NULL);
 }
@@ -480,7 +491,7 @@ static void close_call(struct batch *batch) {
 
 /* Also undoes what dead calls have left, even if no run is pending. */
 static int carry_pending(struct batch *batch, struct ss_error *error) {
-    struct after_context after = {&batch->carrier.spawner, &batch->carrier.study};
+    struct after_context after = {&batch->carrier.spawner, &batch->carrier.study, false};
     struct ss_error left = {0};
     batch->carrier.undoer = make_undoer(&after);
     batch->carrier.redo = batch->options->redo;
@@ -582,7 +593,7 @@ int ssbatch_clean(const struct ssbatch_options *options, int *status, struct ss_
     if (result == 0)
         result = open_call(batch, error);
     if (result == 0) {
-        struct after_context after = {&batch->carrier.spawner, &batch->carrier.study};
+        struct after_context after = {&batch->carrier.spawner, &batch->carrier.study, false};
         struct ssbatch_undoer undoer = make_undoer(&after);
         result = ssbatch_calls_clear(
             &batch->carrier.study, batch->carrier.call.mark, NULL, &undoer, error);

@@ -474,6 +474,23 @@ static int take_options(struct recorded_run *run, char **given, struct ss_error 
     return 0;
 }
 
+/* After a restart, another user may have made the folder again, with other programs. */
+static int enter_folder(const struct recorded_run *run, struct ss_error *error) {
+    struct ss_error why = {0};
+    SS_OWNED(close) int folder = ss_walk_folder_path(run->folder, O_PATH, &why);
+    if (folder >= 0 &&
+        ss_state_check_start(folder, run->words, &run->trust, run->folder, error) < 0)
+        return -1;
+    if (folder >= 0 && fchdir(folder) < 0)
+        ss_error_fail(&why, "%s", strerror(errno));
+    if (why.status)
+        fprintf(stderr,
+            NAME ": cannot change to %s, where the run was recorded: %s: running the command here "
+                 "instead\n",
+            ss_words_show(run->folder).text, why.message);
+    return 0;
+}
+
 static int repeat(struct recorded_run *run, char **argv, struct ss_error *error) {
     SS_OWNED(free) char *programs = find_programs(error);
     if (!programs || take_options(run, argv + 2, error) < 0 || open_acceptable(run, error) < 0 ||
@@ -491,11 +508,8 @@ static int repeat(struct recorded_run *run, char **argv, struct ss_error *error)
         free(words);
         return 0;
     }
-    if (chdir(run->folder) < 0)
-        fprintf(stderr,
-            NAME ": cannot change to %s, where the run was recorded: %s: running the command here "
-                 "instead\n",
-            ss_words_show(run->folder).text, strerror(errno));
+    if (enter_folder(run, error) < 0)
+        return -1;
     execv(showstopper, words);
     return ss_paths_fail(showstopper, error);
 }
