@@ -451,7 +451,7 @@ static int check_new(int folder) {
 
 /* Another user may exchange the folder before it is opened. What replaces it is left alone. */
 static int make_folder(struct ss_walk *walk) {
-    if (mkdirat(walk->folder, walk->name, 0777) < 0)
+    if (mkdirat(walk->folder, walk->name, walk->is_state ? 0755 : 0777) < 0)
         return -errno;
     SS_OWNED(close)
     int folder = openat(walk->folder, walk->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

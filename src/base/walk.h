@@ -24,7 +24,7 @@ struct ss_walk {
     bool exists;
     bool ends_with_slash; /* only a folder may have this path */
     bool made;            /* it was created when it was opened */
-    bool is_state;        /* set it before opening: a file is opened as by ss_walk_open_state() */
+    bool is_state;        /* set it before opening: as by ss_walk_open_state(), also new folders */
     bool is_bound;        /* a link of `user` was followed: folder and file must be of that user */
     uid_t user;
     struct stat status; /* of what exists; never a link */

@@ -74,7 +74,7 @@ plans_of_another_user_are_not_carried_out() { # case
     printf 'run b takes 1s\nmain -- true\n' >further
     for words in "--only a study" "study further" "--add study further" "--clean study"; do
         # shellcheck disable=SC2086 # several words
-        refuses 125 "study/.study belongs to nobody, whose commands root would carry out" ssbatch $words
+        refuses 125 "study belongs to nobody, whose commands root would carry out" ssbatch $words
     done
     expect 0 ssbatch --list study
     says out "0 done, 0 failed, 0 skipped, 1 to come"
@@ -83,6 +83,52 @@ plans_of_another_user_are_not_carried_out() { # case
     refuses 125 "--trust-owner: there is no user no-such-user" ssbatch --trust-owner no-such-user --only a study
     expect 0 ssbatch --trust-owner "$mallory" --only a study
     [ -e carried-out ] || fail "--trust-owner has no effect"
+}
+
+# Their user could exchange the files of a run that commands write and read, or put links there.
+studies_in_folders_of_another_user_are_refused() { # case
+    begin
+    write_plan
+    mkdir "$theirs/study"
+    chown "$mallory" "$theirs/study"
+    refuses 125 "study belongs to nobody, whose commands root would carry out" ssbatch "$theirs/study" plan
+    [ -z "$(ls -A "$theirs/study")" ] || fail "it was written to"
+    mkdir -m 1777 open
+    refuses 125 "open: other users may write to it" ssbatch open plan
+    [ "$(stat -c %a open)" = 1777 ] || fail "a folder for all users was closed"
+    printf 'run a takes 1s keep\nmain -- touch %q\n' "$PWD/carried-out" >plan
+    mkdir -p part/.a.part/result
+    chown "$mallory" part/.a.part
+    refuses 125 "/part/.a.part belongs to nobody" ssbatch -q part plan
+    chown 0 part/.a.part
+    chown "$mallory" part/.a.part/result
+    refuses 125 "/part/.a.part/result belongs to nobody" ssbatch -q part plan
+    [ ! -e carried-out ] || fail "it was carried out"
+    expect 0 ssbatch --trust-owner "$mallory" --redo a part plan
+    [ -e carried-out ] || fail "--trust-owner has no effect"
+}
+
+# Root's copies of the links that another user made among the files of an earlier attempt would be followed.
+copied_links_of_another_user_are_not_followed() { # case
+    begin
+    mkdir -p study/.a.part/result
+    ln -s "$victim/file" study/.a.part/result/record.stdout
+    chown -h "$mallory" study/.a.part/result/record.stdout
+    printf 'run a takes 1s keep\nmain -- echo theirs\n' >plan
+    expect 1 ssbatch --ram study plan
+    says err "record.stdout is a link of nobody: name its target"
+    unharmed
+}
+
+# As the folder of results may be replaced, a message is read from the file that the command has written.
+messages_are_read_from_the_output_itself() { # case
+    begin
+    chmod 600 "$victim/file"
+    # shellcheck disable=SC2016 # for sh
+    write_program serve '#!/bin/sh' 'echo ours >&2; mv "$1" "$1.x"; ln -s "$2" "$1"; exit 1'
+    printf 'run a takes 1s\nmain -- %q {out}/record.stderr %q\n' "$PWD/serve" "$victim/file" >plan
+    expect 1 ssbatch study plan
+    grep -q '"reason": "main ended with status 1: ours"' study/a/run.json || fail "$(grep reason study/a/run.json)"
 }
 
 # Under sudo, in a folder of the user: the study is root's, and root may continue it.
@@ -117,6 +163,7 @@ own_studies_lose_the_permission_of_others() { # case
     [ -z "$(find open/.study -perm /022)" ] || fail "others may write: $(find open/.study -perm /022 -ls)"
     has_lines modes 2 || fail "$(cat modes)"
     ! grep -v '^[0-7][0145][0145]$' modes || fail "others may write"
+    [ -z "$(find open -maxdepth 2 -type d -perm /022)" ] || fail "others may write: $(find open -perm /022 -ls)"
 }
 
 # What `ssantagonist plan` decides by.
@@ -139,7 +186,7 @@ unmapped_owners_are_not_trusted() { # case
     expect 0 ssbatch study plan
     chown "$mallory" "$folder/here" out err
     "${as[@]}" unshare -U true 2>/dev/null || skip "user-namespaces: no user may make one"
-    refuses 125 "study/.study belongs to " "${as[@]}" unshare -U "$build/bin/ssbatch" --only a study
+    refuses 125 "study belongs to " "${as[@]}" unshare -U "$build/bin/ssbatch" --only a study
     chown -R "$mallory" study
     expect 0 "${as[@]}" unshare -Ur "$build/bin/ssbatch" --only a study
     rm carried-out

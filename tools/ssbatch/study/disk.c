@@ -74,12 +74,12 @@ static int sync_folder(int folder, const char *path, struct ss_error *error) {
     return fsync(folder) < 0 ? ss_paths_fail(path, error) : 0;
 }
 
-int ssbatch_disk_make_folder(const char *path, struct ss_error *error) {
+int ssbatch_disk_make_folder(const char *path, mode_t mode, struct ss_error *error) {
     const char *name;
     SS_OWNED(close) int parent = open_parent(path, &name, error);
     if (parent < 0)
         return -1;
-    if (mkdirat(parent, name, 0777) < 0 && errno != EEXIST)
+    if (mkdirat(parent, name, mode) < 0 && errno != EEXIST)
         return ss_paths_fail(path, error);
     return sync_folder(parent, path, error); /* the folder may exist but not be on disk yet */
 }
@@ -325,6 +325,7 @@ static int copy_file(const struct copying *copying, const struct entry *entry, c
     return ss_streams_copy(in, out, INT64_MAX) < 0 ? ss_paths_fail(to, error) : 0;
 }
 
+/* A link of another user stays that, because one of ours would be followed. */
 static int copy_link(const struct copying *copying, const struct entry *entry, const char *to,
     struct ss_error *error) {
     char target[SSBATCH_PATH];
@@ -333,7 +334,15 @@ static int copy_link(const struct copying *copying, const struct entry *entry, c
         return ss_paths_fail(entry->path, error);
     target[length] = '\0';
     unlinkat(copying->to, entry->name, 0);
-    return symlinkat(target, copying->to, entry->name) < 0 ? ss_paths_fail(to, error) : 0;
+    if (symlinkat(target, copying->to, entry->name) < 0)
+        return ss_paths_fail(to, error);
+    if (ss_walk_is_trusted(entry->status.st_uid) ||
+        fchownat(copying->to, entry->name, entry->status.st_uid, (gid_t)-1, AT_SYMLINK_NOFOLLOW) ==
+            0)
+        return 0;
+    ss_paths_fail(to, error);
+    unlinkat(copying->to, entry->name, 0);
+    return -1;
 }
 
 static int copy_tree(int from_parent, const char *from_name, const char *from, int to_parent,

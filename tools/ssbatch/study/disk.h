@@ -20,8 +20,9 @@
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_path(
     char path[SSBATCH_PATH], const char *folder, const char *name, struct ss_error *error);
 
-/* Makes a folder, unless it exists, and syncs its parent. */
-SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_make_folder(const char *path, struct ss_error *error);
+/* Makes a folder, unless it exists, with this mode for mkdir(), and syncs its parent. */
+SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_make_folder(
+    const char *path, mode_t mode, struct ss_error *error);
 
 /* Returned with the error set if this user must not read a file, such as one that sudo has made. */
 #define SSBATCH_UNREADABLE (-4)

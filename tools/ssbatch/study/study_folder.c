@@ -32,10 +32,31 @@
 #define LOCK_INTERVAL  10
 #define WAITS_TILL_SAY 100
 
-static int make_folder(const char *path, struct ss_error *error) {
+/* Only we may write to new folders, whatever the umask is, unless users share the study. */
+static mode_t new_mode(const struct ssbatch_study *study) {
+    return study->trust.has_user ? 0777 : 0755;
+}
+
+static int make_folder(
+    const struct ssbatch_study *study, const char *path, struct ss_error *error) {
+    struct ss_walk walk;
+    int begun = ss_walk_begin(&walk, path);
+    walk.is_state = !study->trust.has_user;
+    SS_OWNED(close)
+    int folder = begun < 0 ? begun : ss_walk_folder(&walk, O_RDONLY | O_CREAT | O_EXCL);
+    if (folder < 0)
+        ss_error_fail(error, "%s: %s", path, ss_walk_explain(&walk, folder));
+    ss_walk_end(&walk);
+    return folder < 0 ? -1 : 0;
+}
+
+/* In a folder of another user, that user could exchange what commands write and read later. */
+static int check_folder(
+    const struct ssbatch_study *study, const char *path, struct ss_error *error) {
     struct ss_error why = {0};
-    SS_OWNED(close) int folder = ss_walk_folder_path(path, O_RDONLY | O_CREAT | O_EXCL, &why);
-    return folder < 0 ? ss_error_fail(error, "%s: %s", path, why.message) : 0;
+    SS_OWNED(close) int folder = ss_walk_folder_path(path, O_RDONLY, &why);
+    return folder < 0 ? ss_error_fail(error, "%s: %s", path, why.message)
+                      : ss_state_check(folder, &study->trust, path, error);
 }
 
 static struct ssbatch_path state_path(const struct ssbatch_study *study, const char *name) {
@@ -66,6 +87,8 @@ static int open_state(struct ssbatch_study *study, bool makes, struct ss_error *
         ss_error_fail(&why, "%s", strerror(errno));
     if (folder < 0)
         return errno == ENOENT ? 0 : ss_error_fail(error, "%s: %s", study->path, why.message);
+    if (ss_state_check(folder, &study->trust, study->path, error) < 0)
+        return -1;
     study->state = ss_state_folder(folder, STATE, &study->trust, makes, path.text, error);
     if (study->state == SS_STATE_ABSENT)
         study->state = -1;
@@ -80,7 +103,8 @@ static int open_state(struct ssbatch_study *study, bool makes, struct ss_error *
  */
 static int make_folders(struct ssbatch_study *study, struct ss_error *error) {
     static const char *const names[] = {HOLDERS, LOCKS, "calls"};
-    if (ssbatch_disk_make_folder(study->path, error) < 0 || open_state(study, true, error) < 0)
+    if (ssbatch_disk_make_folder(study->path, new_mode(study), error) < 0 ||
+        open_state(study, true, error) < 0)
         return -1;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         SS_OWNED(close) int folder = ssbatch_study_folder(study, names[i], true, error);
@@ -302,12 +326,15 @@ int ssbatch_study_begin(const struct ssbatch_study *study, const char *name,
     if (reuse == SSBATCH_REUSE_NOTHING && ssbatch_disk_remove_tree(hidden.text, error) < 0)
         return SSBATCH_LEFT;
     if (reuse == SSBATCH_REUSE_NOTHING)
-        return make_folder(hidden.text, error) < 0 ? -1 : make_folder(inner.text, error);
-    if (ssbatch_disk_make_folder(hidden.text, error) < 0)
+        return make_folder(study, hidden.text, error) < 0 ? -1
+                                                          : make_folder(study, inner.text, error);
+    if (ssbatch_disk_make_folder(hidden.text, new_mode(study), error) < 0 ||
+        check_folder(study, hidden.text, error) < 0)
         return -1;
-    if (reuse == SSBATCH_REUSE_RESULT && !exists(inner.text) && exists(result.text))
-        return ssbatch_disk_move(result.text, inner.text, true, error);
-    return ssbatch_disk_make_folder(inner.text, error);
+    bool moves = reuse == SSBATCH_REUSE_RESULT && !exists(inner.text) && exists(result.text);
+    int status = moves ? ssbatch_disk_move(result.text, inner.text, true, error)
+                       : ssbatch_disk_make_folder(inner.text, new_mode(study), error);
+    return status < 0 ? -1 : check_folder(study, inner.text, error);
 }
 
 int ssbatch_study_check_place(
