@@ -56,6 +56,26 @@ static void begin_run(const char *name, enum ssbatch_reuse reuse) {
     assert_int_equal(ssbatch_study_begin(&study, name, reuse, &error), 0);
 }
 
+static void expect_closed(const char *path) {
+    struct stat status;
+    assert_int_equal(lstat(tree_path(path), &status), 0);
+    assert_int_equal(status.st_mode & 022, 0);
+}
+
+/* From the moment they are made: with `everyone`, no later check changes the mode. */
+TEST_WITH(others_cannot_write_to_folders_of_new_runs, make_study, NULL) {
+    mode_t before = umask(0);
+    study.trust.everyone = true;
+    begin_run("a", SSBATCH_REUSE_NOTHING);
+    begin_run("b", SSBATCH_REUSE_INTERRUPTED);
+    umask(before);
+    study.trust.everyone = false;
+    expect_closed("study/.a.part");
+    expect_closed("study/.a.part/result");
+    expect_closed("study/.b.part");
+    expect_closed("study/.b.part/result");
+}
+
 /* A call is killed after it has moved the old result away. */
 TEST_WITH(the_next_call_completes_an_interrupted_rename_of_a_result, make_study, NULL) {
     struct ss_error error = {0};
