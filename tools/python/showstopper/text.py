@@ -29,9 +29,9 @@ def printable(text: str, mark: str = "?") -> str:
     return text.translate(_MARKED[mark])
 
 
-# Besides control characters, XML cannot have two codes that are not characters, and bytes that are
-# not UTF-8.
-_INVALID = dict.fromkeys((0xFFFE, 0xFFFF, *range(0xDC80, 0xDD00)), "?") | {9: " ", 10: " "}
+# Besides control characters, XML cannot have two codes that are not characters, and surrogates,
+# which stand for bytes that are not UTF-8.
+_INVALID = dict.fromkeys((0xFFFE, 0xFFFF, *range(0xD800, 0xE000)), "?") | {9: " ", 10: " "}
 
 
 def page_text(text: str) -> str:

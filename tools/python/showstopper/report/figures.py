@@ -30,13 +30,15 @@ import matplotlib.style
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.text import Text
+from matplotlib.ticker import Formatter, FuncFormatter, LogLocator, NullLocator
 
 from ..outputs import write_file
-from ..text import page_text, printable
+from ..text import page_text
 
 # The colors of a light and a dark scheme. Except for the last three, they have a contrast of at
 # least 3 with the paper.
@@ -235,7 +237,7 @@ _TITLE = "title:"
 
 
 def _title(title: str) -> str:
-    return _TITLE + printable(title)
+    return _TITLE + page_text(title)
 
 
 # Files
@@ -243,13 +245,33 @@ def _title(title: str) -> str:
 _salts = itertools.count()
 
 
+def _clean(text: str) -> str:
+    return "\n".join(map(page_text, text.split("\n")))
+
+
+def _clean_texts(fig: Figure) -> None:
+    """Replace characters that a picture cannot have, at which newer versions of matplotlib raise
+    errors: texts may come from files."""
+    for text in fig.findobj(Text):
+        text.set_text(_clean(text.get_text()))
+    for axis in fig.findobj(Axis):  # names its ticks only while it is drawn
+        names = axis.get_major_formatter().format_ticks(axis.get_majorticklocs())
+        if any(name != _clean(name) for name in names):
+            axis.set_major_formatter(_clean_names(axis.get_major_formatter()))
+
+
+def _clean_names(formatter: Formatter) -> Formatter:
+    return FuncFormatter(lambda value, at: _clean(formatter(value, at)))
+
+
 def _draw(fig: Figure, salt: str) -> str:
-    """Return the document of a figure, whatever texts of files it has."""
+    """Return the document of a figure."""
     stream = io.StringIO()
     with style(), matplotlib.rc_context({"svg.hashsalt": salt}):
+        _clean_texts(fig)
         # Unlike savefig(), this draws only once.
         FigureCanvasSVG(fig).print_svg(stream, metadata=dict.fromkeys(_METADATA))
-    return "\n".join(map(page_text, stream.getvalue().split("\n")))
+    return stream.getvalue()
 
 
 def svg(fig: Figure) -> Markup:
@@ -293,6 +315,7 @@ def save(fig: Figure, path: str) -> None:
         return
     stream = io.BytesIO()
     with style():
+        _clean_texts(fig)
         fig.savefig(stream, format="png", dpi=144, facecolor=PAPER)
     write_file(path, stream.getvalue())
 
