@@ -122,3 +122,12 @@ def test_named_file_may_be_a_pipe(
         assert cli.main([*words.split(), str(tmp_path / "pipe"), *more]) == 0
         writer.join()
     assert "1.1000" in capsys.readouterr().out
+
+
+# Documents
+
+
+def test_half_a_character_is_invalid_json() -> None:
+    assert contents.parse_json('["\\ud83d\\ude00", "\\\\ud83d"]') == ["\U0001f600", "\\ud83d"]
+    with pytest.raises(ValueError, match="line 1: .*surrogates not allowed"):
+        contents.parse_json('{"text": "\\ud83d"}')

@@ -14,6 +14,7 @@ import errno
 import json
 import math
 import os
+import re
 import stat
 import subprocess
 from collections.abc import Collection
@@ -166,6 +167,8 @@ def is_inside(path: str) -> bool:
 
 # Documents of JSON
 
+_SURROGATE = re.compile(r"\\u[Dd][89A-Fa-f]")  # half a character, which no output can have
+
 
 def _refuse(word: str) -> float:
     raise ValueError(f"{word} is not a number in JSON")
@@ -174,7 +177,10 @@ def _refuse(word: str) -> float:
 def parse_json(text: str) -> Any:
     """Parse a document. Raises ValueError, with the line, if it is invalid."""
     try:
-        return json.loads(text, parse_constant=_refuse)
+        found = json.loads(text, parse_constant=_refuse)
+        if _SURROGATE.search(text):
+            json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogateescape")
+        return found
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}: {error.msg[:1].lower()}{error.msg[1:]}") from None
     except (ValueError, RecursionError) as error:
