@@ -51,7 +51,7 @@ def read_table(
     if needed is not None and [*rows] != [*needed, *optional]:
         rows = rows.reindex(columns=[*needed, *optional])
     used = np.full(len(rows), True)
-    for column in rows.columns[rows.dtypes == float]:
+    for column in rows.columns[rows.dtypes.eq(float)]:
         used &= ~np.isinf(rows[column].to_numpy())
     if valid is not None:
         used &= np.asarray(valid(rows), dtype=bool)
