@@ -19,7 +19,7 @@ from .contents import (
     has_file, is_inside, list_of, member, number_of, parse_rows, read_bytes, read_json, read_owned,
     text_of,
 )
-from .text import UserError
+from .text import UserError, printable
 from .verdicts import RANKS, Verdict
 
 RUN_SCHEMA = 1  # the latest schema of run.json that this version reads
@@ -50,6 +50,25 @@ class Source:
     def is_launch(self) -> bool:
         """Whether the end of the program is the result, as in a comparison of run times."""
         return self.columns.get("experiment") == "duet" and self.columns.get("metric") == "time"
+
+
+class Described:
+    """A record, with what its plan says about it, and what is wrong with it."""
+
+    source: Source
+    notes: list[str]
+
+    @property
+    def note(self) -> str:
+        return "; ".join(map(printable, dict.fromkeys(self.notes)))
+
+    def label(self, name: str) -> str:
+        return self.source.cells.get(name, "")
+
+    def number(self, name: str) -> float:
+        """Return a positive number that a plan, a manifest or a label says."""
+        value = number(self.label(name))
+        return value if value > 0 else math.nan
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from . import __version__, inputs
+from . import __version__
 from .contents import (
     has_file, list_of, member, number_of, parse_json, read_file, read_json, text_of,
 )
 from .frames import advances, is_ahead, moment, moments, read_optional, read_table
-from .inputs import Source
+from .inputs import Described, Source
 from .stats import Histogram
-from .text import UserError, listed, printable, reason, show
+from .text import UserError, listed, reason, show
 from .verdicts import check_schema, is_written, judge_run, open_folder
 
 SAMPLE = 0.5  # seconds between two samples
@@ -120,7 +120,7 @@ def between(rows: pd.DataFrame, begin: float, end: float) -> pd.DataFrame:
     return rows.iloc[first:last]
 
 
-class Record:
+class Record(Described):
     """A recorded run, read lazily: `Record("record").samples`.
 
     plan, summary      the documents of the record
@@ -177,20 +177,10 @@ class Record:
         if self.summary is not None and not self.ended_by:
             self.notes.append("summary.json is not the summary of a run")
 
-    @property
-    def note(self) -> str:
-        return "; ".join(map(printable, dict.fromkeys(self.notes)))
-
     # What plans, labels and documents say; NaN and '' if unknown
 
     def label(self, name: str) -> str:
-        said = self.source.cells.get(name)
-        return said or text_of(member(self.plan, "labels", dict), name)
-
-    def number(self, name: str) -> float:
-        """Return a positive number that a plan or a label says."""
-        value = inputs.number(self.label(name))
-        return value if value > 0 else math.nan
+        return super().label(name) or text_of(member(self.plan, "labels", dict), name)
 
     @property
     def speed(self) -> float:
@@ -690,14 +680,20 @@ def read_idle(folder: str, notes: list[str]) -> pd.DataFrame:
     return rows.sort_values("at", kind="stable", ignore_index=True)
 
 
-def _read_beside(record: Record, folder: str) -> pd.DataFrame:
+def read_loads(folder: str, notes: list[str], optional: str) -> pd.DataFrame:
+    """Read what ssload measured: time, load, and a column that may be missing."""
+
     def valid(rows: pd.DataFrame) -> pd.Series:
         return rows["load"].notna() & moments(rows["time"]).notna()
 
-    rows = read_optional(
-        folder, "beside.csv", record.notes, ("time", "load"), ("target",), valid,
+    return read_optional(
+        folder, "beside.csv", notes, ("time", "load"), (optional,), valid,
         "the load in beside.csv is unknown",
     )
+
+
+def _read_beside(record: Record, folder: str) -> pd.DataFrame:
+    rows = read_loads(folder, record.notes, "target")
     if rows.empty:
         return rows
     clock = record.clock

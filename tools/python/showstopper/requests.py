@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from . import __version__, inputs, verdicts
+from . import __version__, verdicts
 from .contents import has_file, list_of, member, number_of, read_json, text_of
 from .frames import advances, is_ahead, moments, read_optional, read_table
-from .inputs import Source
-from .records import read_idle, read_power
+from .inputs import Described, Source
+from .records import read_idle, read_loads, read_power
 from .stats import Array, Histogram, series_uncertainty
-from .text import UserError, printable, show
+from .text import UserError, show
 
 TABLE, TIMES, DOCUMENT = "requests.csv", "response-times.csv", "requests.json"
 
@@ -51,7 +51,7 @@ NUMBERS = (
 CAPACITY = "held_rate failed_rate held_times failed_times".split()
 
 
-class Requests:
+class Requests(Described):
     """A record of requests, read lazily.
 
     document, verdict, notes
@@ -97,18 +97,6 @@ class Requests:
             )
         for table in ("loads", "power", "idle"):
             getattr(self, table)
-
-    @property
-    def note(self) -> str:
-        return "; ".join(map(printable, dict.fromkeys(self.notes)))
-
-    def label(self, name: str) -> str:
-        return self.source.cells.get(name, "")
-
-    def number(self, name: str) -> float:
-        """Return a positive number that a plan or a manifest says."""
-        value = inputs.number(self.label(name))
-        return value if value > 0 else math.nan
 
     @property
     def others(self) -> float:
@@ -213,14 +201,7 @@ class Requests:
     @cached_property
     def loads(self) -> pd.DataFrame:
         """What ssload measured: at, load, and cpu, NaN for all measured CPUs together."""
-
-        def valid(rows: pd.DataFrame) -> pd.Series:
-            return rows["load"].notna() & moments(rows["time"]).notna()
-
-        rows = read_optional(
-            self._find("beside.csv"), "beside.csv", self.notes, ("time", "load"), ("cpu",), valid,
-            "the load in beside.csv is unknown",
-        )
+        rows = read_loads(self._find("beside.csv"), self.notes, "cpu")
         cpu = pd.to_numeric(rows["cpu"], errors="coerce").astype(float)
         rows = pd.DataFrame({"at": moments(rows["time"]), "load": rows["load"], "cpu": cpu})
         return rows.sort_values("at", kind="stable", ignore_index=True)

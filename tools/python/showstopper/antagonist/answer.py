@@ -13,10 +13,10 @@ from .. import __version__
 from ..outputs import write_files
 from ..report import page
 from ..report.tables import Column, columns, sheet_of, to_json
+from ..stats import percent_of
 from ..text import say
 from .effects import (
     DISTURBS, HURTS, NOTHING, SHIFTS, SUPPORTS, UNCONFIRMED, UNTESTABLE, Effects, confirmed,
-    percent,
 )
 from .study import Stage, Study
 
@@ -35,7 +35,7 @@ def digits(number: float) -> str:
 
 def gain_percent(study: Study, gain: float) -> float:
     """Return by how much a gain raises a throughput, or reduces a time."""
-    return -percent(-gain) if study.call.lower_is_better else percent(gain)
+    return float(-percent_of(-gain) if study.call.lower_is_better else percent_of(gain))
 
 
 def cost_percent(study: Study, cost: float) -> float:
@@ -280,7 +280,7 @@ def results(study: Study, suspects: pd.DataFrame) -> list[str]:
     if suspects["verdict"][0] not in (HURTS, SHIFTS):
         lines.insert(0, _none(study, suspects["verdict"]))
     if math.isfinite(noise):
-        lines[0] += f"; the noise is {digits(percent(noise))} % per {interval}"
+        lines[0] += f"; the noise is {digits(percent_of(noise))} % per {interval}"
     return lines
 
 

@@ -184,11 +184,6 @@ def quantile(tests: int, freedom: float) -> float:
     return float(stats.student(1 - ALPHA / tests, freedom)) if tests else math.nan
 
 
-def percent(logarithm: float) -> float:
-    """Return the logarithm of a ratio as a change in percent."""
-    return 100 * math.expm1(logarithm)
-
-
 def found_from(tests: int, rows: int, stopped: float, deviation: float, withheld: float) -> float:
     """Return the smallest cost, as a logarithm, that a run finds with a probability of 90 %.
 

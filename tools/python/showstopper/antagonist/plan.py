@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator
 
+from .. import stats
 from ..text import UserError, printable
 from . import effects
 from .answer import cost_percent, digits
@@ -132,7 +133,7 @@ def forecast(study: Study) -> Iterator[str]:
     if slot > NOISE_MAX:
         longer = math.ceil(1.5 * stage.slot * (slot / NOISE_MAX) ** 2)
         raise UserError(
-            f"the figure varies by {effects.percent(slot):.0f} % from slot to slot, too much to "
+            f"the figure varies by {stats.percent_of(slot):.0f} % from slot to slot, too much to "
             f"find who costs less: use --slot {longer}s"
         )
     # A row is stopped for its block only.
