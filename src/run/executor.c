@@ -277,6 +277,10 @@ static void on_leader_end(struct executor *executor) {
     wake_others(executor);
 }
 
+static ss_time earlier(ss_time one, ss_time other) {
+    return one < other ? one : other;
+}
+
 /* Sleeps until the whole instance has ended or the grace period is over. */
 static void await_end(struct executor *executor) {
     for (;;) {
@@ -289,7 +293,8 @@ static void await_end(struct executor *executor) {
         if (is_orphaned(executor) || ss_instance_is_empty(&executor->instance) || now >= grace)
             return;
         ss_time look = ss_time_add(now, look_interval(executor));
-        ss_platform_sleep(&executor->row->wake, seen, look < grace ? look : grace);
+        ss_time again = ss_instance_confirm(&executor->instance, now);
+        ss_platform_sleep(&executor->row->wake, seen, earlier(earlier(look, again), grace));
     }
 }
 
@@ -368,13 +373,14 @@ _Noreturn static void pace(struct executor *executor) {
             apply_state(executor, action.state);
         else if (executor->stepper.state == SS_STATE_RUNNING)
             ss_instance_unstop(&executor->instance);
+        ss_time latest = ss_time_add(now, look_interval(executor));
+        if (executor->stepper.state == SS_STATE_RUNNING)
+            latest = earlier(latest, ss_instance_confirm(&executor->instance, now));
         if (executor->cpu_time.board)
             ss_cpu_time_publish(&executor->cpu_time, executor->stepper.state == SS_STATE_RUNNING,
                 executor->cpu_time.read_at);
         ss_perf_counts_answer(&executor->perf_counts);
-        ss_time latest = ss_time_add(now, look_interval(executor));
-        ss_platform_sleep(
-            &executor->row->wake, seen, action.deadline < latest ? action.deadline : latest);
+        ss_platform_sleep(&executor->row->wake, seen, earlier(action.deadline, latest));
     }
 }
 

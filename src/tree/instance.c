@@ -21,6 +21,9 @@
 /* The number of stops from one search for a running thread to the next. */
 #define AIM_INTERVAL 8
 
+/* How long an instance runs before it is continued once more: hardly any fork takes that long. */
+#define CONFIRM_DELAY SS_SECOND
+
 /* In the child, between fork and exec. Fails if memory is short. */
 static int prepare(const void *context) {
     const struct ss_launch *launch = context;
@@ -56,6 +59,7 @@ int ss_instance_start(struct ss_instance *instance, const struct ss_launch *laun
     instance->leader = child.pid;
     instance->stops = 0;
     instance->listener = 0;
+    instance->confirm_at = 0;
     return 0;
 }
 
@@ -127,6 +131,7 @@ static void stop_leader(struct ss_instance *instance) {
 }
 
 void ss_instance_stop(struct ss_instance *instance) {
+    instance->confirm_at = SS_TIME_NEVER;
     stop_leader(instance);
     signal_group(instance, SIGSTOP);
     if (instance->holds.count > 0 && instance->leader > 1)
@@ -139,6 +144,24 @@ void ss_instance_continue(struct ss_instance *instance) {
     freeze(instance, false);
     ss_holds_signal_reversed(&instance->holds, SS_HOLDS_ALL, SIGCONT);
     signal_group(instance, SIGCONT);
+}
+
+/*
+ * If a group is stopped while one of its processes is in fork(), and is continued before fork()
+ * returns, the kernel still stops the child. The next round continues it, but at full duty there is
+ * no next round.
+ */
+ss_time ss_instance_confirm(struct ss_instance *instance, ss_time now) {
+    if (instance->confirm_at == 0)
+        return SS_TIME_NEVER;
+    if (instance->confirm_at == SS_TIME_NEVER)
+        instance->confirm_at = ss_time_add(now, CONFIRM_DELAY);
+    if (now < instance->confirm_at)
+        return instance->confirm_at;
+
+    instance->confirm_at = 0;
+    ss_instance_continue(instance);
+    return SS_TIME_NEVER;
 }
 
 void ss_instance_signal(struct ss_instance *instance, int signal) {
@@ -179,8 +202,10 @@ bool ss_instance_release(struct ss_instance *instance) {
 }
 
 void ss_instance_unstop(struct ss_instance *instance) {
-    if (instance->attached ? attached_state(instance) == 'T' : leader_is(instance, WSTOPPED))
-        ss_instance_continue(instance);
+    if (instance->attached ? attached_state(instance) != 'T' : !leader_is(instance, WSTOPPED))
+        return;
+    instance->confirm_at = SS_TIME_NEVER;
+    ss_instance_continue(instance);
 }
 
 bool ss_instance_has_ended(const struct ss_instance *instance) {

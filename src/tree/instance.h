@@ -46,9 +46,11 @@ struct ss_instance {
     uint32_t row;
     int freezer; /* holds processes that we may not signal; -1 or 0: none */
     struct ss_holds holds;
-    pid_t listener; /* the leader's thread that reacts to a stop soonest; 0: the first one */
-    unsigned stops; /* number of stops since the start; a new listener is searched for every few
-                       stops */
+    pid_t listener;     /* the leader's thread that reacts to a stop soonest; 0: the first one */
+    unsigned stops;     /* number of stops since the start; a new listener is searched for every few
+                           stops */
+    ss_time confirm_at; /* when to continue once more, see ss_instance_confirm(); 0: done or never
+                           stopped; SS_TIME_NEVER: stopped, or just continued */
 };
 
 /*
@@ -72,6 +74,14 @@ void ss_instance_attach(struct ss_instance *instance, pid_t pid, uint64_t starte
 void ss_instance_stop(struct ss_instance *instance);
 void ss_instance_continue(struct ss_instance *instance);
 void ss_instance_signal(struct ss_instance *instance, int signal);
+
+/*
+ * Continues a running instance once more when it has run for a second since its last stop: a
+ * process that was being forked at the stop may have stopped after the continuation. Call this
+ * whenever the instance runs; the first call after a stop begins the second. Returns when to call
+ * it again, or SS_TIME_NEVER.
+ */
+SS_MUST_USE SS_NONNULL() ss_time ss_instance_confirm(struct ss_instance *instance, ss_time now);
 
 /*
  * Updates the branches; sends the signal, if it is not 0, to new ones, and continues them unless it

@@ -6,6 +6,8 @@
  */
 
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "kin.h"
@@ -196,4 +198,76 @@ TEST_CASE(stopped_descendants_are_continued_as_branches) {
             SS_BOARD_BRANCHES);
     ss_instance_follow(&instance, 0);
     ck_assert(come_to(kin_waits, started));
+}
+
+/* The more memory, the longer fork() takes, and the more often it is stopped. */
+#define FORKED (64 << 20)
+
+/* Its children end at once, unless they are stopped. */
+static void fork_for_ever(void) {
+    setpgid(0, 0);
+    char *memory = malloc(FORKED);
+    if (!memory)
+        _exit(99);
+    memset(memory, 1, FORKED);
+    close(kin_gate[1]);
+    for (;;) {
+        pid_t child = fork();
+        if (child == 0)
+            _exit(0);
+        shared->pids[0] = child;
+        waitpid(child, NULL, 0);
+    }
+}
+
+/* Returns whether the leader waits for a child that has stopped, and not only for a moment. */
+static bool is_stuck(pid_t leader) {
+    pid_t child = shared->pids[0];
+    for (int i = 0; i < 10; i++) {
+        if (shared->pids[0] != child || !kin_is_stopped(child) || !kin_waits(leader))
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+    return true;
+}
+
+/* A kernel that does not stop such children passes, too. */
+TEST_CASE(child_stopped_during_fork_is_continued_after_a_second) {
+    bool stuck = false;
+    shared = kin_share(sizeof *shared);
+    pid_t leader = kin_start(fork_for_ever);
+    instance = (struct ss_instance){.board = kin_board(1), .leader = leader};
+    for (int i = 0; i < 2000 && !stuck; i++) {
+        ss_instance_stop(&instance);
+        nanosleep(&(struct timespec){.tv_nsec = 1000 * (i % 300)}, NULL);
+        ss_instance_continue(&instance);
+        nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
+        stuck = is_stuck(leader);
+    }
+
+    pid_t child = shared->pids[0];
+    ck_assert_uint_eq(ss_instance_confirm(&instance, SS_SECOND), 2 * SS_SECOND);
+    ck_assert_uint_eq(ss_instance_confirm(&instance, 2 * SS_SECOND - 1), 2 * SS_SECOND);
+    ck_assert(!stuck || is_stuck(leader));
+    ck_assert_uint_eq(ss_instance_confirm(&instance, 2 * SS_SECOND), SS_TIME_NEVER);
+    if (stuck)
+        RUN_UNTIL(NULL, shared->pids[0] != child);
+    kill(-leader, SIGKILL);
+    kin_reap(leader);
+}
+
+static void lead_a_group(void) {
+    setpgid(0, 0);
+}
+
+/* Another process may stop an instance, too. */
+TEST_CASE(stop_by_another_process_is_confirmed) {
+    pid_t leader = kin_start(lead_a_group);
+    instance = (struct ss_instance){.board = kin_board(1), .leader = leader};
+    ck_assert_uint_eq(ss_instance_confirm(&instance, SS_SECOND), SS_TIME_NEVER);
+    kill(-leader, SIGSTOP);
+    RUN_UNTIL(NULL, kin_is_stopped(leader));
+    ss_instance_unstop(&instance);
+    ck_assert_uint_eq(ss_instance_confirm(&instance, SS_SECOND), 2 * SS_SECOND);
+    kin_end(leader);
 }

@@ -269,3 +269,30 @@ TEST_CASE(a_starved_first_thread_does_not_delay_the_stop) {
     SKIP_UNLESS(needed >= 0, "realtime: real-time priority is not permitted");
     ck_assert_msg(needed < 0.8, "%.3f s instead of 0.3", needed);
 }
+
+/*
+ * Returns whether the instance says in one of several runs that it was continued. On a slow machine
+ * it may stop too early or too late for that.
+ */
+static bool is_continued(const char *load, const char *duration, const char *script) {
+    bool continued = false;
+    for (int i = 0; i < 5 && !continued; i++) {
+        struct run *run = SUCCEED("-q", "-n", "1", "-c", "fixed", "-l", load, "--duration",
+            duration, "--grace", "20s", "sh", "-c", script);
+        continued = run_count_text(&run->out, "continued\n") == 1;
+    }
+    return continued;
+}
+
+/*
+ * At full duty, no next round continues a child that has stopped after the last continuation, as
+ * the kernel stops one that was being forked.
+ */
+TEST_CASE(child_left_stopped_at_full_duty_is_continued) {
+    ck_assert(is_continued("100%", "20s", "sh -c 'sleep 0.2; kill -STOP $$; echo continued'; :"));
+}
+
+TEST_CASE(instance_left_stopped_at_the_end_is_continued) {
+    ck_assert(is_continued("50%", "1s",
+        "trap 'kill -STOP $$; echo continued; exit' TERM; while :; do sleep 0.1; done"));
+}
