@@ -244,7 +244,7 @@ def enter_namespace(caller: int, is_mapped: bool) -> None:
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"0 {caller} 1")
         Path("/proc/self/gid_map").write_text(f"0 {caller} 1")
-    outputs._is_namespace.cache_clear()
+    outputs._has_all_users.cache_clear()
 
 
 def in_namespace(path: Path | str, caller: int = BOB, is_mapped: bool = True) -> str:
@@ -293,6 +293,31 @@ def test_nobody_is_not_the_caller_of_a_namespace(root: Path) -> None:
     machine.file(machine.group / "out", "old", ALICE, 0o666)
     assert in_namespace(machine.group / "out", is_mapped=False) == ""
     assert stat.S_IMODE((machine.group / "out").stat().st_mode) == 0o644
+
+
+@pytest.mark.parametrize(
+    ("ranges", "is_known"),
+    [
+        ("0 0 4294967295", True),
+        ("0 0 1000\n1000 1000 1\n1001 1001 4294966294\n", True),
+        ("0 0 1000\n1000 1000 1\n1002 1002 4294966293\n", False),
+        ("0 100000 65536", False),
+        ("", False),
+        (None, False),
+    ],
+    ids=["all", "all in parts", "all but one", "container", "new", "unknown"],
+)
+def test_nobody_is_known_if_all_users_are(
+    ranges: str | None, is_known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "uid_map"
+    if ranges is not None:
+        path.write_text(ranges)
+    monkeypatch.setattr(outputs, "_USER_MAP", str(path))
+    monkeypatch.setattr(outputs, "_has_all_users", outputs._has_all_users.__wrapped__)
+    monkeypatch.setattr(os, "geteuid", lambda: 65534)
+    assert outputs.is_trusted(65534) == is_known
+    assert outputs.is_trusted(0)
 
 
 def test_links_of_the_root_folder_are_followed_in_a_namespace(root: Path) -> None:

@@ -25,6 +25,8 @@ _LINKS_MAX = 40  # Linux follows at most this many in a path
 _NAME_KEPT = 237  # bytes of a name in its hidden name, which is longer by two dots and 16 digits
 _ATTEMPTS_MAX = 100
 _UNMAPPED = 65534  # in a user namespace, the owner of files of all users that it does not map
+_USERS = 4294967295  # how many users there can be: this number itself means "no user"
+_USER_MAP = "/proc/self/uid_map"  # lines of the first number here, the first outside, how many
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _CHOOSE = "choose a folder in which only you can create files"
 _STREAMS = {"in": 0, "out": 1, "err": 2}
@@ -49,17 +51,22 @@ class Place(NamedTuple):
 
 
 @functools.cache
-def _is_namespace() -> bool:
-    """Return whether some users of the machine have no number here."""
+def _has_all_users() -> bool:
+    """
+    Return whether the user namespace has all users of the machine.
+
+    If it has only some, _UNMAPPED may be any other. Without /proc this is unknown, and counts as
+    not.
+    """
     try:
-        with open("/proc/self/uid_map", "rb") as stream:
-            return stream.read().split() != [b"0", b"0", b"4294967295"]
-    except OSError:
+        with open(_USER_MAP, "rb") as stream:
+            return sum(int(line.split()[2]) for line in stream) >= _USERS
+    except (OSError, ValueError, IndexError):
         return False
 
 
 def _is_known(uid: int) -> bool:
-    return not (uid == _UNMAPPED and _is_namespace())
+    return uid != _UNMAPPED or _has_all_users()
 
 
 def is_trusted(uid: int) -> bool:
