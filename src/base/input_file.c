@@ -63,3 +63,11 @@ FILE *ss_input_stream(int folder, const char *path, off_t max, struct ss_error *
         ss_paths_fail(path, error);
     return stream;
 }
+
+bool ss_input_exists(int folder, const char *path) {
+    struct ss_walk walk;
+    int status = ss_walk_begin_at(&walk, folder, path);
+    bool exists = status < 0 ? *walk.why != '\0' : walk.exists;
+    ss_walk_end(&walk);
+    return exists;
+}

@@ -2,6 +2,7 @@
 #ifndef SHOWSTOPPER_BASE_INPUT_FILE_H
 #define SHOWSTOPPER_BASE_INPUT_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -21,5 +22,11 @@ SS_MUST_USE SS_NONNULL(2) int ss_input_open(
 /* The same for a stream. */
 SS_MUST_USE SS_NONNULL(2) FILE *ss_input_stream(
     int folder, const char *path, off_t max, struct ss_error *error);
+
+/*
+ * Returns whether ss_input_open() finds something there. A link that it refuses counts, so that
+ * nothing shows whether its target exists.
+ */
+SS_MUST_USE SS_NONNULL() bool ss_input_exists(int folder, const char *path);
 
 #endif

@@ -312,7 +312,9 @@ int ss_walk_begin_at(struct ss_walk *walk, int folder, const char *path) {
         status = take_steps(&steps);
     forget(&steps);
     walk->ends_with_slash |= *steps.rest != '\0';
-    return status < 0 ? status : check_bound(walk, path);
+    /* Other errors would show the user of the link what there is among files of others. */
+    int bound = *walk->why ? 0 : check_bound(walk, path);
+    return bound < 0 ? bound : status;
 }
 
 int ss_walk_below(struct ss_walk *walk, int folder, const char *name) {

@@ -612,6 +612,27 @@ def test_foreign_links_are_not_read(machine: Machine) -> None:
         assert error.value.strerror in (refusal(link), refusal(link / rest))
 
 
+def test_target_of_a_foreign_link_may_exist_or_not(machine: Machine) -> None:
+    """Nothing shows it: root's programs would tell other users which files there are."""
+    for name, target in (
+        ("there", "victim"), ("absent", "new"), ("above", "new/file"),
+        ("below", "victim/file"),
+    ):
+        link = machine.link(machine.alice / name, machine.home / target)
+        with machine.acting():
+            assert contents.has_file(str(machine.alice), name)
+        with pytest.raises(PermissionError) as error:
+            read_input(machine, link)
+        assert error.value.strerror == refusal(link)
+    own = machine.link(machine.shared / "own", machine.home / "new", machine.caller)
+    with machine.acting():
+        assert contents.has_file(str(machine.home), "victim")
+        assert not contents.has_file(str(machine.home), "new")
+        assert not contents.has_file(str(machine.shared), "own")
+    with pytest.raises(FileNotFoundError):
+        read_input(machine, own)
+
+
 def test_own_links_and_those_within_a_home_are_read(machine: Machine) -> None:
     machine.file(machine.alice / "file", "foreign", ALICE)
     assert read_input(machine, machine.link(machine.alice / "link", "file")) == "foreign"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verdict.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
-#include <sys/stat.h>
 
+#include "base/input_file.h"
 #include "command/cli.h"
 #include "json_document.h"
 
@@ -60,9 +61,8 @@ static const char *describe_early_end(const struct json_object *summary, char *c
 
 static bool has_file(const char *record, const char *name) {
     char path[4400];
-    struct stat status;
     snprintf(path, sizeof path, "%s/%s", record, name);
-    return stat(path, &status) == 0;
+    return ss_input_exists(AT_FDCWD, path);
 }
 
 /* Lists the causes of failures: "9 connection_refused, 1 status". */

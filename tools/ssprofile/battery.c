@@ -11,6 +11,7 @@
 #include <showstopper/random.h>
 
 #include "base/grow.h"
+#include "base/input_file.h"
 #include "base/owned.h"
 #include "base/pattern.h"
 #include "base/state.h"
@@ -180,7 +181,7 @@ int ssprofile_battery_read_beside(
     SS_OWNED(free) char *path = ssprofile_beside(results_path, BATTERY);
     if (!path)
         return ss_error_memory(error);
-    if (access(path, F_OK) < 0)
+    if (!ss_input_exists(AT_FDCWD, path))
         return 1;
     SS_OWNED(fclose) FILE *stream = open_beside(results_path, path, &refusal);
     if (refusal.status)

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/input_file.h"
 #include "base/owned.h"
@@ -21,7 +20,7 @@ struct ssprofile_origin ssprofile_origin_of(const char *results_path) {
     struct ssprofile_origin origin = {0};
     SS_OWNED(free) char *profile = ssprofile_beside(results_path, "profile.json");
     SS_OWNED(free) char *version = ssprofile_beside(results_path, "version.txt");
-    origin.measured = profile && access(profile, F_OK) == 0;
+    origin.measured = profile && ss_input_exists(AT_FDCWD, profile);
     SS_OWNED(fclose)
     FILE *stream = version ? ss_input_stream(AT_FDCWD, version, INT64_MAX, NULL) : NULL;
     if (!stream || !fgets(origin.version, sizeof origin.version, stream))

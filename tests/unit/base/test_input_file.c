@@ -96,4 +96,35 @@ TEST(foreign_link_is_not_followed) {
     close(folder);
 }
 
+static bool exists(const char *name) {
+    return ss_input_exists(AT_FDCWD, tree_path(name));
+}
+
+/* A program of root must not show other users which files there are. */
+TEST(target_of_a_foreign_link_may_exist_or_not) {
+    enum { ALICE = 20001 };
+    static const char *const links[][2] = {{"home/there", "../secret"}, {"home/absent", "../none"},
+        {"home/above", "../none/file"}, {"home/below", "../secret/file"}, {NULL, NULL}};
+    tree_new();
+    tree_write("secret", "abc");
+    tree_write("home/own", "own");
+    assert_int_equal(symlink("none", tree_path("link")), 0);
+    assert_true(exists("secret") && exists("home"));
+    assert_false(exists("none") || exists("none/file") || exists("link"));
+
+    SKIP_UNLESS(geteuid() == 0, "root: files of two users are needed");
+    SKIP_UNLESS(
+        lchown(tree_path("home"), ALICE, ALICE) == 0, "another-user: root cannot give it files");
+    for (const char *const(*link)[2] = links; (*link)[0]; link++) {
+        assert_int_equal(symlink((*link)[1], tree_path((*link)[0])), 0);
+        tree_give((*link)[0], ALICE);
+        expect_refusal((*link)[0], EACCES);
+        assert_true(exists((*link)[0]));
+    }
+    assert_int_equal(symlink("none", tree_path("home/link")), 0);
+    tree_give("home/link", ALICE);
+    expect_refusal("home/link", ENOENT);
+    assert_false(exists("home/link"));
+}
+
 UNIT_RUN

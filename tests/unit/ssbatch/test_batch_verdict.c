@@ -43,4 +43,15 @@ TEST(only_options_of_showstopper_name_a_trace) {
         assert_false(ssbatch_follows_trace((char *const *)without[i]));
 }
 
+/* Otherwise a verdict would show whether the target of the link exists. */
+TEST(foreign_link_is_not_a_missing_file) {
+    static const char *const words[] = {"showstopper", NULL};
+    tree_new();
+    SKIP_UNLESS(geteuid() == 0, "root: files of two users are needed");
+    SKIP_UNLESS(lchown(tree_root, 20001, 20001) == 0, "another-user: root cannot give it files");
+    assert_int_equal(symlink("/none/summary.json", tree_path("summary.json")), 0);
+    tree_give("summary.json", 20001);
+    assert_unfit(words, "summary.json is a link of ");
+}
+
 UNIT_RUN

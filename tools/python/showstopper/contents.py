@@ -33,7 +33,10 @@ _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 def open_regular(path: str) -> int:
     """Open a regular file for reading. Raises OSError for others, and for links of others. Does
     not wait for a pipe."""
-    file = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        file = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:  # say nothing about the target of a link that walk() refuses
+        return _open_walked(path)
     try:
         if _is_direct(file, path):
             _check_regular(os.fstat(file))
@@ -106,7 +109,41 @@ def _read_opened(stream: IO[bytes], size_max: int) -> bytes:
 
 
 def has_file(folder: str, name: str) -> bool:
-    return os.access(os.path.join(folder, name), os.F_OK)
+    """
+    Return whether a folder has a file of this name.
+
+    A link that walk() refuses counts as one, so that nothing shows whether its target exists.
+    """
+    found = _has_directly(folder or ".", name)
+    if found is not None:
+        return found
+    try:
+        with walk(os.path.join(folder, name)) as place:
+            return place.status is not None
+    except OutputError:
+        return True
+    except OSError:
+        return False
+
+
+def _has_directly(folder: str, name: str) -> bool | None:
+    """Return the same, or None if there may be a link: usually there is none, and walk() is
+    slow."""
+    try:
+        opened = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        if "/" in name or not _is_direct(opened, folder):
+            return None
+        status = os.lstat(name, dir_fd=opened)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return None
+    finally:
+        os.close(opened)
+    return None if stat.S_ISLNK(status.st_mode) else True
 
 
 # Packed files, whatever their names. The programs unpack without Python's memory, up to a limit.

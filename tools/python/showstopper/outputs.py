@@ -167,10 +167,12 @@ class _Walk:
         shown = os.path.join(above, name)
         try:
             file = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-        except FileNotFoundError:
-            if self._rest:
+        except OSError as error:
+            place = Place(folder, name, -1, None)
+            if self._rest or not isinstance(error, FileNotFoundError):
+                self._check(place)  # the error would show what is there, far from its user
                 raise
-            return Place(folder, name, -1, None)
+            return place
 
         self._folders.append((file, shown))
         status = os.fstat(file)
@@ -183,6 +185,7 @@ class _Walk:
         if not self._rest:
             return Place(folder, name, file, status)
         if not stat.S_ISDIR(status.st_mode):
+            self._check(Place(folder, name, file, status))
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         return None
 

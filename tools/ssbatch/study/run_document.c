@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run_document.h"
 
+#include <fcntl.h>
 #include <math.h>
-#include <unistd.h>
 
+#include "base/input_file.h"
 #include "base/words.h"
 
 static const char *const status_names[SSBATCH_STATUSES] = {"to come", "done", "failed", "skipped"};
@@ -16,7 +17,7 @@ struct json_object *ssbatch_run_document_read(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
     const struct ssbatch_path folder = ssbatch_study_path(study, "%s", name);
     const struct ssbatch_path path = ssbatch_study_path(study, "%s/run.json", name);
-    if (access(path.text, F_OK) < 0)
+    if (!ss_input_exists(AT_FDCWD, path.text))
         return NULL;
     struct json_object *document = document_read(folder.text, "run.json", "", error);
     double schema = document_number(document, "schema");

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from ..contents import read_bytes
+from ..contents import has_file, read_bytes
 from ..frames import read_texts
 from ..inputs import number
 from ..report.figures import Picture
@@ -34,7 +34,7 @@ _COVERAGES = (1, 0.95, 0.9, 0.8, 0.5)
 def _read(path: str, target: str) -> pd.DataFrame:
     """Read the ratios of `ssprofile compare`, of one target or of all: a table, or its folder."""
     is_folder = os.path.isdir(path)
-    if is_folder and not os.path.exists(f"{path}/ratios.csv"):
+    if is_folder and not has_file(path, "ratios.csv"):
         hint = "name that table, or the folder that `ssprofile compare -o` wrote it to"
         raise UserError(f"{path}: no ratios.csv in this folder: {hint}")
     name = f"{path}/ratios.csv" if is_folder else path

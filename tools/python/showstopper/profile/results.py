@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from .. import stats
-from ..contents import open_file, read_bytes
+from ..contents import has_file, open_file, read_bytes
 from ..frames import read_texts
 from ..inputs import number
 from ..text import UserError, printable, show
@@ -69,7 +69,7 @@ class Origin:
                 version = os.fsdecode(stream.readline(_LINE_MAX).rstrip(b"\n"))
         except OSError:
             version = ""
-        return Origin(os.path.exists(f"{folder}/profile.json"), version)
+        return Origin(has_file(folder, "profile.json"), version)
 
     def check(self, base: Origin, path: str) -> None:
         """Refuse other benchmarks than those of the base: of another program, compiler or flags."""
