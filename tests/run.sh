@@ -29,8 +29,8 @@ cmake, ninja or make, pkg-config, cmocka and Check; tests that need other packag
             only a build with the sanitizers of addresses and undefined behaviour, with its unit and
             process tests, and one with that of threads, with the tests of threads
   --packages
-            only the release build, and the tests that make, install and remove packages, a source
-            tarball, and programs with musl
+            only the release build, and the tests that make, install and remove packages, wheels, a
+            source tarball, and programs with musl
   --coverage
             only a build that counts the lines that run, and its tests; of those labeled long,
             only the tests of tools that no other test runs. Prints the share of lines that ran,
@@ -100,7 +100,7 @@ others=(make=make ninja-build=ninja shellcheck=shellcheck binutils=readelf xz-ut
 packaging=(dpkg-dev=dpkg-shlibdeps lintian=lintian rpm=rpmspec makepkg=makepkg musl-tools=musl-gcc
     gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc
     libc6-dev-arm64-cross=/usr/aarch64-linux-gnu/include/linux/version.h qemu-user-static=qemu-aarch64-static
-    python3-venv=/usr/share/doc/python3-venv pipx=pipx podman=podman runc=runc)
+    python3-pip=pip3 python3-venv=/usr/share/doc/python3-venv pipx=pipx podman=podman runc=runc)
 
 # missing_of PACKAGE=PROBE...: prints the packages that are not installed.
 missing_of() {
@@ -243,7 +243,7 @@ check_python() {
     python=$(python_of build)
     version=$([ -z "$python" ] || "$python" -m mypy --version 2>/dev/null | sed 's/^mypy \([0-9.]*\).*/\1/') || true
     if [[ $version =~ ^$mypy(\.|$) ]]; then
-        (cd tools/python && "$python" -m mypy --cache-dir="$OLDPWD/build/mypy")
+        "$python" -m mypy --cache-dir=build/mypy
     else
         echo "the types of the Python package are not checked: that takes mypy 1.0, this is ${version:-none}"
     fi

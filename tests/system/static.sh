@@ -16,6 +16,22 @@ make_static() {
         cp -r "$build/static/$1" static) 7>>"$build/static.lock" >log 2>&1 || fail "$(tail -n 20 log)"
 }
 
+# need_pypi: skips the test unless pip can download the backend of wheels.
+need_pypi() {
+    need pip3
+    pip3 download --no-deps --dest probe scikit-build-core >log 2>&1 || skip "pypi: $(tail -n 1 log)"
+}
+
+# make_wheel FOLDER: makes the wheel for x86_64 there, after make_static, and sets `wheel` to its name.
+make_wheel() {
+    # shellcheck disable=SC2154 # of harness.sh
+    (flock 7 && "$source/packaging/wheel" --arch x86_64 "$build/static" "$1") 7>>"$build/static.lock" >log 2>&1 ||
+        fail "$(tail -n 20 log)"
+    # shellcheck disable=SC2034 # for the caller
+    wheel=showstopper-$version-py3-none-manylinux_2_17_x86_64.musllinux_1_1_x86_64.whl
+    [ "$(ls "$1")" = "$wheel" ] || fail "made other files: $(ls "$1")"
+}
+
 # run_in_root FOLDER PROGRAM...: runs a program in this folder as root, with only /proc and /dev/null added.
 run_in_root() {
     mkdir -p "$1/proc" "$1/dev/shm"

@@ -32,6 +32,14 @@ names "$build/bin" >"$scratch/expected"
 names "$scratch/all/bin" >"$scratch/installed"
 same programs
 
+# pip and CMake install the same commands.
+sed -n 's/ = "showstopper[.]cli:.*//p' "$source/pyproject.toml" | grep -vx showstopper-analysis >"$scratch/commands"
+[ -s "$scratch/commands" ] || fail "pyproject.toml has no commands"
+while read -r command; do
+    [ "$("$scratch/all/bin/$command" --version)" = "$command $("$bin/showstopper" --version | cut -d ' ' -f 2)" ] ||
+        fail "$command is not installed"
+done <"$scratch/commands"
+
 names "$build/libexec" >"$scratch/expected"
 names "$scratch/all/libexec" >"$scratch/installed"
 same "programs that others start"

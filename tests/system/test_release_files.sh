@@ -36,8 +36,9 @@ files_are_complete_and_the_same_again() { # case
     local machine name
     machine=$(uname -m)
     [ "$machine" = x86_64 ] || skip "x86_64: packaging/static is for Debian on x86_64"
-    need dpkg-deb dpkg-shlibdeps lintian musl-gcc
+    need dpkg-deb dpkg-shlibdeps lintian musl-gcc pip3
     (apt-get -o APT::Sandbox::User=root download base-files >log 2>&1) || skip "mirror: $(tail -n 1 log)"
+    (pip3 download --no-deps scikit-build-core >log 2>&1) || skip "pypi: $(tail -n 1 log)"
     for name in first second; do
         tree/packaging/release --arch "$machine" "$version" "$name" >log 2>&1 || fail "$(tail -n 20 log)"
     done
