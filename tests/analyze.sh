@@ -36,8 +36,6 @@ suppressed=(
     'nullPointer:*/option_value.c'
     # A compound literal after a question mark.
     internalAstError
-    # A call in a compound literal that is returned.
-    'ignoredReturnValue:*/calibrate.c'
 )
 
 # Constructs about which gcc 12 is wrong.

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "choice.h"
 #include "fuzz.h"
-#include "ratios.h"
+#include "results.h"
 
 static void check_profile(const struct ssprofile_profile *profile) {
     FUZZ_CHECK(*profile->machine && *profile->limits && profile->count > 0);
@@ -21,26 +20,6 @@ static void check_profile(const struct ssprofile_profile *profile) {
     }
 }
 
-/* Every profile is found by its names, although they may contain colons. */
-static void check_names(
-    const struct ssprofile_results *results, const struct ssprofile_profile *profile) {
-    char names[1100], found_names[1100];
-    const struct ssprofile_choice choice = {.names = names};
-    struct ss_error error = {0};
-    snprintf(names, sizeof names, "%s:%s", profile->machine, profile->limits);
-    const struct ssprofile_profile *found = ssprofile_choice_find(&choice, results, &error);
-    FUZZ_CHECK(found);
-    snprintf(found_names, sizeof found_names, "%s:%s", found->machine, found->limits);
-    FUZZ_CHECK(strcmp(names, found_names) == 0);
-}
-
-static void check_match(
-    const struct ssprofile_profile *first, const struct ssprofile_profile *last) {
-    struct ssprofile_match match = ssprofile_match_of(first, last);
-    FUZZ_CHECK(match.count == 0 || match.least <= match.most);
-    FUZZ_CHECK(match.count == 0 || match.scatter >= 0);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct ssprofile_results results;
     struct ss_error error = {0};
@@ -49,12 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int result = ssprofile_results_read(&results, path, &error);
     close(file);
     FUZZ_CHECK((result == 0) == (error.status == 0) && !strpbrk(error.message, "\n\r"));
-    for (size_t i = 0; i < results.count && result == 0; i++) {
+    for (size_t i = 0; i < results.count && result == 0; i++)
         check_profile(&results.profiles[i]);
-        check_names(&results, &results.profiles[i]);
-    }
-    if (result == 0)
-        check_match(&results.profiles[0], &results.profiles[results.count - 1]);
     ssprofile_results_free(&results);
     return 0;
 }

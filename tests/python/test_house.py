@@ -18,7 +18,7 @@ LIBRARIES = {"pd", "np", "scipy", "matplotlib", "jinja2", "stats"}
 # A module may import those of earlier lines and, if it is in a folder, its neighbors as listed.
 LAYERS = """
 text outputs contents cache units
-options state
+options state children
 verdicts inputs trace frames stats
 records requests fleets published
 steps

@@ -748,6 +748,7 @@ records_can_be_replayed_whatever_the_umask_is() { # case
 batteries_of_another_user_are_not_executed() { # case
     local base=$theirs/base i
     need_built ssprofile
+    need_built reports
     begin
     mkdir "$base"
     echo "a integer items/s higher 'touch $PWD/carried-out' '([0-9]+)'" >"$base/battery.txt"
@@ -755,7 +756,7 @@ batteries_of_another_user_are_not_executed() { # case
     echo machine,limits,benchmark,lower_is_better,class,repetition,result >"$base/results.csv"
     for i in 1 2 3; do echo "there,without,a,false,integer,$i,1" >>"$base/results.csv"; done
     chown -R "$mallory" "$base"
-    refuses 125 "base/ belongs to nobody" ssprofile calibrate --base "$base"
+    refuses 125 "base belongs to nobody" ssprofile calibrate --base "$base"
     says err "--battery $base/battery.txt"
     chown 0 "$base"
     refuses 125 "base/battery.txt belongs to nobody" ssprofile calibrate --base "$base/results.csv:there"

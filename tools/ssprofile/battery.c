@@ -11,20 +11,15 @@
 #include <showstopper/random.h>
 
 #include "base/grow.h"
-#include "base/input_file.h"
 #include "base/owned.h"
 #include "base/pattern.h"
-#include "base/state.h"
-#include "base/walk.h"
 #include "base/words.h"
 #include "csv.h"
-#include "origin.h"
 #include "platform/platform.h"
 #include "results.h"
 #include "text_stream.h"
 
-#define FIELDS  6
-#define BATTERY "battery.txt"
+#define FIELDS 6
 
 static const char *const field_names[FIELDS] = {
     "name", "class", "unit", "direction", "command", "regular expression"};
@@ -155,39 +150,6 @@ int ssprofile_battery_read(
     *battery = (struct ssprofile_battery){0};
     SS_OWNED(fclose) FILE *stream = fopen(path, "re");
     return read_stream(battery, stream, path, error);
-}
-
-/* Returns NULL, with the error set unless the folder has no battery. */
-static FILE *open_beside(const char *results_path, const char *path, struct ss_error *error) {
-    static const struct ss_trust nobody_else;
-    SS_OWNED(free) char *beside = ssprofile_beside(results_path, "");
-    if (!beside) {
-        ss_error_memory(error);
-        return NULL;
-    }
-    const char *name = *beside ? beside : ".";
-    SS_OWNED(close) int folder = ss_walk_folder_path(name, O_RDONLY, error);
-    if (folder < 0)
-        ss_error_wrap(error, "%s", name);
-    if (folder < 0 || ss_state_check(folder, &nobody_else, name, error) < 0)
-        return NULL;
-    return ss_state_read(folder, BATTERY, &nobody_else, path, error);
-}
-
-int ssprofile_battery_read_beside(
-    struct ssprofile_battery *battery, const char *results_path, struct ss_error *error) {
-    struct ss_error refusal = {0};
-    *battery = (struct ssprofile_battery){0};
-    SS_OWNED(free) char *path = ssprofile_beside(results_path, BATTERY);
-    if (!path)
-        return ss_error_memory(error);
-    if (!ss_input_exists(AT_FDCWD, path))
-        return 1;
-    SS_OWNED(fclose) FILE *stream = open_beside(results_path, path, &refusal);
-    if (refusal.status)
-        return ss_error_fail(error, "%s; or name the commands to run: --battery %s",
-            refusal.message, ss_words_show(path).text);
-    return stream ? read_stream(battery, stream, path, error) : 1;
 }
 
 #define KERNEL "'ssburn kernel "

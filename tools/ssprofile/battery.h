@@ -33,14 +33,6 @@ struct ssprofile_battery {
 SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_battery_read(
     struct ssprofile_battery *battery, const char *path, struct ss_error *error);
 
-/*
- * Reads battery.txt in the folder of a table of results. Its commands are executed though nobody
- * has named it: the folder and the file must be the caller's or root's. Returns 0, 1 if absent, or
- * -1.
- */
-SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_battery_read_beside(
-    struct ssprofile_battery *battery, const char *results_path, struct ss_error *error);
-
 /* Parses a text. Messages contain `name`. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssprofile_battery_parse(
     struct ssprofile_battery *battery, const char *text, const char *name, struct ss_error *error);

@@ -2,11 +2,10 @@
 #ifndef SSPROFILE_COMMANDS_H
 #define SSPROFILE_COMMANDS_H
 
-/* The commands in C; argv[0] is the command's name, followed by its options and arguments. */
+/* The command in C; argv[0] is the command's name, followed by its options and arguments. */
 
 #include <showstopper/error.h>
 
 int ssprofile_measure(char **argv, struct ss_error *error);
-int ssprofile_calibrate(char **argv, struct ss_error *error);
 
 #endif

@@ -14,7 +14,7 @@ static const struct {
 } commands[] = {
     {"measure", ssprofile_measure, "run a battery of benchmarks on this machine"},
     {"compare", NULL, "compare the speed of targets with that of a base"},
-    {"calibrate", ssprofile_calibrate, "find the throttle that makes this machine match a base"},
+    {"calibrate", NULL, "find the throttle that makes this machine match a base"},
     {"predict", NULL, "predict the ratio of one more benchmark"},
     {"verify", NULL, "check a prediction by applications under the throttle"},
     {"sweep", NULL, "draw the speed of this machine over the setting of a throttle"},

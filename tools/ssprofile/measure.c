@@ -25,12 +25,14 @@
 #include "benchmark_run.h"
 #include "commands.h"
 #include "options/arguments.h"
-#include "origin.h"
 #include "platform/platform.h"
 #include "quote.h"
-#include "ratios.h"
 #include "results.h"
+#include "spread.h"
 #include "text_stream.h"
+
+/* The layout of profile.json. */
+#define SCHEMA 1
 
 #define REPETITIONS     5
 #define REPETITIONS_MIN 3  /* repetitions before the spread decides */
@@ -43,7 +45,7 @@ struct request {
     uint64_t cpu, repetitions;
     double until, unstable, min_stable; /* in percent; negative: not given */
     ss_time period, quantum, time;
-    int idle_states, list, help, quiet;
+    int idle_states, list, describe, help, quiet;
 };
 
 #define AT(member)       .offset = offsetof(struct request, member)
@@ -57,6 +59,8 @@ static const struct ss_argument rows[] = {
         .help = "measure only benchmarks with these names: shell patterns, separated by commas"}},
     {0, NULL, {"list", AT(list),
         .help = "print the benchmarks of the battery as CSV, and measure nothing"}},
+    {0, NULL, {"describe", AT(describe),
+        .help = "print the CPU, the version of the benchmarks and the settings of --under as JSON, and measure nothing"}},
     {0, "TIME", {"time", SS_OPTION_TIME, AT(time), .min = "10m", .max = "1h",
         .help = "run each kernel of ssburn for this long; default: that of `ssburn kernel`"}},
     {0, "CPU", {"cpu", COUNT_AT(cpu), .max = "8191",
@@ -89,7 +93,7 @@ static const struct ss_argument rows[] = {
 
 static void print_help(void) {
     printf("Usage: ssprofile measure [OPTION]... DIR\n"
-           "       ssprofile measure --list [--battery NAME|FILE]\n"
+           "       ssprofile measure --list|--describe [OPTION]...\n"
            "Runs a battery of benchmarks on one CPU of this machine, which should be idle,\n"
            "and keeps the results in DIR/results.csv. Repeat the command to resume an\n"
            "interrupted measurement.\n\n");
@@ -292,7 +296,7 @@ static void print_description(
     struct ss_quota quota = {0};
     ss_platform_quota_read(NULL, &quota);
     ss_json_open(&json, NULL, '{');
-    ss_json_number(&json, "schema", SSPROFILE_SCHEMA);
+    ss_json_number(&json, "schema", SCHEMA);
     ss_json_text(&json, "machine", measurement->machine);
     ss_json_text(&json, "battery", request->battery);
     ss_json_text(&json, "version", version);
@@ -335,19 +339,25 @@ static int fail_interrupted(const struct ss_error *why, struct ss_error *error) 
     return ss_error_fail(error, "%s; run the same command again to resume", why->message);
 }
 
+/* Sets the first line of what the version command prints; NULL if the battery has none. */
+static int read_version(
+    const struct measurement *measurement, char **version, struct ss_error *error) {
+    *version = NULL;
+    if (!measurement->battery.version)
+        return 0;
+    *version = ssprofile_run_output(&measurement->runner, measurement->battery.version, error);
+    if (!*version)
+        return ss_error_wrap(error, "the version command of the battery");
+    (*version)[strcspn(*version, "\n")] = '\0';
+    return 0;
+}
+
 static int keep_description(struct measurement *measurement, struct ss_error *error) {
     SS_OWNED(free) char *version = NULL;
     SS_OWNED(free) char *path = path_of(measurement->request, "platform.json", error);
     struct ss_text description;
-    if (!path)
-        return -1;
-    if (measurement->battery.version) {
-        version = ssprofile_run_output(&measurement->runner, measurement->battery.version, error);
-        if (!version)
-            return ss_error_wrap(error, "the version command of the battery");
-        version[strcspn(version, "\n")] = '\0';
-    }
-    if (ss_text_open(&description, error) < 0)
+    if (!path || read_version(measurement, &version, error) < 0 ||
+        ss_text_open(&description, error) < 0)
         return -1;
     print_description(measurement, version, description.stream);
     SS_OWNED(free) char *text = ss_text_close(&description, error);
@@ -634,6 +644,52 @@ static int list_battery(struct measurement *measurement, struct ss_error *error)
     return 0;
 }
 
+/* Reads the battery, and chooses the CPU and the throttles. */
+static int choose_settings(struct measurement *measurement, struct ss_error *error) {
+    if (read_battery(measurement, error) < 0 ||
+        ssprofile_choose_cpu(measurement->request->cpu, &measurement->runner.cpu, error) < 0)
+        return -1;
+    return parse_throttles(measurement, error) < 0 ? ss_error_wrap(error, "--under") : 0;
+}
+
+/* The frequency that a throttle sets, and the lowest one, are unknown for other throttles. */
+static int print_setting(struct ss_json *json, const struct measurement *measurement,
+    const struct setting *setting, struct ss_error *error) {
+    const struct ssprofile_throttle *throttle = &setting->throttle;
+    struct ssprofile_levels levels = {0};
+    bool is_frequency = throttle->kind == SSPROFILE_FREQUENCY;
+    if (is_frequency &&
+        ssprofile_levels_read(&levels, throttle->root, measurement->runner.cpu, error) < 0)
+        return -1;
+    bool has_setting = throttle->kind != SSPROFILE_NO_THROTTLE;
+    ss_json_open(json, NULL, '{');
+    ss_json_text(json, "limits", setting->limits);
+    ss_json_number(json, "setting", has_setting ? throttle->setting : NAN);
+    ss_json_number(json, "frequency_hz", is_frequency ? throttle->frequency : NAN);
+    ss_json_number(json, "lowest_hz", is_frequency ? levels.lowest : NAN);
+    ss_json_close(json, '}');
+    return 0;
+}
+
+/* Prints what `calibrate` has to know before it measures. */
+static int describe(struct measurement *measurement, struct ss_error *error) {
+    struct ss_json json = {.stream = stdout};
+    SS_OWNED(free) char *version = NULL;
+    if (choose_settings(measurement, error) < 0 || read_version(measurement, &version, error) < 0)
+        return -1;
+    ss_json_open(&json, NULL, '{');
+    ss_json_number(&json, "cpu", measurement->runner.cpu);
+    ss_json_text(&json, "version", version);
+    ss_json_open(&json, "settings", '[');
+    for (size_t i = 0; i < measurement->setting_count; i++) {
+        if (print_setting(&json, measurement, &measurement->settings[i], error) < 0)
+            return -1;
+    }
+    ss_json_close(&json, ']');
+    ss_json_close(&json, '}');
+    return 0;
+}
+
 static int measure(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
     struct utsname names;
@@ -641,18 +697,13 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
         return ss_error_fail(error,
             "--min-stable cannot judge single runs, which have no spread: use at least "
             "--repetitions 2");
-    if (read_battery(measurement, error) < 0)
-        return -1;
     SS_OWNED(free)
     char *sys = ss_words_format(error, "%s/sys", request->root ? request->root : "");
     if (!sys)
         return -1;
     measurement->runner.sys = sys;
-    if (ssprofile_choose_cpu(request->cpu, &measurement->runner.cpu, error) < 0)
-        return -1;
-    if (parse_throttles(measurement, error) < 0)
-        return ss_error_wrap(error, "--under");
-    if (check_names(measurement, error) < 0 || make_jobs(measurement, error) < 0)
+    if (choose_settings(measurement, error) < 0 || check_names(measurement, error) < 0 ||
+        make_jobs(measurement, error) < 0)
         return -1;
     uname(&names);
     const char *machine = request->machine ? request->machine : names.nodename;
@@ -692,6 +743,8 @@ int ssprofile_measure(char **argv, struct ss_error *error) {
         print_help();
     else if (result == 0 && request.list)
         result = list_battery(&measurement, error);
+    else if (result == 0 && request.describe)
+        result = describe(&measurement, error);
     else if (result == 0 && !request.folder)
         result = ss_error_fail(error, "no folder for the results is given: see --help");
     else if (result == 0)

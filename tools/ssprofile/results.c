@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +10,10 @@
 #include <showstopper/letter.h>
 
 #include "base/grow.h"
+#include "base/input_file.h"
+#include "base/owned.h"
 #include "base/words.h"
 #include "csv.h"
-#include "origin.h"
 
 enum column { MACHINE, LIMITS, BENCHMARK, LOWER, CLASS, REPETITION, RESULT, COLUMNS };
 
@@ -174,9 +176,17 @@ static int read_input(struct reader *reader, struct text_input *input) {
                                       : ss_error_fail(input->error, "%s has no rows", input->name);
 }
 
+/* Returns whether ssprofile measure made the table: there is a profile.json next to it. */
+static bool is_measured(const char *path) {
+    const char *slash = strrchr(path, '/');
+    int length = slash ? (int)(slash - path) + 1 : 0;
+    SS_OWNED(free) char *profile = ss_words_format(NULL, "%.*sprofile.json", length, path);
+    return profile && ss_input_exists(AT_FDCWD, profile);
+}
+
 int ssprofile_results_read(
     struct ssprofile_results *results, const char *path, struct ss_error *error) {
-    struct reader reader = {.results = results, .measured = ssprofile_origin_of(path).measured};
+    struct reader reader = {.results = results, .measured = is_measured(path)};
     struct text_input input = {.descriptor = -1};
     *results = (struct ssprofile_results){0};
     if (text_input_open(&input, path, error) < 0)
@@ -191,17 +201,7 @@ int ssprofile_results_read(
     return result;
 }
 
-int ssprofile_profile_add(
-    struct ssprofile_profile *profile, const struct ssprofile_benchmark *benchmark, double result) {
-    char label[24];
-    struct ssprofile_benchmark *to = find_benchmark(profile, benchmark);
-    if (!to)
-        return -1;
-    snprintf(label, sizeof label, "%zu", to->count + 1);
-    return append_repetition(to, label, result) ? 0 : -1;
-}
-
-void ssprofile_profile_free(struct ssprofile_profile *profile) {
+static void free_profile(struct ssprofile_profile *profile) {
     for (size_t i = 0; i < profile->count; i++) {
         struct ssprofile_benchmark *benchmark = &profile->benchmarks[i];
         for (size_t j = 0; j < benchmark->count; j++)
@@ -218,7 +218,7 @@ void ssprofile_profile_free(struct ssprofile_profile *profile) {
 
 void ssprofile_results_free(struct ssprofile_results *results) {
     for (size_t i = 0; i < results->count; i++)
-        ssprofile_profile_free(&results->profiles[i]);
+        free_profile(&results->profiles[i]);
     free(results->profiles);
     *results = (struct ssprofile_results){0};
 }

@@ -52,15 +52,6 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_results_read(
 SS_MUST_USE SS_NONNULL() const struct ssprofile_profile *ssprofile_results_profile(
     const struct ssprofile_results *results, const char *machine, const char *limits);
 
-/*
- * Adds a result to a profile in memory, as the next repetition of the benchmark with this name and
- * class, which is added if it is new. Returns -1 if memory is exhausted.
- */
-SS_MUST_USE SS_NONNULL() int ssprofile_profile_add(
-    struct ssprofile_profile *profile, const struct ssprofile_benchmark *benchmark, double result);
-
-void ssprofile_profile_free(struct ssprofile_profile *profile);
-
 void ssprofile_results_free(struct ssprofile_results *results);
 
 /* Returns why a name could not be read back from a table of results; NULL if it could be. */

@@ -20,10 +20,6 @@ static const char *const kinds[] = {
 
 _Static_assert(sizeof kinds / sizeof *kinds == SSPROFILE_THROTTLES, "each kind has a name");
 
-const char *ssprofile_throttle_kind_name(enum ssprofile_throttle_kind kind) {
-    return kinds[kind];
-}
-
 /* Parses a percentage; SSPROFILE_FREQUENCY may also be a frequency. */
 static int parse_setting(
     struct ssprofile_throttle *throttle, const char *text, struct ss_error *error) {

@@ -26,7 +26,7 @@ enum ssprofile_throttle_kind {
     SSPROFILE_THROTTLES,
 };
 
-/* Choices of --throttle, in the order of the kinds from SSPROFILE_DUTY on. */
+/* Names of the kinds from SSPROFILE_DUTY on, in their order. */
 #define SSPROFILE_THROTTLE_CHOICES "duty load quota frequency"
 
 struct ssprofile_throttle {
@@ -39,9 +39,6 @@ struct ssprofile_throttle {
     ss_time period; /* for SSPROFILE_QUOTA */
     ss_time quantum; /* length of one run and one stop, for SSPROFILE_DUTY and SSPROFILE_LOAD */
 };
-
-/* Returns the name of a kind: "without", "duty" and so on. */
-const char *ssprofile_throttle_kind_name(enum ssprofile_throttle_kind kind);
 
 /* Parses "without", "duty=40%" or "frequency=1.4GHz". Leaves period and quantum unchanged. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_throttle_parse(

@@ -6,8 +6,7 @@
 #include <unistd.h>
 
 #include "battery.h"
-#include "origin.h"
-#include "tree.h"
+#include "unit.h"
 
 #define TASK "sort cpu /s higher 'run sort' 'rate ([0-9.e+-]+)'"
 
@@ -116,26 +115,6 @@ TEST(first_matching_output_line_is_the_result) {
             fail_msg("%s: %g", outputs[i].output, result);
     }
     ssprofile_battery_free(&battery);
-}
-
-/* Otherwise a comparison would show whether the target of the link exists. */
-TEST(foreign_links_next_to_results_are_not_missing_files) {
-    static const char *const names[] = {"battery.txt", "profile.json", NULL};
-    struct ssprofile_battery battery;
-    struct ss_error error = {0};
-    const char *results = "results.csv";
-    tree_new();
-    assert_int_equal(ssprofile_battery_read_beside(&battery, tree_path(results), &error), 1);
-    assert_false(ssprofile_origin_of(tree_path(results)).measured);
-
-    SKIP_UNLESS(geteuid() == 0, "root: files of two users are needed");
-    SKIP_UNLESS(lchown(tree_root, 20001, 20001) == 0, "another-user: root cannot give it files");
-    for (const char *const *name = names; *name; name++) {
-        assert_int_equal(symlink("/none/file", tree_path(*name)), 0);
-        tree_give(*name, 20001);
-    }
-    assert_int_equal(ssprofile_battery_read_beside(&battery, tree_path(results), &error), -1);
-    assert_true(ssprofile_origin_of(tree_path(results)).measured);
 }
 
 UNIT_RUN

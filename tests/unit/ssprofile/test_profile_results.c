@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include "choice.h"
+#include <unistd.h>
+
+#include "results.h"
 #include "tree.h"
 
 #define HEADING "machine,limits,benchmark,lower_is_better,class,repetition,result\n"
@@ -130,6 +132,21 @@ TEST(unterminated_last_line_of_a_measurement_is_left_out) {
     }
 }
 
+/* Otherwise a comparison would show whether the target of the link exists. */
+TEST(foreign_link_next_to_results_is_not_a_missing_file) {
+    struct ssprofile_results results;
+    struct ss_error error = {0};
+    SKIP_UNLESS(geteuid() == 0, "root: files of two users are needed");
+    tree_new();
+    SKIP_UNLESS(lchown(tree_root, 20001, 20001) == 0, "another-user: root cannot give it files");
+    tree_write("results.csv", HEADING ROW "a,without,b,true,c,2,6");
+    assert_int_equal(symlink("/none/file", tree_path("profile.json")), 0);
+    tree_give("profile.json", 20001);
+    assert_int_equal(ssprofile_results_read(&results, tree_path("results.csv"), &error), 0);
+    assert_int_equal(count(&results), 1);
+    ssprofile_results_free(&results);
+}
+
 TEST(unusable_result_tables_are_refused) {
     static const struct {
         const char *path, *text, *message;
@@ -151,55 +168,6 @@ TEST(unusable_result_tables_are_refused) {
         const char *text = refused[i].text ? refused[i].text : "";
         expect_refused(refused[i].path, text, strlen(text), refused[i].message);
     }
-}
-
-/* A machine may be named by its IPv6 address. Without a name, the result cannot be read back. */
-TEST(machine_is_chosen_after_a_colon) {
-    static const struct {
-        const char *text, *machine, *limits; /* NULL: none, with this part of the message */
-    } rows[] = {
-        {":::1", "::1", "without"},
-        {":::1:without", "::1", "without"},
-        {":::1:quota-5", "::1", "quota-5"},
-        {":fe80::1", "fe80::1", "quota-5"},
-        {":fe80::", "fe80::", "without"},
-        {":fe80:::without", "fe80::", "without"},
-        {":::1:2", "::1", "2"},
-        {":::1:2:without", "::1:2", "without"},
-        {":a", "a", "x:y"},
-        {":a:x:y", "a", "x:y"},
-        {":two", "two", "without"}, /* one of its two profiles is unthrottled */
-        {"", NULL, "several machines"},
-        {":three", NULL, "three:quota-10, three:quota-20"},
-        {":fe80::2", NULL, "has no machine fe80::2: its machines are ::1:without"},
-        {":", NULL, "names no machine"},
-        {":one:", NULL, "has no machine one:"},
-    };
-    struct ssprofile_results results = read_text(
-        HEADING "::1,without,b,true,c,1,5\n::1,quota-5,b,true,c,1,6\nfe80::1,quota-5,b,true,c,1,7\n"
-                "fe80::,without,b,true,c,1,8\n::1,2,b,true,c,1,9\n::1:2,without,b,true,c,1,3\n"
-                "a,x:y,b,true,c,1,3\ntwo,without,b,true,c,1,3\ntwo,quota-5,b,true,c,1,3\n"
-                "three,quota-10,b,true,c,1,3\nthree,quota-20,b,true,c,1,3\n");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct ssprofile_choice choice;
-        struct ss_error error = {0};
-        char text[600];
-        snprintf(text, sizeof text, "%s%s", tree_path("f"), rows[i].text);
-        const struct ssprofile_profile *found = NULL;
-        if (ssprofile_choose(&choice, text, &error) == 0)
-            found = ssprofile_choice_find(&choice, &results, &error);
-        free(choice.path);
-        if (!rows[i].machine) {
-            assert_null(found);
-            assert_says(error.message, rows[i].limits);
-            continue;
-        }
-        if (!found)
-            fail_msg("%s: %s", rows[i].text, error.message);
-        assert_string_equal(found->machine, rows[i].machine);
-        assert_string_equal(found->limits, rows[i].limits);
-    }
-    ssprofile_results_free(&results);
 }
 
 UNIT_RUN

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import __version__, inputs, units
+from . import __version__, children, inputs, units
 from .contents import open_file
 from .options import Parser, within
 from .outputs import Folder, OutputError, check_outputs, write_file
@@ -475,6 +475,11 @@ def _run_profile(words: Sequence[str], prepare: Prepare) -> int:
 
     command = "".join(words[:1])
     request = options.parse(command, words[1:])
+    if command == "calibrate":  # without matplotlib
+        prepare()
+        from .profile import calibrate
+
+        return calibrate.run(request)
     _load(prepare)
     from .profile import compare, predict, sweep, verify
 
@@ -612,13 +617,14 @@ def _set_signals() -> None:
 def _prepare_libraries() -> None:
     """Choose one thread, and a folder for matplotlib's cache; no warnings of libraries."""
     warnings.simplefilter("ignore")
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # In a virtual machine, the first use of a huge page may take longer than all else.
-    os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
+    for name, value in {"OPENBLAS_NUM_THREADS": "1", "NUMPY_MADVISE_HUGEPAGE": "0"}.items():
+        if name not in os.environ:
+            children.set_own(name, value)
     if not os.environ.get("MPLCONFIGDIR"):  # matplotlib takes an empty one for none
         from .cache import find_folder, make_temporary
 
-        os.environ["MPLCONFIGDIR"] = find_folder() or make_temporary()
+        children.set_own("MPLCONFIGDIR", find_folder() or make_temporary())
 
 
 NEEDED = ("numpy", "pandas", "scipy", "matplotlib", "jinja2")

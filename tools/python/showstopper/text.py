@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 SHOWN_MAX = 92  # bytes of a text of a user in a message
 
@@ -44,8 +44,13 @@ def say(text: str) -> None:
     print("\n".join(map(printable, text.split("\n"))), end="")
 
 
+def tell(message: str) -> None:
+    """Print a line about progress, which is not a result."""
+    print(printable(message), file=sys.stderr)
+
+
 def complain(program: str, message: str) -> None:
-    print(f"{program}: {printable(message)}", file=sys.stderr)
+    tell(f"{program}: {message}")
 
 
 def show(text: str) -> str:
@@ -69,6 +74,10 @@ def wrap(text: str, margin: int = 0) -> str:
         text.replace(" %", "\0%"), 79 - margin, break_long_words=False, break_on_hyphens=False
     )
     return ("\n" + " " * margin).join(lines).replace("\0%", " %")
+
+
+def findings_text(findings: Iterable[str]) -> str:
+    return "".join(f"- {wrap(one, 2)}\n" for one in findings)
 
 
 def reason(error: OSError) -> str:

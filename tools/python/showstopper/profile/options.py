@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of compare, predict, verify and sweep. The C program measures and calibrates."""
+"""Options of the commands in Python. The C program measures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from .. import units
-from ..options import Parser, within
+from ..options import Parser, seconds, within
 from ..text import UserError
 
 PERCENT = within(units.percent)
@@ -18,6 +18,8 @@ Prints how much faster each target is than the base, benchmark by benchmark. A
 ratio above 1 means that the target is faster. BASE and TARGET are a folder
 that ssprofile measure made or a table of results; FILE:MACHINE[:LIMITS] names
 one machine of several in a file."""
+CALIBRATE = """\
+Finds the throttle setting under which this machine is as fast as the base."""
 PREDICT = """\
 Prints an interval for the ratio of one more benchmark of the same kind, with
 its probability. PROFILE and APPLICATIONS are ratios.csv of ssprofile compare,
@@ -156,9 +158,48 @@ def _sweep() -> Parser:
     return parser
 
 
+def _calibrate() -> Parser:
+    parser = _parser("calibrate --base BASE [OPTION]...", CALIBRATE)
+    add = parser.add_argument
+    parser.add_text("--base", metavar="BASE",
+        help="the profile that this machine must match: a folder, or FILE:MACHINE[:LIMITS]")
+    parser.add_choice("--throttle", "KIND", "duty load quota frequency",
+        "how to slow down this machine", "duty")
+    parser.add_choice("--method", "METHOD", "search closed",
+        "the published search, or the closed method", "closed")
+    parser.add_text("--benchmarks", default="all", metavar="LIST",
+        help="calibrate only with these benchmarks: shell patterns, separated by commas; default: "
+        "all")
+    add("--spread", type=PERCENT, metavar="PERCENT",
+        help="leave out benchmarks of the base whose mean is more uncertain than this; default: "
+        "2%%")
+    parser.add_text("--battery", metavar="NAME|FILE",
+        help="the battery to run; default: the battery of the base's folder, or own")
+    add("--cpu", type=within(units.count, 0, 8191, "0 to 8191"), metavar="CPU",
+        help="calibrate on this CPU; default: the first one that may be used")
+    add("--repetitions", type=within(units.count, 1, 64, "1 to 64"), metavar="N",
+        help="run every benchmark this many times per setting; default: 3; the closed method takes "
+        "at least 2, and more if needed")
+    add("--period", type=within(seconds, 0.001, 1, "1m to 1s"), default=0.01, metavar="TIME",
+        help="the period of a quota; default: 10m")
+    add("--quantum", type=within(seconds, 0.002, 10, "2m to 10s"), default=0.05, metavar="TIME",
+        help="the length of one run and one stop of duty and load; default: 50m")
+    parser.add_text("--root", metavar="DIR",
+        help="set the frequency of the machine whose /proc, /sys and /run are in DIR")
+    add("--idle-states", action="store_true",
+        help="leave idle states of CPUs as they are; by default CPUs are kept out of them, if "
+        "/dev/cpu_dma_latency can be written")
+    add("--force", action="store_true",
+        help="calibrate with another version of the benchmarks than that of the base")
+    parser.add_text("-o", "--output", metavar="DIR",
+        help="write the result and all tests to this folder, as calibrate.json")
+    return parser
+
+
 # Parsers, and how many words they take
 COMMANDS = {
     "compare": (_compare, 2, math.inf, "a base and at least one target"),
+    "calibrate": (_calibrate, 0, 0, ""),
     "predict": (_predict, 1, 2, "a table of ratios"),
     "verify": (_verify, 2, 2, "a comparison and a folder"),
     "sweep": (_sweep, 1, 1, "a folder for the results"),
@@ -180,6 +221,8 @@ def parse(command: str, words: Sequence[str]) -> argparse.Namespace:
         raise UserError(f"name {what}: see --help")
     if len(values.words) > most:
         raise UserError(f"unexpected argument '{values.words[int(most)]}': see --help")
+    if command == "calibrate" and not values.base:
+        raise UserError("name the base with --base: see --help")
     if command == "predict" and values.list and values.output:
         raise UserError("--list writes no file: remove --output")
     if command == "verify" and bool(values.base) == values.base_here:

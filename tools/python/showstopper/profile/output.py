@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,16 +15,11 @@ from ..outputs import write_files
 from ..report import page
 from ..report.figures import Picture
 from ..report.tables import Sheet, to_json
-from ..text import UserError, complain, wrap
-from .results import KEPT, SHOWN, Warnings
+from ..text import UserError, complain, findings_text
+from .results import KEPT, SCHEMA, SHOWN, Warnings
 
-SCHEMA = 1  # of the documents
 _NOTES_OPEN_MAX = 6  # more warnings are folded
 _NAMES_MAX = 20  # in a sentence
-
-
-def findings_text(findings: Iterable[str]) -> str:
-    return "".join(f"- {wrap(one, 2)}\n" for one in findings)
 
 
 def decimals(least: float, most: float) -> int:

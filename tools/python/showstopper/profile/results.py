@@ -7,7 +7,7 @@ import errno
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from ..frames import read_texts
 from ..inputs import number
 from ..text import UserError, printable, show
 
+SCHEMA = 1  # of documents
 RESULTS = "results.csv"  # in a folder of `ssprofile measure`
 WITHOUT = "without"  # the limits without a throttle
 KEY = ["benchmark", "class"]  # identify a benchmark: a name may occur in two classes
@@ -101,6 +102,11 @@ class Profile:
     def is_plain(self) -> bool:
         return self.limits == WITHOUT
 
+    def choose(self, keys: Sequence[tuple[str, str]]) -> Profile:
+        """Return a profile with these benchmarks only."""
+        chosen = pd.MultiIndex.from_frame(self.rows[KEY]).isin([*keys])
+        return Profile(self.machine, self.limits, self.rows[chosen], self.origin)
+
     @cached_property
     def benchmarks(self) -> pd.DataFrame:
         """
@@ -123,8 +129,10 @@ class Profile:
 
 
 def _spread(results: pd.Series) -> float:
-    mean = stats.mean_of(results)
-    return float((mean.high - mean.low) / 2 / mean.mean)
+    """Return the spread, which is exactly 0 if all results are equal."""
+    first = float(results.iloc[0])
+    off = stats.mean_of(results - first)
+    return float((off.high - off.low) / 2 / (first + off.mean))
 
 
 def halves(whole: Profile) -> list[Profile]:

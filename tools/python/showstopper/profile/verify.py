@@ -9,11 +9,11 @@ from typing import Any
 
 from ..contents import list_of, text_of
 from ..outputs import make_folders
-from ..text import UserError, say
+from ..text import UserError, findings_text, say
 from . import compare, predict
 from .measure import measure, read_battery
 from .options import forward, parse
-from .output import findings_text, read_document
+from .output import read_document
 from .ratios import Matching
 from .results import RESULTS, WITHOUT, Throttle, read
 

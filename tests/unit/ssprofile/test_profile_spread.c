@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Compares the quantile of Student's t, spreads and the match of two machines with R's, to ten
- * digits. See make.R in data/profile.
+ * Compares the quantile of Student's t and spreads with R's, to ten digits. See make.R in
+ * data/profile.
  */
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/student.h"
-#include "ratios.h"
+#include "spread.h"
 #include "unit.h"
 
 #define DATA       TEST_SOURCE_DIR "/data/profile/"
@@ -56,20 +56,13 @@ static double recorded(const char *limits, const char *name) {
     return NAN;
 }
 
-TEST(match_agrees_with_r) {
+TEST(spreads_agree_with_r) {
     struct ssprofile_results results = read_file(DATA "results.csv");
     const struct ssprofile_profile *base = ssprofile_results_profile(&results, "base", "without");
     static const char *const both[] = {"without", "quota-3900"};
     for (int i = 0; i < 2; i++) {
         const struct ssprofile_profile *here =
             ssprofile_results_profile(&results, "target", both[i]);
-        struct ssprofile_match match = ssprofile_match_of(base, here);
-        assert_int_equal(match.count, 25);
-        expect("log_mean", match.log_mean, recorded(both[i], "log_mean"));
-        expect("log_half", match.half, recorded(both[i], "log_half"));
-        expect("time_mean", match.time_mean, recorded(both[i], "time_mean"));
-        expect("least", match.least, recorded(both[i], "least"));
-        expect("most", match.most, recorded(both[i], "most"));
         expect("spread", ssprofile_spread(&here->benchmarks[0]), recorded(both[i], "spread"));
         expect("base_spread", ssprofile_spread(&base->benchmarks[24]),
             recorded(both[i], "base_spread"));
@@ -77,35 +70,17 @@ TEST(match_agrees_with_r) {
     ssprofile_results_free(&results);
 }
 
-static char a[] = "a", b[] = "b", c[] = "c", only[] = "only";
+static char a[] = "a", c[] = "c";
 
-static struct ssprofile_benchmark benchmark(char *name, struct ssprofile_repetition *two) {
-    return (struct ssprofile_benchmark){.name = name, .class = c, .repetitions = two, .count = 2};
+TEST(equal_results_have_no_spread) {
+    struct ssprofile_repetition equal[] = {{a, 0.1}, {a, 0.1}, {a, 0.1}};
+    struct ssprofile_benchmark one = {.name = a, .class = c, .repetitions = equal, .count = 3};
+    assert_true(ssprofile_spread(&one) == 0);
 }
 
-/* Ratios in between do not count. */
-TEST(scatter_comes_from_the_extreme_ratios) {
-    struct ssprofile_repetition steady[] = {{a, 10}, {b, 10}};
-    struct ssprofile_repetition twice[] = {{a, 20}, {b, 20.1}};
-    struct ssprofile_repetition wild[] = {{a, 10}, {b, 18}};
-    struct ssprofile_benchmark bases[] = {
-        benchmark(a, steady), benchmark(b, steady), benchmark(c, steady), benchmark(only, steady)};
-    struct ssprofile_benchmark targets[] = {
-        benchmark(c, wild), benchmark(b, twice), benchmark(a, steady)};
-    const struct ssprofile_profile base = {.benchmarks = bases, .count = 4};
-    const struct ssprofile_profile here = {.benchmarks = targets, .count = 3};
-    struct ssprofile_match match = ssprofile_match_of(&base, &here);
-    assert_int_equal(match.count, 3);
-    assert_true(match.least == 1 && fabs(match.most - 2.005) < 1e-12);
-    assert_true(fabs(match.scatter - ssprofile_spread(&targets[1]) / 2) < 1e-12);
-}
-
-TEST(single_repetition_has_no_interval) {
+TEST(single_repetition_has_no_spread) {
     struct ssprofile_repetition once[] = {{a, 10}};
     struct ssprofile_benchmark one = {.name = a, .class = c, .repetitions = once, .count = 1};
-    const struct ssprofile_profile profile = {.benchmarks = &one, .count = 1};
-    struct ssprofile_match match = ssprofile_match_of(&profile, &profile);
-    assert_true(isnan(match.half) && match.count == 1);
     assert_true(isnan(ssprofile_spread(&one)));
 }
 
