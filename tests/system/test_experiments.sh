@@ -18,7 +18,7 @@ options_in_help_are_known() { # case
         ! "$experiments/duet" --help >/dev/full 2>"$output" || fail "--help succeeds although its output is lost"
         ! grep -q 'unknown option' "$output" || fail "--help is unknown if it cannot be printed"
     fi
-    for name in accuracy antagonist duet interference latency loadline portability replay throughput tradeoffs; do
+    for name in accuracy antagonist duet interference latency loadline replay throughput tradeoffs; do
         call "$name" --help || fail "$name --help: status $?"
         ! grep -E 'default (;|$)' "$output" | grep -v 'default  *showstopper' || fail "$name: empty default in --help"
         words=()

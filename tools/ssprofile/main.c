@@ -15,6 +15,7 @@ static const struct {
     {"measure", ssprofile_measure, "run a battery of benchmarks on this machine"},
     {"compare", NULL, "compare the speed of targets with that of a base"},
     {"calibrate", NULL, "find the throttle that makes this machine match a base"},
+    {"portability", NULL, "compare two machines on one page, or this one with itself"},
     {"predict", NULL, "predict the ratio of one more benchmark"},
     {"verify", NULL, "check a prediction by applications under the throttle"},
     {"sweep", NULL, "draw the speed of this machine over the setting of a throttle"},
@@ -26,7 +27,7 @@ static void print_help(void) {
     printf("Usage: ssprofile COMMAND [OPTION]...\n"
            "Says what a result from one machine is worth on another.\n\nCommands:\n");
     for (size_t i = 0; i < COMMANDS; i++)
-        printf("  %-10s  %s\n", commands[i].name, commands[i].help);
+        printf("  %-11s  %s\n", commands[i].name, commands[i].help);
     printf("\nssprofile COMMAND --help describes a command.\n"
            "The status is 0, 2 if a battery is wrong, or 125 if something else failed.\n");
 }

@@ -475,6 +475,10 @@ def _run_profile(words: Sequence[str], prepare: Prepare) -> int:
 
     command = "".join(words[:1])
     request = options.parse(command, words[1:])
+    if command == "portability":  # without any library, while benchmarks run
+        from .profile import portability
+
+        return portability.run(request, lambda words: _run_profile(words, prepare))
     if command == "calibrate":  # without matplotlib
         prepare()
         from .profile import calibrate

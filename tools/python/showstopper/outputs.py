@@ -17,6 +17,7 @@ import functools
 import os
 import pwd
 import re
+import shutil
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, NoReturn
@@ -283,6 +284,18 @@ class Folder:
                 return
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=self._descriptor)
+
+    def remove(self, name: str) -> None:
+        """Remove a file, a link, or a folder with what it contains, unless it is absent."""
+        with _explain(f"{self.path}/{name}"), contextlib.suppress(FileNotFoundError):
+            try:
+                os.unlink(name, dir_fd=self._descriptor)
+            except IsADirectoryError:
+                shutil.rmtree(name, dir_fd=self._descriptor)
+
+    def rename(self, old: str, new: str) -> None:
+        with _explain(f"{self.path}/{new}"):
+            os.rename(old, new, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
 
     def __enter__(self) -> Folder:
         return self

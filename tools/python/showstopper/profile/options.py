@@ -196,10 +196,84 @@ def _calibrate() -> Parser:
     return parser
 
 
+PORTABILITY = """\
+Compares the profiles of two machines: folders made by ssprofile measure. A
+target that was also measured under a throttle is compared with and without it.
+Writes a page with the comparison, and one with the prediction for each target.
+
+demo needs no second machine: it takes this machine with a throttle as the
+base, finds the setting of --throttle under which this machine is as fast as
+the base, and compares the machine with and without it. verify continues a demo
+in the same --output: it runs applications as the base and under the setting
+that was found, and reports how many are in the predicted range. sweep draws
+the speed of the kernels over the setting of --throttle as box plots."""
+_PORTABILITY_END = """\
+A TIME is written as for showstopper: 20s, 107m (milliseconds); without a unit
+it is in seconds. A LOAD is 25%, 0.25 or 1/4. To continue an interrupted demo,
+repeat the same call: finished runs are kept. showstopper-portability(7)
+describes the results and their meaning. The exit status is 125 if the call is
+refused, and 1 if a demo has no result."""
+
+
+def _portability() -> Parser:
+    usage = "portability [OPTION]... BASE TARGET...\n"
+    usage += "       ssprofile portability [OPTION]... demo|verify|sweep"
+    parser = Parser("ssprofile", f"ssprofile {usage}", PORTABILITY, _PORTABILITY_END)
+    parser.add_text("-o", "--output", default="portability-results", metavar="DIR",
+        help="folder for all results; default: portability-results")
+    for flag, metavar, about in (
+        ("--benchmarks", "LIST", "compare only these: shell patterns, separated by commas"),
+        ("--spread", "PERCENT", "leave out benchmarks whose repetitions spread by more"),
+        ("--coverage", "PART", "check applications against the narrowest interval that covers this "
+         "part"),
+        ("--bin", "DIR", "folder of the programs; default: that of ssprofile, otherwise PATH"),
+    ):  # fmt: skip
+        parser.add_text(flag, metavar=metavar, help=about)
+    two = parser.add_argument_group("Options for BASE TARGET...")
+    two.add_argument("--applications", default="", metavar="DIR",
+        help="ratios of measured applications, a folder or ratios.csv of ssprofile compare; the "
+        "report says how many are in the predicted range")
+    two.add_argument("--force", action="store_true",
+        help="compare even different versions of the benchmarks")
+    _add_demo(parser)
+    return parser
+
+
+def _add_demo(parser: Parser) -> None:
+    group = parser.add_argument_group(
+        "Options for demo; verify also has --quantum, --period, --repetitions, --cpu, --quick and "
+        "--dry-run; sweep has these and --throttle, --kernels and --seconds"
+    )
+    for flag, metavar, about in (
+        ("--setting", "LOAD", "duty of the base; default: 40%%"),
+        ("--throttle", "KIND", "throttle of the target: duty, load, quota or frequency; default: "
+         "duty"),
+        ("--method", "METHOD", "method of finding the setting: closed or search; default: closed"),
+        ("--quantum", "TIME", "length of a round of duty and load; default: 20m"),
+        ("--period", "TIME", "period of a quota; default: 10m"),
+        ("--kernels", "LIST", "kernels of ssburn, or all; default: 25 kernels of all classes"),
+        ("--seconds", "TIME", "running time of a kernel; default: 500m"),
+        ("--repetitions", "N", "runs of each kernel on base and target; default: 4"),
+        ("--cpu", "CPU", "CPU to run on; default: the first one that may be used"),
+        ("--others", "LOAD", "warn if other processes use more of the machine before it begins; "
+         "default: 10%%"),
+    ):  # fmt: skip
+        group.add_argument(flag, default="", metavar=metavar, help=about)
+    for flag, about in (
+        ("--quick", "a first impression in two minutes: short for --seconds 0.2 --repetitions 3"),
+        ("--go-on", "calibrate even if more than half of the kernels are unstable on the base, by "
+         "ssprofile measure --min-stable 1%%"),
+        ("--plan", "print the plan for ssbatch(1), and start nothing"),
+        ("--dry-run", "print the steps and their durations, and start nothing"),
+    ):  # fmt: skip
+        group.add_argument(flag, action="store_true", help=about)
+
+
 # Parsers, and how many words they take
 COMMANDS = {
     "compare": (_compare, 2, math.inf, "a base and at least one target"),
     "calibrate": (_calibrate, 0, 0, ""),
+    "portability": (_portability, 0, math.inf, ""),
     "predict": (_predict, 1, 2, "a table of ratios"),
     "verify": (_verify, 2, 2, "a comparison and a folder"),
     "sweep": (_sweep, 1, 1, "a folder for the results"),
