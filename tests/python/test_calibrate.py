@@ -264,7 +264,8 @@ def test_failures_are_written(machine: Path, capsys: pytest.CaptureFixture[str])
 def test_unusable_benchmarks_are_named(
     machine: Path, rows: tuple[str], words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status = cli.main(["ssprofile", "calibrate", "--base", str(base_of(machine, 40, *rows)), *words])
+    base = str(base_of(machine, 40, *rows))
+    status = cli.main(["ssprofile", "calibrate", "--base", base, *words])
     assert status == (0 if not words else 125)
     assert said in capsys.readouterr().err
 

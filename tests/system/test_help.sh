@@ -26,7 +26,7 @@ while read -r program commands; do
 done <<'END'
 ssantagonist plan answer watch codes suspects
 ssburn kernel
-ssprofile measure compare calibrate predict verify sweep
+ssprofile measure compare calibrate portability predict verify sweep
 sssim queue fleet
 END
 if "$build/bin/ssburn" serve --help >help 2>&1; then

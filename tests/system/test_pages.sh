@@ -232,7 +232,7 @@ tools/ssburn/ssburn.1 ssburn ssburn:kernel ssburn:serve
 tools/ssfleet/ssfleet.1 ssfleet
 tools/ssload/ssload.1 ssload
 tools/ssplatform/showstopper-platform.1 showstopper-platform
-tools/ssprofile/ssprofile.1 ssprofile:measure ssprofile:compare ssprofile:calibrate ssprofile:predict ssprofile:verify ssprofile:sweep
+tools/ssprofile/ssprofile.1 ssprofile:measure ssprofile:compare ssprofile:calibrate ssprofile:predict ssprofile:verify ssprofile:sweep ssprofile:portability
 tools/python/ssreport.1 ssreport
 tools/ssrequest/ssrequest.1 ssrequest
 tools/sssim/sssim.1 sssim sssim:queue sssim:fleet

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Sequence
 
 from ..children import Signals
-from ..text import UserError, complain
+from ..text import UserError, complain, reason
 from .measure import Key, program
 from .results import RESULTS, Profile, read
 
@@ -33,10 +33,13 @@ class Bench:
 
     def measure(self, folder: str, under: str, repetitions: int) -> list[Profile]:
         """Run each benchmark until it has been run this many times. Returns what was measured."""
-        os.makedirs(folder, exist_ok=True)
-        # Nobody reads a description of the machine here.
-        with open(f"{folder}/platform.json", "w", encoding="utf-8"):
-            pass
+        try:
+            os.makedirs(folder, exist_ok=True)
+            # Nobody reads a description of the machine here.
+            with open(f"{folder}/platform.json", "w", encoding="utf-8"):
+                pass
+        except OSError as error:
+            raise UserError(f"{folder}: {reason(error)}") from None
         names = ",".join(dict.fromkeys(_pattern(name) for name, _ in self.keys))
         self.skipped = {}
         error = self._call([

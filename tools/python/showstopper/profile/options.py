@@ -241,8 +241,9 @@ def _portability() -> Parser:
 
 def _add_demo(parser: Parser) -> None:
     group = parser.add_argument_group(
-        "Options for demo; verify also has --quantum, --period, --repetitions, --cpu, --quick and "
-        "--dry-run; sweep has these and --throttle, --kernels and --seconds"
+        "Options for demo",
+        "verify has --quantum, --period, --repetitions, --cpu, --quick and --dry-run,\n"
+        "sweep has these and --throttle, --kernels and --seconds.\n",
     )
     for flag, metavar, about in (
         ("--setting", "LOAD", "duty of the base; default: 40%%"),

@@ -367,7 +367,7 @@ def _demo(request: argparse.Namespace, ssprofile: Command, settings: Settings) -
     plan.carry_out(output, number(others), lines, advice)
     try:
         return _conclude_demo(request, ssprofile, settings)
-    except UserError as error:
+    except (UserError, OutputError) as error:
         raise UserError(str(error), plan.FAILED) from None
 
 
