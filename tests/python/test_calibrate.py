@@ -329,7 +329,8 @@ def test_children_see_the_environment_of_the_caller() -> None:
 
 
 def test_signals_before_and_while_a_child_runs_are_passed_on() -> None:
-    code = "import signal, sys; signal.signal(15, lambda *_: sys.exit(7)); print(flush=1); signal.pause()"
+    code = "import signal, sys; signal.signal(15, lambda *_: sys.exit(7)); print(flush=1)\n"
+    code += "signal.pause()"
     with children.Signals() as signals:
         for is_early in (True, False):
             if is_early:

@@ -84,7 +84,7 @@ def test_plan_has_the_options(programs: Path) -> None:
         ("--repetitions x", "--repetitions: 'x' is not a whole number: use one such as 180"),
         ("--setting 0.5%", "--setting: 0.5%: must be at least 1% and less than 100%"),
         ("--setting x", "--setting: 'x' is not a load: it must be between 0 and 1"),
-        ("--kernels all --throttle quota --period 200m", "--period: 0.2 s is more than a tenth of --seconds"),
+        ("--kernels all --throttle quota --period 200m", "--period: 0.2 s is more than a tenth"),
         ("--cpu 4095", "--cpu: CPU 4095 is not available here"),
     ],
 )
