@@ -512,9 +512,40 @@ def _check_packages(words: Sequence[str], prepare: Prepare) -> int:
     return 0
 
 
+def _restore_environment() -> None:
+    """Remove what Python adds to the environment in the locale C: measured commands inherit it."""
+    with open("/proc/self/environ", "rb") as stream:
+        names = {pair.partition(b"=")[0] for pair in stream.read().split(b"\0")}
+    if b"LC_CTYPE" not in names:
+        os.environ.pop("LC_CTYPE", None)
+
+
+def _run_lab(words: Sequence[str], prepare: Prepare) -> int:
+    """Run an experiment, or list them. None of these imports pandas."""
+    from importlib import import_module
+
+    from .lab import QUESTIONS
+
+    name = "".join(words[:1])
+    if name == "--version":
+        print(f"sslab {__version__}")
+        return 0
+    if name in ("", "-h", "--help"):
+        print("Usage: sslab QUESTION [OPTION]... [-- COMMAND [ARGUMENT]...]\n")
+        print(*(f"  {one:12}  {question}" for one, question in QUESTIONS.items()), sep="\n")
+        print("\nsslab QUESTION --help lists the options; sslab(1) describes them.")
+        return 0
+    if name not in QUESTIONS:
+        raise UserError(f"{show(name)}: unknown question: use one of {', '.join(QUESTIONS)}")
+    _restore_environment()
+    experiment = import_module(f".lab.{name}", __package__)
+    return int(experiment.run(experiment.parser().read(words[1:])))
+
+
 PROGRAMS: dict[str, Callable[..., int]] = {
     "check": _check_packages,
     "ssreport": run,
+    "sslab": _run_lab,
     "ssprofile": _run_profile,
     "ssantagonist": _run_antagonist,
     "sstrace": _run_trace,
@@ -694,3 +725,8 @@ def launch(*words: str) -> NoReturn:
 def ssreport() -> NoReturn:
     """Run the program that pip installs."""
     launch("ssreport")
+
+
+def sslab() -> NoReturn:
+    """Run the program that pip installs."""
+    launch("sslab")

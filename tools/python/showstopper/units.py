@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import NamedTuple
 
 from .text import UserError, show
@@ -115,18 +116,28 @@ def time_text(nanoseconds: int) -> str:
 def load(text: str, plain_percent: bool = True) -> float:
     """Return a load from 0 to 1: 6/10, 0.6 or 60%; with `plain_percent`, as of options, also a
     number from 2 to 100."""
+    return float(exact_load(text, plain_percent))
+
+
+def exact_load(text: str, plain_percent: bool = True, cpus: int = 0) -> Fraction:
+    """Return a load as load() does. If the number of CPUs is known, 2cpus is a load, too."""
     number = _Number.of(text)
     shown = show(text)
     if not number.fault and number.rest in ("cpu", "cpus"):
-        unknown = "but how many CPUs make a load of 100 % is unknown here: use 60%, 0.6 or 6/10"
-        raise UserError(f"'{shown}' is a number of CPUs, {unknown}")
+        if not cpus:
+            unknown = "but how many CPUs make a load of 100 % is unknown here: use 60%, 0.6 or 6/10"
+            raise UserError(f"'{shown}' is a number of CPUs, {unknown}")
+        number = number._replace(under=cpus * number.under, rest="")
+        if number.over > number.under:
+            raise UserError(f"'{shown}' is more than the {cpus} CPUs whose load is measured")
+        return Fraction(number.over, number.under)
     is_percent = number.rest == "%"
     is_plain = not number.fault and not number.rest
     is_plain_percent = is_plain and 2 * number.under <= number.over <= 100 * number.under
     if is_percent or (is_plain_percent and plain_percent):
         number = number._replace(under=100 * number.under)
     if not number.fault and number.rest in ("", "%") and number.over <= number.under:
-        return number.value
+        return Fraction(number.over, number.under)
     if not number.fault and is_percent:
         raise UserError(f"'{shown}' is not a load: it must be between 0 and 100%")
     remedy = f"; for percent write {shown}%" if is_plain_percent else " (60%, 0.6 or 6/10)"

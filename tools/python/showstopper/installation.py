@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the other files of Showstopper are: in its source, its build, or an installation."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from .text import UserError
+
+
+def experiments() -> Path:
+    """Return the folder with environments, services, workloads and published figures."""
+    beside = Path(__file__).resolve().parents[2] / "experiments"  # in the source and below share/
+    return beside if beside.is_dir() else Path(sys.prefix) / "share/showstopper/experiments"
+
+
+def use_programs(folder: str) -> None:
+    """
+    Put a folder of programs first in PATH.
+
+    Without one, use the programs next to this one. Their folder may be /usr/bin, so it comes before
+    others only if PATH would lead to another showstopper.
+    """
+    if folder and not os.path.isdir(folder):
+        raise UserError(f"--bin: {folder}: no such folder")
+    own = os.path.dirname(os.path.realpath(sys.argv[0]))
+    path = os.environ.get("PATH", os.defpath)
+    found = shutil.which("showstopper")
+    if folder:
+        os.environ["PATH"] = f"{os.path.abspath(folder)}:{path}"
+    elif os.access(f"{own}/showstopper", os.X_OK):
+        is_other = found and not os.path.samefile(os.path.dirname(found), own)
+        os.environ["PATH"] = f"{own}:{path}" if is_other else f"{path}:{own}"
+
+
+def require_programs(*names: str) -> None:
+    for name in names:
+        if not shutil.which(name):
+            raise UserError(f"{name} not found: build it, or use --bin")

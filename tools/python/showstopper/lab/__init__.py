@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Experiments: each plans runs for ssbatch(1), lets it carry them out, and reports them."""
+
+QUESTIONS = {
+    "accuracy": "How well is a constant load held?",
+    "throughput": "What is the throughput at each load?",
+    "replay": "Does a load trace that is played faster give the same result?",
+    "loadline": "How much of its maximum throughput does the machine reach at a load?",
+    "duet": "Which of two commands is faster, and by how much?",
+    "interference": "How much does a background program disturb another one?",
+    "antagonist": "Which process slows a service down?",
+    "latency": "How do response times depend on the load and the rate of requests?",
+    "tradeoffs": "What does a knob of the machine cost, and what does it save?",
+}

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Lets ssbatch(1) carry out a plan.
+
+While runs are measured, this process sleeps. Signals reach ssbatch through it, and then end it as
+they would have without a handler, so that a shell script that called it ends, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from ..outputs import make_folders
+from ..text import UserError
+from .options import Options
+from .plan import number, say
+from .study import Study
+
+Lines = Callable[[], Iterator[str]]
+
+FAILED = 1  # exit status of a study without results
+REFUSED = 125
+
+_CONTINUES = "the same call continues"
+ADVICE = "; --go-on also tries the runs that were not started"
+
+
+def plan_file(lines: Sequence[str]) -> int:
+    """Return a descriptor of a plan. It has no name, so nobody else can change it."""
+    descriptor = os.memfd_create("plan")
+    with open(descriptor, "wb", closefd=False) as stream:
+        stream.write(os.fsencode("".join(f"{line}\n" for line in lines)))
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def settings(options: Options) -> list[str]:
+    """Return the options of a study as those of ssbatch."""
+    words = ["--ram-folder", os.path.abspath(options.ram)] if options.ram else []
+    words += ["--others", f"{number(100 * options.others)}%"]
+    words += ["--go-on"] if options.go_on else []
+    if options.quiet_below:
+        words += ["--quiet-below", f"{number(100 * options.quiet_below)}%"]
+    words += ["--retries", str(options.retries)] if options.retries else []
+    return words
+
+
+def batch(words: Sequence[str], lines: Sequence[str]) -> int:
+    """
+    Call ssbatch; return its status.
+
+    It gets a process group of its own, so that Ctrl-C reaches only this process, and ends if this
+    process is killed.
+    """
+    guard = ["setpriv", "--pdeathsig", "TERM"] if _has_setpriv() else []
+    plan = plan_file(lines)
+    caught: list[int] = []
+    try:
+        child = subprocess.Popen([*guard, "ssbatch", *words], stdin=plan, process_group=0)
+    finally:
+        os.close(plan)
+    with _forwarding(child, caught):
+        status = child.wait()
+    if caught:
+        say(f"sslab: interrupted; {_CONTINUES}")
+        _end_by(caught[0])
+    if status < 0:
+        name = signal.Signals(-status).name
+        raise UserError(
+            f"ssbatch was ended by the signal {name}, not by this call; {_CONTINUES}", FAILED
+        )
+    return status
+
+
+def _has_setpriv() -> bool:
+    call = ["setpriv", "--pdeathsig", "TERM", "true"]
+    has = shutil.which("setpriv") and not subprocess.run(call, capture_output=True).returncode
+    return bool(has)
+
+
+@contextlib.contextmanager
+def _forwarding(child: subprocess.Popen[bytes], caught: list[int]) -> Iterator[None]:
+    """Pass signals on to a child, whose runs cannot be paused."""
+
+    def forward(number: int, _: FrameType | None) -> None:
+        caught.append(number)
+        child.send_signal(number)
+
+    def refuse(_: int, __: FrameType | None) -> None:
+        say(f"sslab: runs cannot be paused; Ctrl-C ends them, and {_CONTINUES}")
+
+    handlers = {signal.SIGINT: forward, signal.SIGTERM: forward, signal.SIGHUP: forward}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, refuse)
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+def _end_by(number: int) -> None:
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+# A study
+
+
+def carry_out(
+    study: Study, lines: Lines, chosen: Sequence[str] = (), shorter: str = "", advice: str = ADVICE
+) -> bool:
+    """
+    Carry out the plan of a study, or print it for --plan and --dry-run. Return whether all runs
+    succeeded.
+
+    chosen   the methods
+    shorter  how to make such a study shorter
+    advice   what a call after a failed run may do
+    """
+    options = study.options
+    _find_loads_of_one(study, chosen)
+    plan = [*lines()]
+    if options.plan:
+        _print(study, plan)
+    if not any(one.startswith("run ") for one in plan):
+        raise UserError("no run is possible here, for the reasons above", FAILED)
+    if options.dry_run:
+        raise SystemExit(preview(study.output, plan))
+    say(f"--dry-run lists the runs. Shorter: {'' if options.quick else '--quick, '}{shorter}")
+    shuffled = [] if study.shuffle is None else ["--shuffle", str(study.shuffle)]
+    status = batch([*settings(options), *shuffled, str(study.output)], plan)
+    if status > 1:
+        why = f"if {study.output} has runs with other settings, choose another --output"
+        raise UserError(f"the study cannot continue; {why}")
+    if status and not options.go_on:
+        fail_incomplete(study, advice)
+    return not status
+
+
+def _find_loads_of_one(study: Study, chosen: Sequence[str]) -> None:
+    unknown = study.unknown(chosen)
+    if study.options.plan and unknown:
+        name = unknown[0]
+        about = "# The number of instances of nbench-fit depends on the load of one. This plan"
+        _print(study, [
+            f"{about} measures it for {name};",
+            f"# let ssbatch carry it out in {study.folder_of_one(name)}, then repeat --plan.",
+            *study.plan_one(name),
+        ])  # fmt: skip
+    if study.is_preview:
+        return
+    check_output(study.output, study.options.ram)
+    _look_at_machine(study.options)
+    for name in unknown:
+        make_folders(str(study.output / ".study"))
+        make_folders(str(study.output / "one-load"))
+        words = [*settings(study.options), "--quiet", str(study.folder_of_one(name))]
+        if batch(words, study.plan_one(name)):
+            raise UserError(f"{name}: its load alone cannot be measured", FAILED)
+
+
+def _print(study: Study, lines: Sequence[str]) -> None:
+    if study.shuffle is not None:
+        how = f"# ssbatch --shuffle {study.shuffle} puts the runs of each round in random order,"
+        lines = [f"{how} as sslab does.", *lines]
+    print(*lines, sep="\n")
+    raise SystemExit(0)
+
+
+def preview(output: Path, lines: Sequence[str]) -> int:
+    """Print the runs of a plan and their durations; return the status of the call."""
+    done = subprocess.run(["ssbatch", "--dry-run", str(output)], stdin=plan_file(lines))
+    return 0 if done.returncode in (0, 1) else REFUSED
+
+
+def check_output(output: Path, ram: str | None) -> None:
+    """Fail unless a study can be kept in a folder, and its temporary data in another one."""
+    use = "choose another --output"
+    if (output / "manifest.csv").exists():
+        earlier = "holds a study of an earlier version, which ssreport can read"
+        raise UserError(f"{output} {earlier}; {use}")
+    if output.is_dir() and not (output / ".study").exists() and any(output.iterdir()):
+        raise UserError(f"{output} is not an experiment folder; {use}")
+    if ram and not (os.path.isdir(ram) and os.access(ram, os.W_OK)):
+        raise UserError(f"--ram: {ram}: not a writable folder")
+
+
+def _look_at_machine(options: Options) -> None:
+    """Warn if other processes use much of the machine."""
+    if options.others >= 1 or options.quiet_below or not shutil.which("ssload"):
+        return
+    call = "ssload --quiet --interval 1s --count 1 --format csv".split()
+    rows = subprocess.run(call, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    load = float(rows[1].split(",")[3]) if len(rows) > 1 else 0.0
+    if load > options.others:
+        limit = number(100 * options.others)
+        say(
+            f"Warning: this machine is already {100 * load:.0f} % busy, and the results will show "
+            f"it. --quiet-below {limit}% waits until it is quiet; --others 100% turns this warning "
+            "off"
+        )
+
+
+def fail_incomplete(study: Study, advice: str = ADVICE) -> NoReturn:
+    """Fail because runs are missing; say whether they failed."""
+    call = ["ssbatch", "--list", str(study.output)]
+    done = subprocess.run(call, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if not done.returncode:
+        raise UserError("some runs were refused or not carried out, for the reasons above", FAILED)
+    where = f"the output of their commands is in {study.output}/RUN"
+    retry = "Repeat the call to try them again" + ("" if study.options.go_on else advice)
+    raise UserError(f"some runs failed, for the reasons above; {where}. {retry}", FAILED)

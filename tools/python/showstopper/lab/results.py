@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The results of a study: its report and tables, which ssreport makes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from ..contents import read_bytes
+from ..outputs import OutputError, write_file
+from ..text import UserError, say
+from . import plan
+from .carry import FAILED, fail_incomplete
+from .plan import number
+from .study import Study
+
+
+def report(
+    study: Study, tables: Mapping[str, str], explained: Sequence[str] = (),
+    is_complete: bool = True, deviation: float | None = None, answers: str = "",
+) -> None:  # fmt: skip
+    """
+    Write the report and these tables, each as its file and in report.md, and print them.
+
+    The lines of `explained` come first; those of the column `answer` of the table `answers` replace
+    them and the summary. ssreport is a process of its own, so that pandas is loaded only now.
+    """
+    if shutil.which("ssreport"):
+        limit = [] if deviation is None else ["--deviation", f"{number(deviation)}%"]
+        _write_page(study, [*limit, *["--quiet"] * bool(answers)])
+        for table, file in tables.items():
+            write(study, file, read_table(study, table))
+        lines = read_column(study, answers, "answer") if answers else explained
+        text = "".join(f"{line}\n" for line in lines)
+        for table in tables:
+            shown = _markdown(study, table, limit)
+            text += f"\n{shown}" if text and shown else shown
+        say(text)
+        write(study, "report.md", text)
+    else:
+        plan.say("No tables are written, because ssreport is not installed")
+    plan.say(f"Results: {study.output}")
+    if not is_complete:
+        fail_incomplete(study)
+
+
+def _write_page(study: Study, settings: Sequence[str]) -> None:
+    call = ["ssreport", "--output", f"{study.output}/report", *settings, str(study.output)]
+    if subprocess.run(call).returncode > 1:
+        raise UserError("ssreport wrote no report", FAILED)
+
+
+def read_table(study: Study, name: str) -> str:
+    """Return a table of the report as CSV; '' if it has no rows."""
+    folder = study.output / "report"
+    if not (folder / f"{name}.csv").exists():
+        return ""
+    return os.fsdecode(read_bytes(str(folder), f"{name}.csv"))
+
+
+def _markdown(study: Study, name: str, settings: Sequence[str]) -> str:
+    """Return a table for people; '' if it has no rows. Warnings are in the report."""
+    if not read_table(study, name):
+        return ""
+    call = ["ssreport", "--table", name, "--format", "md", *settings, str(study.output)]
+    done = subprocess.run(call, capture_output=True)
+    if done.returncode > 1:
+        plan.say(os.fsdecode(done.stderr).rstrip("\n"))
+        path = f"{study.output}/report.md"
+        why = "for the reason above; the same call tries again"
+        raise UserError(f"{path} cannot be written, {why}", FAILED)
+    return os.fsdecode(done.stdout)
+
+
+def read_column(study: Study, table: str, name: str) -> list[str]:
+    """Return the known values of a column of a table of the report."""
+    rows = csv.DictReader(io.StringIO(read_table(study, table)))
+    return [row[name] for row in rows if row.get(name)]
+
+
+def require_throughput(study: Study, table: str, column: str) -> None:
+    """Fail if the column, a throughput, is empty in the report."""
+    if shutil.which("ssreport") and not read_column(study, table, column):
+        why = "no iteration of any run could be timed, so there is no throughput"
+        raise UserError(f"{why}: give the runs more time, or see --iteration", FAILED)
+
+
+def write(study: Study, name: str, text: str) -> None:
+    """Write a file of the study."""
+    try:
+        write_file(str(study.output / name), text)
+    except OutputError as error:
+        raise UserError(f"{error}; the same call tries again", FAILED) from None
