@@ -32,7 +32,7 @@ replace_program() {
 
 # call NAME OPTION...: calls an experiment; its output is in $output.
 call() {
-    (cd "$scratch" && exec timeout "$patience" "$experiments/$1" "${options[@]}" "${@:2}") >"$output" 2>&1
+    (cd "$scratch" && exec timeout "$patience" "$bin/sslab" "$1" "${options[@]}" "${@:2}") >"$output" 2>&1
 }
 
 nothing_is_left() {

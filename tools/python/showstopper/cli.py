@@ -531,12 +531,12 @@ def _run_lab(words: Sequence[str], prepare: Prepare) -> int:
         print(f"sslab {__version__}")
         return 0
     if name in ("", "-h", "--help"):
-        print("Usage: sslab QUESTION [OPTION]... [-- COMMAND [ARGUMENT]...]\n")
+        print("Usage: sslab EXPERIMENT [OPTION]... [-- COMMAND [ARGUMENT]...]\n")
         print(*(f"  {one:12}  {question}" for one, question in QUESTIONS.items()), sep="\n")
-        print("\nsslab QUESTION --help lists the options; sslab(1) describes them.")
+        print("\nsslab EXPERIMENT --help lists the options; sslab(1) describes them.")
         return 0
     if name not in QUESTIONS:
-        raise UserError(f"{show(name)}: unknown question: use one of {', '.join(QUESTIONS)}")
+        raise UserError(f"unknown experiment: use one of {', '.join(QUESTIONS)}")
     _restore_environment()
     experiment = import_module(f".lab.{name}", __package__)
     return int(experiment.run(experiment.parser().read(words[1:])))
@@ -566,7 +566,8 @@ def _find(words: Sequence[str]) -> tuple[str, Callable[..., int], Sequence[str]]
     """Return a name for messages, a program, and its words."""
     name = "".join(words[:1])
     if name in PROGRAMS:
-        return "analysis" if name == "check" else name, PROGRAMS[name], words[1:]
+        shown = {"check": "analysis", "sslab": " ".join(words[:2])}.get(name, name)
+        return shown, PROGRAMS[name], words[1:]
     if name in ("-h", "--help", "--version"):
         return "analysis", _describe, words
     raise UserError(f"unknown program '{name}': use {', '.join(PROGRAMS)}")

@@ -53,9 +53,9 @@ def settings(options: Options) -> list[str]:
     return words
 
 
-def batch(words: Sequence[str], lines: Sequence[str]) -> int:
+def batch(words: Sequence[str], lines: Sequence[str], name: str) -> int:
     """
-    Call ssbatch; return its status.
+    Call ssbatch for an experiment; return its status.
 
     It gets a process group of its own, so that Ctrl-C reaches only this process, and ends if this
     process is killed.
@@ -67,10 +67,10 @@ def batch(words: Sequence[str], lines: Sequence[str]) -> int:
         child = subprocess.Popen([*guard, "ssbatch", *words], stdin=plan, process_group=0)
     finally:
         os.close(plan)
-    with _forwarding(child, caught):
+    with _forwarding(child, caught, name):
         status = child.wait()
     if caught:
-        say(f"sslab: interrupted; {_CONTINUES}")
+        say(f"sslab {name}: interrupted; {_CONTINUES}")
         _end_by(caught[0])
     if status < 0:
         name = signal.Signals(-status).name
@@ -87,19 +87,25 @@ def _has_setpriv() -> bool:
 
 
 @contextlib.contextmanager
-def _forwarding(child: subprocess.Popen[bytes], caught: list[int]) -> Iterator[None]:
-    """Pass signals on to a child, whose runs cannot be paused."""
+def _forwarding(
+    child: subprocess.Popen[bytes], caught: list[int], name: str
+) -> Iterator[None]:
+    """Pass signals on to a child, whose runs cannot be paused, unless the caller ignores them."""
 
     def forward(number: int, _: FrameType | None) -> None:
         caught.append(number)
         child.send_signal(number)
 
     def refuse(_: int, __: FrameType | None) -> None:
-        say(f"sslab: runs cannot be paused; Ctrl-C ends them, and {_CONTINUES}")
+        say(f"sslab {name}: runs cannot be paused; Ctrl-C ends them, and {_CONTINUES}")
 
-    handlers = {signal.SIGINT: forward, signal.SIGTERM: forward, signal.SIGHUP: forward}
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, refuse)
+    handlers = dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), forward)
+    handlers[signal.SIGTSTP] = refuse
+    before = {
+        number: signal.signal(number, handler)
+        for number, handler in handlers.items()
+        if signal.getsignal(number) != signal.SIG_IGN
+    }
     try:
         yield
     finally:
@@ -137,7 +143,8 @@ def carry_out(
         raise SystemExit(preview(study.output, plan))
     say(f"--dry-run lists the runs. Shorter: {'' if options.quick else '--quick, '}{shorter}")
     shuffled = [] if study.shuffle is None else ["--shuffle", str(study.shuffle)]
-    status = batch([*settings(options), *shuffled, str(study.output)], plan)
+    words = [*settings(options), *shuffled, str(study.output)]
+    status = batch(words, plan, study.experiment)
     if status > 1:
         why = f"if {study.output} has runs with other settings, choose another --output"
         raise UserError(f"the study cannot continue; {why}")
@@ -164,7 +171,7 @@ def _find_loads_of_one(study: Study, chosen: Sequence[str]) -> None:
         make_folders(str(study.output / ".study"))
         make_folders(str(study.output / "one-load"))
         words = [*settings(study.options), "--quiet", str(study.folder_of_one(name))]
-        if batch(words, study.plan_one(name)):
+        if batch(words, study.plan_one(name), study.experiment):
             raise UserError(f"{name}: its load alone cannot be measured", FAILED)
 
 

@@ -16,6 +16,7 @@ from .. import __version__, options
 from ..installation import experiments
 from ..text import UserError, show, wrap
 from . import values
+from .plan import say
 from .values import Kind
 
 EPILOGUE = """\
@@ -129,10 +130,14 @@ class Parser(options.Parser):
         kind = self._kinds.get(name, values.text)
         if not isinstance(text, str) or not text:
             return text or None
+        option = f"--{name.replace('_', '-')}"
         try:
-            return kind(text)
+            value = kind(text)
+            if doubt := values.doubt(kind, text):
+                say(f"sslab {self.name}: warning: {option}: {doubt}")
         except UserError as error:
-            raise UserError(f"--{name.replace('_', '-')}: {error}") from None
+            raise UserError(f"{option}: {error}") from None
+        return value
 
     def error(self, message: str) -> Any:
         message = message.removeprefix("argument ")

@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import units
 from ..text import UserError, show
-from .plan import number, say
+from .plan import number
 
 Kind = Callable[[str], Any]
 
@@ -37,12 +37,13 @@ def _positive(value: Any, shown: str, what: str) -> Any:
 
 def time(value: str) -> float:
     """Return a time in seconds. A number without a unit is in seconds."""
-    if _DECIMAL.fullmatch(value):
-        return float(value)
-    seconds, doubt = units.time(value, _SENSIBLE)
-    if doubt:
-        say(f"sslab: warning: {doubt}")
-    return seconds
+    return float(value) if _DECIMAL.fullmatch(value) else units.time(value)[0]
+
+
+def doubt(kind: Kind, value: str) -> str:
+    """Return why a time was probably meant otherwise; '' if it was not."""
+    is_read = kind in (time, length) and not _DECIMAL.fullmatch(value)
+    return units.time(value, _SENSIBLE)[1] if is_read else ""
 
 
 def length(value: str) -> float:
