@@ -25,7 +25,7 @@ without a unit it is in seconds, but the length of a round needs one. A LOAD is
 25%, 0.25 or 1/4; a bare number from 2 to 100 is in percent. A value that begins
 with - is written --NAME=VALUE. To continue an interrupted experiment, repeat
 the same call: finished runs are kept, and an unfinished one is repeated.
-showstopper-experiments(7) describes the results."""
+sslab(1) describes the results."""
 
 _COMMON = {
     "ram": "/dev/shm", "others": "10%", "retries": "0", "energy_root": "/", "rounds": "1",
