@@ -513,11 +513,13 @@ def _check_packages(words: Sequence[str], prepare: Prepare) -> int:
 
 
 def _restore_environment() -> None:
-    """Remove what Python adds to the environment in the locale C: measured commands inherit it."""
+    """Undo what Python changes in the environment in the locale C: measured commands inherit it."""
     with open("/proc/self/environ", "rb") as stream:
-        names = {pair.partition(b"=")[0] for pair in stream.read().split(b"\0")}
-    if b"LC_CTYPE" not in names:
-        os.environ.pop("LC_CTYPE", None)
+        pairs = (pair.partition(b"=") for pair in stream.read().split(b"\0"))
+        before = {name: value for name, _, value in pairs}
+    os.environ.pop("LC_CTYPE", None)
+    if b"LC_CTYPE" in before:
+        os.environb[b"LC_CTYPE"] = before[b"LC_CTYPE"]
 
 
 def _run_lab(words: Sequence[str], prepare: Prepare) -> int:
