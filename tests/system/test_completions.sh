@@ -179,7 +179,7 @@ Measures the CPU load.
 TEXT
 END
     chmod +x "$bin/ssload"
-    "$source/tools/completions/generate" "$bin" "$source/tools/experiments" "$scratch/generated"
+    "$source/tools/completions/generate" "$bin" "$scratch/generated"
     completions=$scratch/generated
     [ "$(offered ssload --novel '')" = $'first\nsecond' ] || fail "$(offered ssload --novel '')"
     [ "$(offered ssload -n s)" = second ] || fail "$(offered ssload -n s)"
@@ -187,19 +187,13 @@ END
     grep -q -- '-n+,--novel=.*(first second)' "$completions/zsh/_showstopper" || fail "zsh lacks the new option"
 }
 
-# Scripts of experiments are completed only in their folder, because other programs may have their names.
 experiments_are_completed() { # case
-    # shellcheck disable=SC2016 # the other bash expands it
-    local call='. "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE=$*; _showstopper_experiment "$1"
-        echo "${COMPREPLY[*]}"'
-    [ "$(bash --norc -c "$call" "$completions/bash/showstopper" "$source/tools/experiments/interference" --placements \
-        neutral,per-c)" = 'neutral,per-chip neutral,per-core' ] || fail "placements are not completed"
-    [ "$(bash --norc -c "$call" "$completions/bash/showstopper" "$source/tools/experiments/accuracy" --workloads \
-        serial,block)" = serial,blocking ] || fail "workloads are not completed"
-    mkdir "$scratch/other"
-    printf '#!/bin/sh\n' >"$scratch/other/accuracy"
-    chmod +x "$scratch/other/accuracy"
-    [ -z "$(bash --norc -c "$call" "$completions/bash/showstopper" "$scratch/other/accuracy" --work)" ] || fail "a program outside the folder is completed"
+    [[ $(offered sslab inter) = interference ]] || fail "experiments are not completed: $(offered sslab inter)"
+    [ "$(offered sslab interference --placements neutral,per-c)" = $'neutral,per-chip\nneutral,per-core' ] ||
+        fail "placements are not completed"
+    [ "$(offered sslab accuracy --workloads serial,block)" = serial,blocking ] || fail "workloads are not completed"
+    [ "$(offered sslab accuracy --methods cdc,ge)" = $'cdc,geom-even\ncdc,geom-uneven' ] ||
+        fail "methods are not completed"
 }
 
 run_cases

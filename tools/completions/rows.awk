@@ -11,7 +11,7 @@
 # module KIND      a module of this kind, with the default as the word; its options: options KIND
 # help-module      KIND/NAME
 # pid, run         the number of a process; of a running showstopper
-# workload(s)      a name of the catalogue of ssbatch; several of them
+# workload(s)      a name of the catalogue; several of them
 # kernel           a name that ssburn kernel --list prints
 # knob             KNOB=LEVEL of ssactuate
 # command, after   a command; a command after --
@@ -41,7 +41,7 @@ usage == "read" && /^(Usage:|      )/ {
     next
 }
 usage == "read" { usage = "over" }
-/^(Commands|Classes):$/ { finish(); list = "commands"; next }
+/^(Commands|Classes|Experiments):$/ { finish(); list = "commands"; next }
 /^Formats:$/ { finish(); list = "formats"; next }
 list != "" && /^  [a-z0-9-]+ / {
     if (list == "commands") add_command($1)
@@ -136,14 +136,14 @@ function kind_of(name, value,    base, choice) {
         return (base == name ? "module " : "options ") base
     if (value == "KIND/NAME") return "help-module"
     if (value ~ /^PID/) return name == "set" || name == "status" ? "run" : "pid"
-    if (program !~ /^ss/ || program == "ssbatch") {
+    if (program == "sslab") {
         if (name == "workload") return "workload"
         if (value == "LIST" && name ~ /^(workloads|background|represent|check-workloads|stand-ins)$/) return "workloads"
     }
     if (match(text, /one of: [^;]*/)) {
         found = substr(text, RSTART + 8, RLENGTH - 8)
         sub(/ +$/, "", found)
-        return "words"
+        return value == "LIST" ? "list" : "words"
     }
     if (below != "") {
         found = substr(below, 2)

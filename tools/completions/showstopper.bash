@@ -85,8 +85,8 @@ _showstopper_value() {
     help-module) _showstopper_offer "$1" "$(_showstopper_run showstopper --list-modules | sed 's/ .*//')" ;;
     pid) _showstopper_list "$1" "$(cd /proc && printf '%s ' [0-9]*)" ;;
     run) _showstopper_offer "$1" "$(pgrep -x showstopper)" ;;
-    workload) _showstopper_offer "$1" "$(_showstopper_run ssbatch --list-workloads | sed 's/ .*//')" ;;
-    workloads) _showstopper_list "$1" "$(_showstopper_run ssbatch --list-workloads | sed 's/ .*//')" ;;
+    workload) _showstopper_offer "$1" "$(_showstopper_run sslab line --list-workloads | sed 's/ .*//')" ;;
+    workloads) _showstopper_list "$1" "$(_showstopper_run sslab line --list-workloads | sed 's/ .*//')" ;;
     esac
 }
 
@@ -240,12 +240,4 @@ _showstopper() {
     for i in "${!COMPREPLY[@]}"; do
         COMPREPLY[i]=${COMPREPLY[i]#"$prefix"}
     done
-}
-
-# Scripts of tools/experiments have common names, so those of other folders are left to bash.
-_showstopper_experiment() {
-    local path
-    COMPREPLY=()
-    path=$(type -P -- "$1") && path=$(realpath -- "$path") && [[ $path == */experiments/* ]] || return 0
-    _showstopper "$1"
 }

@@ -106,5 +106,5 @@ function __showstopper_knobs
 end
 
 function __showstopper_workloads
-    __showstopper_run ssbatch --list-workloads | string replace -r ' .*' ''
+    __showstopper_run sslab line --list-workloads | string replace -r ' .*' ''
 end

@@ -61,7 +61,7 @@ _showstopper_run() {
 }
 
 _showstopper_workload() {
-    compadd -- ${(f)"$(_showstopper_call ssbatch --list-workloads | sed 's/ .*//')"}
+    compadd -- ${(f)"$(_showstopper_call sslab line --list-workloads | sed 's/ .*//')"}
 }
 
 _showstopper_workloads() {

@@ -533,7 +533,8 @@ def _run_lab(words: Sequence[str], prepare: Prepare) -> int:
         print(f"sslab {__version__}")
         return 0
     if name in ("", "-h", "--help"):
-        print("Usage: sslab EXPERIMENT [OPTION]... [-- COMMAND [ARGUMENT]...]\n")
+        print("Usage: sslab EXPERIMENT [OPTION]... [-- COMMAND [ARGUMENT]...]")
+        print("Answers a question with many runs on this machine.\n\nExperiments:")
         print(*(f"  {one:12}  {question}" for one, question in QUESTIONS.items()), sep="\n")
         print("\nsslab EXPERIMENT --help lists the options; sslab(1) describes them.")
         return 0

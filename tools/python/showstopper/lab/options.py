@@ -76,6 +76,8 @@ class Parser(options.Parser):
         flags = [flag] if isinstance(flag, str) else flag
         name = flags[-1].removeprefix("--").replace("-", "_")
         self._kinds[name] = kind
+        if isinstance(kind, (values.OneOf, values.ListOf)) and kind.known:
+            about += f"; one of: {' '.join(kind.known)}"
         about = about.replace("DEFAULT", self._initial.get(name, "")).replace("%", "%%")
         if metavar:
             self._group.add_argument(*flags, metavar=metavar, help=about, dest=name, **more)
@@ -141,7 +143,7 @@ class Parser(options.Parser):
 
     def error(self, message: str) -> Any:
         message = message.removeprefix("argument ")
-        message = message.replace("expected one argument", "requires a value")
+        message = message.replace(": expected one argument", " requires a value")
         if message.startswith("unrecognized arguments: "):
             message = f"{show(message.split()[2])}: unknown option"
         raise UserError(f"{message}: see --help")
@@ -196,7 +198,7 @@ def add_cpus(parser: Parser) -> None:
 def add_workloads(parser: Parser) -> None:
     """Add the options of studies whose runs hold the load of workloads."""
     add = parser.add
-    names = values.list_of(values.text)
+    names = values.ListOf(values.text)
     add("--rounds", "N", values.count, "repetitions of all runs; default: DEFAULT")
     add("--workloads", "LIST", names, "workloads of the catalogue; default: DEFAULT")
     parser.add_alias("--workload", "workloads")
@@ -236,4 +238,4 @@ def add_published(parser: Parser, more: str = "") -> None:
         "published evaluation, and one instance for each CPU; showstopper-published(7) has the "
         f"values{more}")
     for name in ("published_workloads", "stand_ins"):  # of published/settings.txt
-        parser.hide(name, values.list_of(values.text))
+        parser.hide(name, values.ListOf(values.text))

@@ -134,25 +134,30 @@ class Stairs:
 # Lists
 
 
-def list_of(kind: Kind) -> Kind:
-    """Return a reader of lists, whose empty items do not count."""
+class OneOf:
+    """One of the words that are `known`, which --help lists for people and completions."""
 
-    def read(value: str) -> list[Any]:
-        items = [kind(item) for item in value.split(",") if item]
+    def __init__(self, *known: str) -> None:
+        self.known = known
+
+    def __call__(self, value: str) -> str:
+        if value not in self.known:
+            raise UserError(f"{show(value)}: not one of {' '.join(self.known)}")
+        return value
+
+
+class ListOf:
+    """A list, whose empty items do not count."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind
+        self.known: tuple[str, ...] = kind.known if isinstance(kind, OneOf) else ()
+
+    def __call__(self, value: str) -> list[Any]:
+        items = [self._kind(item) for item in value.split(",") if item]
         if not items:
             raise UserError("a value is required: see --help")
         return items
-
-    return read
-
-
-def one_of(*known: str) -> Kind:
-    def read(value: str) -> str:
-        if value not in known:
-            raise UserError(f"{show(value)}: not one of {' '.join(known)}")
-        return value
-
-    return read
 
 
 # CPUs
