@@ -90,7 +90,7 @@ def test_stairs_count_the_lowest_level_twice() -> None:
         (values.Stairs, "5:9:1", "levels must go down"),
         (values.Stairs, "5:9", "is not HIGH:LOW:STEP"),
         (values.Stairs, "1:0:1/10000000", "more than 1000000 levels"),
-        (values.ListOf(values.count), ",", "a value is required"),
+        (values.list_of(values.count), ",", "a value is required"),
         (values.cpus, "0-x", "not a list of CPUs"),
         (values.cpus, "100000", "not a list of CPUs"),
         (values.cpus, "8000", "CPU 8000 is not available here"),

@@ -28,11 +28,11 @@ SHORTER = "fewer --targets, --methods, --workloads or --taus, less --warmup or -
 def parser() -> Parser:
     own = Parser("accuracy", __doc__, DEFAULTS, QUICK, notes=f"Methods:\n{ABOUT}")
     add = own.add
-    add("--methods", "LIST", values.ListOf(values.OneOf(*KNOWN)), "methods of holding a load, "
+    add("--methods", "LIST", values.list_of(values.one_of(*KNOWN)), "methods of holding a load, "
         "see below; default: all")
-    add("--targets", "LIST", values.ListOf(values.positive_load), "loads to hold; "
+    add("--targets", "LIST", values.list_of(values.positive_load), "loads to hold; "
         "default: DEFAULT")
-    add("--taus", "LIST", values.ListOf(values.round_length), "mean lengths of a round; "
+    add("--taus", "LIST", values.list_of(values.round_length), "mean lengths of a round; "
         "default: DEFAULT")
     add("--warmup", "TIME", values.time, "time before the counted time; default: DEFAULT")
     add("--settle", "TIME", values.time, "last part of --warmup, which is already controlled; "

@@ -25,6 +25,7 @@ from .plan import number, say
 from .study import Study
 
 Lines = Callable[[], Iterator[str]]
+Handler = Callable[[int, FrameType | None], None]
 
 FAILED = 1  # exit status of a study without results
 REFUSED = 125
@@ -99,8 +100,10 @@ def _forwarding(
     def refuse(_: int, __: FrameType | None) -> None:
         say(f"sslab {name}: runs cannot be paused; Ctrl-C ends them, and {_CONTINUES}")
 
-    handlers = dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), forward)
-    handlers[signal.SIGTSTP] = refuse
+    handlers: dict[signal.Signals, Handler] = {
+        signal.SIGINT: forward, signal.SIGTERM: forward, signal.SIGHUP: forward,
+        signal.SIGTSTP: refuse,
+    }  # fmt: skip
     before = {
         number: signal.signal(number, handler)
         for number, handler in handlers.items()

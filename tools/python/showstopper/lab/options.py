@@ -30,6 +30,7 @@ sslab(1) describes the results."""
 _COMMON = {
     "ram": "/dev/shm", "others": "10%", "retries": "0", "energy_root": "/", "rounds": "1",
 }  # fmt: skip
+_HYPHEN = "\u2011"  # at which argparse does not break lines
 
 
 class Options(argparse.Namespace):
@@ -69,16 +70,17 @@ class Parser(options.Parser):
         self._group = self.add_argument_group(heading)
 
     def add(
-        self, flag: str | tuple[str, ...], metavar: str = "", kind: Kind = values.text, about: str = "",
-        **more: Any,
+        self, flag: str | tuple[str, ...], metavar: str = "", kind: Kind = values.text,
+        about: str = "", **more: Any,
     ) -> None:  # fmt: skip
         """Add an option with a value or, without `metavar`, a flag."""
         flags = [flag] if isinstance(flag, str) else flag
         name = flags[-1].removeprefix("--").replace("-", "_")
         self._kinds[name] = kind
-        if isinstance(kind, (values.OneOf, values.ListOf)) and kind.known:
+        if isinstance(kind, values.Words) and kind.known:
             about += f"; one of: {' '.join(kind.known)}"
-        about = about.replace("DEFAULT", self._initial.get(name, "")).replace("%", "%%")
+        about = about.replace("DEFAULT", self._initial.get(name, ""))
+        about = about.replace("%", "%%").replace("-", _HYPHEN)
         if metavar:
             self._group.add_argument(*flags, metavar=metavar, help=about, dest=name, **more)
         else:
@@ -97,6 +99,9 @@ class Parser(options.Parser):
     def hide(self, name: str, kind: Kind = values.text) -> None:
         """Add a value that only --published sets."""
         self._kinds[name] = kind
+
+    def format_help(self) -> str:
+        return super().format_help().replace(_HYPHEN, "-")
 
     def read(self, words: Sequence[str]) -> Options:
         at = [*words, "--"].index("--")
@@ -198,7 +203,7 @@ def add_cpus(parser: Parser) -> None:
 def add_workloads(parser: Parser) -> None:
     """Add the options of studies whose runs hold the load of workloads."""
     add = parser.add
-    names = values.ListOf(values.text)
+    names = values.list_of(values.text)
     add("--rounds", "N", values.count, "repetitions of all runs; default: DEFAULT")
     add("--workloads", "LIST", names, "workloads of the catalogue; default: DEFAULT")
     parser.add_alias("--workload", "workloads")
@@ -238,4 +243,4 @@ def add_published(parser: Parser, more: str = "") -> None:
         "published evaluation, and one instance for each CPU; showstopper-published(7) has the "
         f"values{more}")
     for name in ("published_workloads", "stand_ins"):  # of published/settings.txt
-        parser.hide(name, values.ListOf(values.text))
+        parser.hide(name, values.list_of(values.text))

@@ -32,14 +32,14 @@ NO_STAIRS = ("nbench", "nbench-fit", "cpulimit", "quota")
 def parser() -> Parser:
     own = Parser("throughput", __doc__, DEFAULTS, QUICK)
     add = own.add
-    add("--methods", "LIST", values.ListOf(values.OneOf(*KNOWN)), "methods, see sslab accuracy "
+    add("--methods", "LIST", values.list_of(values.one_of(*KNOWN)), "methods, see sslab accuracy "
         "--help; default: DEFAULT. For nbench, each target becomes the number of instances whose "
         "load is nearest to it")
-    add("--tau", "LIST", values.ListOf(values.round_length), "mean lengths of a round, for "
+    add("--tau", "LIST", values.list_of(values.round_length), "mean lengths of a round, for "
         "methods with rounds; default: DEFAULT")
     add("--parts", "N", values.count, "one run for each of 1/N, 2/N ... of the load; "
         "default: DEFAULT")
-    add("--targets", "LIST", values.ListOf(values.positive_load), "instead of --parts: one run "
+    add("--targets", "LIST", values.list_of(values.positive_load), "instead of --parts: one run "
         "for each of these loads")
     add("--seconds", "TIME", values.length, "counted time; default: DEFAULT")
     add("--stairs", about="instead of --parts: one run along stairs, not for nbench")

@@ -134,30 +134,36 @@ class Stairs:
 # Lists
 
 
-class OneOf:
-    """One of the words that are `known`, which --help lists for people and completions."""
+class Words:
+    """A kind of which --help lists the `known` words, for people and completions."""
 
-    def __init__(self, *known: str) -> None:
+    def __init__(self, known: tuple[str, ...], read: Kind) -> None:
         self.known = known
+        self._read = read
 
-    def __call__(self, value: str) -> str:
-        if value not in self.known:
-            raise UserError(f"{show(value)}: not one of {' '.join(self.known)}")
+    def __call__(self, value: str) -> Any:
+        return self._read(value)
+
+
+def one_of(*known: str) -> Words:
+    def read(value: str) -> str:
+        if value not in known:
+            raise UserError(f"{show(value)}: not one of {' '.join(known)}")
         return value
 
+    return Words(known, read)
 
-class ListOf:
-    """A list, whose empty items do not count."""
 
-    def __init__(self, kind: Kind) -> None:
-        self._kind = kind
-        self.known: tuple[str, ...] = kind.known if isinstance(kind, OneOf) else ()
+def list_of(kind: Kind) -> Words:
+    """Return a kind of lists, whose empty items do not count."""
 
-    def __call__(self, value: str) -> list[Any]:
-        items = [self._kind(item) for item in value.split(",") if item]
+    def read(value: str) -> list[Any]:
+        items = [kind(item) for item in value.split(",") if item]
         if not items:
             raise UserError("a value is required: see --help")
         return items
+
+    return Words(getattr(kind, "known", ()), read)
 
 
 # CPUs
