@@ -44,6 +44,7 @@ lab.study
 lab.carry
 lab.results
 lab.places lab.services
+lab.knobs
 cli
 """.split()
 

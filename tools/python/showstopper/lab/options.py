@@ -53,13 +53,19 @@ class Parser(options.Parser):
     def __init__(
         self, name: str, about: str | None, defaults: Mapping[str, str], quick: Mapping[str, str],
         usage: str = "[OPTION]... [-- COMMAND [ARGUMENT]...]", notes: str = "",
+        operands: Sequence[str] = (),
     ) -> None:  # fmt: skip
+        """
+        notes     printed at the end of --help
+        operands  words of which one may be given; it becomes the option `operand`
+        """
         end = f"{notes}\n\n{EPILOGUE}" if notes else EPILOGUE
         program = f"sslab {name}"
         super().__init__(program, f"{program} {usage}", wrap(about or ""), end)
         self.name = name
         self._initial = {**_COMMON, **defaults}
         self._quick = quick
+        self._operands = operands
         self._kinds: dict[str, Kind] = {}
         self._group: Any = self
         self.add_argument("--version", action="version", version=f"sslab {__version__}",
@@ -109,8 +115,7 @@ class Parser(options.Parser):
         if not command and "--" in words:
             raise UserError("-- requires a command: see --help")
         found = vars(self.parse(words[:at]))
-        for word in found.pop("words"):
-            raise UserError(f"{show(word)}: unexpected argument: a command belongs after --")
+        found["operand"] = self._operand(found.pop("words"))
         given = {name: value for name, value in found.items() if value is not None}
         for name, value in given.items():
             if value == "":
@@ -120,6 +125,13 @@ class Parser(options.Parser):
         read.given, read.command = set(given), command
         return read
 
+    def _operand(self, words: Sequence[str]) -> str | None:
+        if not words or (len(words) == 1 and words[0] in self._operands):
+            return words[0] if words else None
+        use = f"use one of {', '.join(self._operands)}"
+        use = use if self._operands else "a command belongs after --"
+        raise UserError(f"{show(words[-1])}: unexpected argument: {use}, see --help")
+
     def _presets(self, given: Mapping[str, Any]) -> dict[str, str]:
         """Return the values that --quick and --published imply; of equal names, the last counts."""
         presets: dict[str, str] = {}
@@ -128,6 +140,7 @@ class Parser(options.Parser):
                 why = "--published sets the number of instances"
                 raise UserError(f"{why}: leave out --instances")
             presets |= _published(self.name)
+            presets |= _published(f"{self.name}/{given['published']}")
         if "quick" in given:
             presets |= self._quick
             presets |= _published(f"{self.name}/quick") if "published" in given else {}

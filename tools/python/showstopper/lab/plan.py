@@ -106,6 +106,11 @@ def _unescape(found: re.Match[bytes]) -> bytes:
     return octets
 
 
+def plain_name(text: str) -> str:
+    """Return a name for a run: a colon and two digits for each character that none can have."""
+    return re.sub(r"[^A-Za-z0-9._+=@:-]", lambda found: f":{ord(found[0]):02x}", text)
+
+
 # Numbers and columns
 
 
@@ -186,16 +191,16 @@ class Plan:
 
     def skip(self, reason: str, **cells: str) -> None:
         """Plan a line for something that is not available here."""
-        values = "-".join(cells.values())
-        name = re.sub(r"[^A-Za-z0-9._+=@:-]", lambda found: f":{ord(found[0]):02x}", values)
+        name = plain_name("-".join(cells.values()))
         words = line("skip", name, f"reason={reason}", *columns(cells))
         if self._is_new(name, words):
             self._skipped.append(words)
             say(f"skipped: {' '.join(columns(cells))}: {reason}")
 
     def head(
-        self, settings: Cells, once: Iterable[str], cells: Cells, has_places: bool = False
-    ) -> Iterator[str]:
+        self, settings: Cells, once: Iterable[str], cells: Cells, has_places: bool = False,
+        more: Iterable[str] = (),
+    ) -> Iterator[str]:  # fmt: skip
         """Yield the lines before the runs: what must not change, and what is found once."""
         yield "plan 1"
         if settings:
@@ -205,6 +210,7 @@ class Plan:
             source = "/proc/sys/kernel/random/uuid"
             yield line("once", "place", "match=^([0-9a-f]+)", "--", "cat", source)
         yield line("set", *columns(cells))
+        yield from more
         yield from self._skipped
 
     def _is_new(self, name: str, heading: str) -> bool:

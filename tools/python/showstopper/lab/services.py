@@ -91,9 +91,9 @@ def check_sending(options: Options) -> None:
     if options.command:
         use = "unexpected command: name the service with --service"
         raise UserError(f"{show(options.command[0])}: {use}")
-    if options.rates and options.steps:
+    if {"rates", "steps"} <= options.given:
         raise UserError("--rates cannot be combined with --steps")
-    if options.steps:
+    if "steps" in options.given:
         options.refuse_given("with --steps", "seconds", "warmup")
 
 

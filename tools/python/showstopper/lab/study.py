@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -234,29 +234,34 @@ class Study:
         missing = f"there is no source ({source}): no energy is recorded"
         say(f"Power: {self.energy_scope or missing}")
 
-    def samplers(self, is_idle_needed: bool = False) -> Iterator[str]:
-        """Yield the lines that sample power and, with it or if needed, idle states."""
+    @property
+    def source(self) -> str:
+        """Return the source of power in a plan; '' if there is none."""
+        source = self.energy_scope.partition(":")[0]
+        return literal(self.options.energy) if source == "command" else source
+
+    def samplers(self, is_idle_needed: bool = False, on: str = "") -> Iterator[str]:
+        """Yield the lines that sample power and, with it or if needed, idle states of CPUs."""
         root = self.options.energy_root
         states = "sys/devices/system/cpu/cpu*/cpuidle/state0/time"
         is_idle = (self.options.energy or is_idle_needed) and any(Path(root).glob(states))
-        on = self.samples_on or self.options.on
+        on = on or self.samples_on or self.options.on
         if is_idle:
             of = ["--cpus", on] if on else []
             call = [_SAMPLER, "idle", "--root", root, *of, "--output", "{out}/idle.csv"]
             yield line("beside", "idle", "ready=^open$", "--", *call)
-        source = self.energy_scope.partition(":")[0]
-        if source:
-            source = self.options.energy if source == "command" else source
-            call = [_SAMPLER, "energy", literal(source), "--root", root]
-            output = ["--output", "{out}/energy.csv"]
-            yield line("beside", "energy", "ready=^open$", "--", *call, *output)
+        if self.source:
+            call = [_SAMPLER, "energy", self.source, "--root", root, "--output", "{out}/energy.csv"]
+            yield line("beside", "energy", "ready=^open$", "--", *call)
 
     # The plan
 
     def head(
-        self, settings: Cells, once: Sequence[str] = (), has_places: bool = False
-    ) -> Iterator[str]:
-        """Yield what must not change while the study continues, and what is found once."""
+        self, settings: Cells, once: Sequence[str] = (), has_places: bool = False,
+        more: Iterable[str] = (),
+    ) -> Iterator[str]:  # fmt: skip
+        """Yield what must not change while the study continues, what is found once, and more
+        lines of the study."""
         kept = [*once]
         for name in self.workloads:
             for role in self.roles:
@@ -268,4 +273,4 @@ class Study:
             "experiment": self.experiment, "energy": self.energy_scope,
             "cpus": on.replace(",", " ") if on else None,
         }  # fmt: skip
-        return self.plan.head(settings, kept, cells, has_places)
+        return self.plan.head(settings, kept, cells, has_places, more)
