@@ -22,6 +22,8 @@ hypothesis.settings.register_profile("tests", database=None, deadline=None, dera
 hypothesis.settings.load_profile("tests")
 os.umask(0o022)  # files that others may write to decide no plan
 
+from lab_plans import Lab  # noqa: E402
+
 Record = Callable[..., Path]
 
 
@@ -104,3 +106,9 @@ def write(folder: Path, rows: list[str], document: Any = None) -> Path:
         known["verdict"] = {"result": "valid", "reasons": "", "checks": [check]}
         (folder / "requests.json").write_text(json.dumps(known | document))
     return folder
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Lab:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return Lab(monkeypatch, tmp_path)
