@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from showstopper.lab.plan import split
+from showstopper.outputs import OutputError
 from showstopper.text import UserError
 
 BUILD = Path(os.environ.get("SHOWSTOPPER_BUILD", "build")).resolve()
@@ -107,7 +108,7 @@ class Lab:
         """Return why a call is refused, which must not create anything."""
         before = sorted(self.folder.iterdir())
         experiment = importlib.import_module(f"showstopper.lab.{name}")
-        with contextlib.redirect_stderr(io.StringIO()), pytest.raises(UserError) as refused:
+        with contextlib.redirect_stderr(io.StringIO()), pytest.raises((UserError, OutputError)) as refused:
             experiment.run(experiment.parser().read([*words]))
         assert refused.value.status == 125
         assert sorted(self.folder.iterdir()) == before

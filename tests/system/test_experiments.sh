@@ -15,106 +15,34 @@ number='[-+]?[0-9]+(\.[0-9]+)?'
 options_in_help_are_known() { # case
     local name option value words options=(--bin "$programs")
     if have_full; then
-        ! "$experiments/duet" --help >/dev/full 2>"$output" || fail "--help succeeds although its output is lost"
+        ! "$bin/sslab" duet --help >/dev/full 2>"$output" || fail "--help succeeds although its output is lost"
         ! grep -q 'unknown option' "$output" || fail "--help is unknown if it cannot be printed"
     fi
     for name in accuracy antagonist duet interference latency loadline replay throughput tradeoffs; do
         call "$name" --help || fail "$name --help: status $?"
-        ! grep -E 'default (;|$)' "$output" | grep -v 'default  *showstopper' || fail "$name: empty default in --help"
+        ! grep -E 'default: *(;|$)' "$output" | grep -v ':$' || fail "$name: empty default in --help"
         words=()
         while read -r option value; do
             words+=("$option" ${value:+1})
-        done < <(sed -En 's/^  (--[a-z-]+)( [A-Z0-9][^ ]*)?( .*)?$/\1\2/p' "$output" | grep -v '^--\(version\|help\)')
+        done < <(sed -En 's/^  (-o DIR, )?(--[a-z-]+)( [A-Z0-9][^ ]*)?( .*)?$/\2\3/p' "$output" |
+            grep -v '^--\(version\|help\)')
         refuses "--none: unknown option" "$name" "${words[@]}" --none
         [ "$status" -eq 125 ] || fail "$name: status $status"
         call "$name" -h || fail "$name -h: status $?"
-        prints "Usage: $name .*"
+        prints "Usage: sslab $name .*"
         call "$name" --version || fail "$name --version: status $?"
-        prints "$name $("$bin/showstopper" --version | cut -d ' ' -f 2)"
+        prints "sslab $("$bin/showstopper" --version | cut -d ' ' -f 2)"
     done
 }
 
-# refuses_at_once MESSAGE NAME OPTION...: fails unless the call is refused in one line and starts nothing.
-refuses_at_once() {
-    refuses "$@"
-    [ "$status" -eq 125 ] || fail "${*:2}: status $status"
-    [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: expected one line"
-    [ ! -e "$scratch/$2-results" ] || fail "${*:2}: something was started"
-}
-
-samplers_and_make_guest_have_the_usual_exit_statuses() { # case
+make_guest_has_the_usual_exit_status() { # case
     local call status
-    for call in "energy --none" "energy rapl --root $scratch --output $scratch/e" "idle --none" "idle" \
-        "make-guest --none" "make-guest $scratch"; do
+    for call in "make-guest --none" "make-guest $scratch"; do
         status=0
         # shellcheck disable=SC2086 # several words
         PATH=$bin:$PATH "$experiments"/$call >"$output" 2>&1 || status=$?
         [ "$status" -eq 125 ] || fail "$call: status $status"
     done
-}
-
-invalid_options_are_refused_at_once() { # case
-    local none=$(($(getconf _NPROCESSORS_CONF) + 4000)) first words message
-    first=$(first_cpu)
-    while IFS='|' read -r words message <&3; do
-        read -ra words <<<"$words"
-        refuses_at_once "$message" "${words[@]}"
-    done 3<<END
-accuracy --rounds|--rounds requires a value
-accuracy --rounds 0|--rounds: '0'
-accuracy --warmup=3x|accuracy: --warmup: '3x'
-accuracy --workloads cereal|--workloads: cereal
-accuracy --repeat|require a command after --
-accuracy --methods pid|--methods: pid
-accuracy --targets 20s|--targets: '20s'
-accuracy --taus 107m,7x|--taus: '7x'
-accuracy --seconds 0|--seconds: '0'
-accuracy --warmup 1 --settle 2|--settle
-accuracy --workloads serial -- xz a|accuracy: xz, the command after --, is not among the workloads serial
-accuracy --dry-run -- nosuch a|nosuch: no such program
-accuracy -- ./nosuch|./nosuch: no such program
-accuracy --dry-run --iteration ( -- true|--iteration: 
-accuracy --dry-run --on $first,$none|--on: CPU $none is not available
-accuracy --bin /nonexistent --dry-run|--bin: /nonexistent: no such folder
-throughput --stairs --levels 101%:10%:10%|--levels: '101%'
-throughput --targets 150%|--targets: '150%'
-throughput --targets 50% --parts 2|--targets replaces --parts
-throughput --dry-run --instances 0|--instances: '0'
-throughput --dry-run --parts 0|--parts: '0'
-throughput --stairs --hold 0|--hold: '0'
-throughput --stairs --seconds 9|--seconds has no effect with --stairs
-throughput --hold 9|--hold has no effect without --stairs
-replay --scales 1,x|--scales: 'x'
-replay --tau 107m,x -- true|--tau: 'x'
-loadline --repeat|a command after --, --workloads or --service
-loadline --at 0|--at: 0
-loadline --at 60% --highest 50%|--at: 60%
-loadline --highest 0|--highest: 0
-loadline --predict 0|--predict: 0
-loadline --rounds 65|--rounds: 65
-loadline --knees 0.5,x|--knees: 'x'
-loadline --method nbench|--method: nbench
-loadline --tau 107m,53m -- true|--tau: '107m,53m'
-loadline --bursts 5s|--bursts has no effect without --predict
-loadline --bursts 1s --predict 90% --highest 60%|--bursts: 1 seconds: at least 2s
-loadline --bursts 5s --predict 90%|--bursts has no effect without --highest
-loadline --cap 40|--cap has no effect without --service
-loadline --service http://localhost:1/|loadline: --service: http://localhost:1/: requests fail
-loadline --service http://localhost:1/ --hold 2500m|--hold: 2.5 seconds: requests are counted by the second
-loadline --service serve --repeat|--repeat has no effect with --service
-loadline --service serve --tau 50m|--tau has no effect with --service
-interference --pairs xz:serial -- gzip|gzip, the command after --, is not among
-interference --hold 10 --edge 5|--hold
-interference --sets 0-1/1-2|both sets have CPU 1
-interference --dry-run --sets $first/$none|--sets: CPU $none is not available
-interference --placements sets|--placements sets requires --sets
-interference --sets 0/1 --placements quota|--sets requires sets among --placements
-interference --environment host,lxc --guest /none|--guest has no effect
-interference --measure host|--measure has no effect
-interference --environment kvm --load-of cpus|--load-of has no effect
-interference --foreground-tau 107m,53m|--foreground-tau: '107m,53m'
-interference --sets 0/1 --pairs serial:serial --workloads xz|--pairs: a list cannot be combined with --workloads
-END
 }
 
 # If no run of a study is possible on this machine, the exit status is 1, even with --dry-run.
@@ -123,16 +51,16 @@ studies_without_a_possible_run_fail() { # case
     mkdir "$scratch/usual"
     ln -s /usr/bin/* /bin/* "$scratch/usual" 2>"$output" || true
     rm -f "$scratch/usual/"{podman,cpulimit}
-    PATH=$scratch/usual refuses "accuracy: no run is possible here" accuracy --dry-run --methods cpulimit \
+    PATH=$scratch/usual refuses "sslab accuracy: no run is possible here" accuracy --dry-run --methods cpulimit \
         --workloads serial
     [ "$status" -eq 1 ] || fail "status $status with --dry-run"
     prints "skipped: method=cpulimit: cpulimit is not installed"
-    PATH=$scratch/usual refuses "accuracy: no run is possible here, for the reasons above" accuracy \
+    PATH=$scratch/usual refuses "sslab accuracy: no run is possible here, for the reasons above" accuracy \
         --methods cpulimit --workloads serial
     [ "$status" -eq 1 ] || fail "status $status"
     prints "skipped: method=cpulimit: cpulimit is not installed"
     # Containers of podman need root.
-    PATH=$scratch/usual refuses "interference: no run is possible here" interference \
+    PATH=$scratch/usual refuses "sslab interference: no run is possible here" interference \
         "${one_cpu[@]}" \
         --environment podman
     grep -Eq "^skipped: environment=podman measured_in=inside: (podman is not installed|only root .*)" \
@@ -150,15 +78,6 @@ dry_run_prints_the_plan_and_its_duration() { # case
     experiment interference --dry-run "${one_cpu[@]}" --workloads serial,parallel
     prints "sets-parallel-serial-1: 2 h 04 min"
     prints "to come: 8 h 16 min"
-    mkdir "$scratch/eight"
-    printf '#!/bin/sh\necho 8\n' >"$scratch/eight/nproc"
-    chmod +x "$scratch/eight/nproc"
-    PATH=$scratch/eight:$PATH experiment throughput --dry-run --methods default,nbench,1cdc \
-        --workloads serial --instances 8 --targets 12.5%,1/2,0.55,75
-    [ "$(sed -n 's/^\(serial-.*\): .*/\1/p' "$output" | paste -sd ' ')" = "serial-default-n8-12.5-1 $(:
-        )serial-default-n8-50-1 serial-default-n8-55-1 serial-default-n8-75-1 serial-nbench-n1-1 $(:
-        )serial-nbench-n4-1 serial-nbench-n6-1 serial-1cdc-n1-12.5-1 serial-1cdc-n1-50-1 $(:
-        )serial-1cdc-n1-55-1 serial-1cdc-n1-75-1" ] || fail "wrong list of runs"
     experiment throughput --dry-run --stairs --methods default,nbench --workloads serial
     prints "skipped: method=nbench: it cannot follow stairs"
     prints "nbench: skipped: it cannot follow stairs"
@@ -192,7 +111,7 @@ options_accept_the_units_of_showstopper() { # case
     experiment replay --dry-run --scales 0.5 --deviation 5% --warmup 0 --workloads serial --tau 0.05s
     prints "serial-default-0.5-1: 13 min 31 s"
     experiment accuracy --dry-run --methods default --workloads serial --targets 50 --warmup 3m --settle 0
-    prints "accuracy: warning: --warmup: 3m is 3 milliseconds; .*"
+    prints "sslab accuracy: warning: --warmup: 3m is 3 milliseconds; .*"
     # Numbers with leading zeros are decimal.
     experiment accuracy --dry-run --methods default --workloads serial --targets 50 --warmup 010 --settle 0 \
         --seconds 08 --rounds 010
@@ -207,7 +126,7 @@ quick_plans_take_less_than_five_minutes() { # case
         # Some machines do not report which CPUs share a core or a chip.
         # shellcheck disable=SC2086 # the words of a call
         if ! call $name --quick --dry-run; then
-            prints "interference: no run is possible here, for the reasons above"
+            prints "sslab interference: no run is possible here, for the reasons above"
             continue
         fi
         prints "([0-9]+ runs,|to come:) ([0-4] min [0-9]+ s|[0-9.]+ s)( to go)?"
@@ -245,7 +164,7 @@ begin_study() {
     : >"$output"
     slow_down
     set -m
-    (cd "$scratch" && exec env --default-signal=INT "$experiments/$1" "${options[@]}" "${@:2}") >>"$output" 2>&1 &
+    (cd "$scratch" && exec env --default-signal=INT "$bin/sslab" "$1" "${options[@]}" "${@:2}") >>"$output" 2>&1 &
     study=$!
     set +m
     await second_run_begins "$study"
@@ -257,7 +176,7 @@ interrupt_study() {
     kill -INT "$study"
     wait "$study" || status=$?
     [ "$status" -eq 130 ] || fail "interrupted: status $status"
-    prints "$2: interrupted; .*"
+    prints "sslab $2: interrupted; .*"
     nothing_runs
     nothing_is_left
     [ "$(listed "$1" status)" = "done to come" ] || fail "interrupted: wrong completed runs"
@@ -299,7 +218,7 @@ goes_on_where_it_was() {
     ! grep -q '^ssbatch: run ' "$output" || fail "a completed study started a run"
     refuses "the lines above the first run differ from those with which run serial-25-cdc-107m-1 " "${tiny[@]}" --seconds 1
     refuses "its columns or commands are different in this plan; ssbatch --redo " "${tiny[@]}" --energy "echo 8"
-    [ "$(tail -n 1 "$output")" = "accuracy: some runs were refused or not carried out, for the reasons above" ] ||
+    [ "$(tail -n 1 "$output")" = "sslab accuracy: some runs were refused or not carried out, for the reasons above" ] ||
         fail "wrong last line: $(tail -n 1 "$output")"
 }
 
@@ -312,7 +231,7 @@ an_interrupted_study_is_resumed() { # case
 # The signal arrives in the middle of a long run.
 a_terminated_study_leaves_no_process() { # case
     need_built ssbatch
-    (cd "$scratch" && exec "$experiments/accuracy" "${options[@]}" --methods cdc --targets 50 --workloads serial \
+    (cd "$scratch" && exec "$bin/sslab" accuracy "${options[@]}" --methods cdc --targets 50 --workloads serial \
         --catalogue idle.txt --seconds 300) \
         >"$output" 2>&1 &
     await records
@@ -468,9 +387,9 @@ a_study_that_measured_nothing_fails() { # case
     with_reports
     local short=(--warmup 0 --settle 0 --seconds 1) why="no iteration of any run could be timed, so there is no throughput"
     # The rate of a command that is longer than its run is unknown.
-    refuses "throughput: $why" throughput --methods nbench --targets 1% "${short[@]}" -- sleep 99
+    refuses "sslab throughput: $why" throughput --methods nbench --targets 1% "${short[@]}" -- sleep 99
     [ ! -s "$scratch/throughput-results/throughput.csv" ] || fail "the unknown rate has a figure"
-    refuses "interference: $why" interference "${one_cpu[@]}" \
+    refuses "sslab interference: $why" interference "${one_cpu[@]}" \
         --levels 40:40:40 --hold 2 --edge 0 --warmup 0 --launch 8 --background serial --background-method cdc -- sleep 99
     printf '[uncounted]\ncommand = sleep 99\nrepeat = no\n' >"$scratch/uncounted.txt"
     experiment throughput --methods nbench --targets 1% --dry-run --output uncounted --catalogue uncounted.txt \
@@ -488,7 +407,7 @@ tables_on_a_full_disk_are_reported() { # case
     for file in table.csv report.md; do
         mv "$scratch/accuracy-results/$file" "$scratch"
         ln -s /dev/full "$scratch/accuracy-results/$file"
-        refuses "accuracy: $scratch/accuracy-results/$file cannot be written, for the reason above" "${call[@]}"
+        refuses "sslab accuracy: $scratch/accuracy-results/$file cannot be written, for the reason above" "${call[@]}"
         [ "$status" -eq 1 ] || fail "$file: status $status"
         grep -q "No space left on device" "$output" || fail "$file: no reason"
         rm "$scratch/accuracy-results/$file"
@@ -565,10 +484,10 @@ a_busy_machine_causes_a_warning_before_a_study() { # case
     { print }'
 END
     echo 0.423 >"$scratch/load"
-    refuses "throughput: no run is possible here" "${call[@]}"
+    refuses "sslab throughput: no run is possible here" "${call[@]}"
     prints "Warning: this machine is already 42 % busy, .*"
     echo 0.09 >"$scratch/load"
-    refuses "throughput: no run is possible here" "${call[@]}"
+    refuses "sslab throughput: no run is possible here" "${call[@]}"
     ! grep -q busy "$output" || fail "a warning of a load below --others"
 }
 
@@ -635,7 +554,7 @@ loadline_prints_the_answer_first() { # case
     with_reports
     call loadline --hold 1500m --warmup 1s --rounds 1 --instances 1 --iteration 'iteration ([0-9]+)' \
         --name sleeper --energy 'echo 7.5' -- sh -c 'while sleep 0.02; do echo iteration 20; done' ||
-        { grep -q '^loadline: the question is not answered' "$output" &&
+        { grep -q '^sslab loadline: the question is not answered' "$output" &&
             grep -Eq '^(What is left .*is unknown|The record is invalid because )' "$output"; } ||
         fail "loadline: no answer"
     grep -v '^\(Power\|--dry-run\|ssbatch\|ssreport\|Warning\)' "$output" | head -n 1 >"$scratch/first"
@@ -877,8 +796,6 @@ variables_of_the_caller_do_not_change_the_plan() { # case
         cmp "$scratch/plain" "$output" || fail "another plan with these variables"
         bin=/nonexistent PATH=$build/bin:$PATH "$experiments/services/mediawiki" check --version >"$output" 2>&1 ||
             fail "mediawiki reads a variable of the caller"
-        cd "$source" && CDPATH=. tools/experiments/replay "${options[@]}" --plan --quick --workloads serial \
-            >"$output" 2>&1 || fail "CDPATH: status $?"
     ) || exit
 }
 
@@ -916,7 +833,7 @@ idle_states_are_sampled_with_the_power() { # case
     prints "Power: there is no source \(rapl\): no energy is recorded"
     experiment interference --plan "${one_cpu[@]}"
     ! grep -q '^beside idle ' "$output" || fail "idle states are sampled without --energy"
-    PATH=$bin:$PATH "$experiments/idle" --root "$scratch/machine" --output "$scratch/idle.csv" >"$scratch/said" &
+    "$bin/showstopper-platform" idle --root "$scratch/machine" --output "$scratch/idle.csv" >"$scratch/said" &
     await has_lines "$scratch/idle.csv" 2
     kill -TERM $!
     wait $! || fail "the sampler ended with status $?"
