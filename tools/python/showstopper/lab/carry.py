@@ -181,7 +181,7 @@ def _find_loads_of_one(study: Study, chosen: Sequence[str]) -> None:
 def _print(study: Study, lines: Sequence[str]) -> None:
     if study.shuffle is not None:
         how = f"# ssbatch --shuffle {study.shuffle} puts the runs of each round in random order,"
-        lines = [f"{how} as sslab does.", *lines]
+        lines = [f"{how} as {study.experiment} does.", *lines]
     print(*lines, sep="\n")
     raise SystemExit(0)
 
