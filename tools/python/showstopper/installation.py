@@ -32,8 +32,10 @@ def use_programs(folder: str) -> None:
     if folder:
         os.environ["PATH"] = f"{os.path.abspath(folder)}:{path}"
     elif os.access(f"{own}/showstopper", os.X_OK):
-        is_other = found and not os.path.samefile(os.path.dirname(found), own)
-        os.environ["PATH"] = f"{own}:{path}" if is_other else f"{path}:{own}"
+        if not found:
+            os.environ["PATH"] = f"{path}:{own}"
+        elif not os.path.samefile(os.path.dirname(found), own):
+            os.environ["PATH"] = f"{own}:{path}"
 
 
 def require_programs(*names: str) -> None:
