@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests of tools/experiments/latency. Generator and service are scripts, so that results do not depend on the speed of
+# Tests of sslab latency. Generator and service are scripts, so that results do not depend on the speed of
 # the machine; showstopper is the real one.
 
 # shellcheck source=harness.sh
@@ -116,7 +116,7 @@ options_and_their_values_are_checked() { # case
         refuses "--steps: $option: MAX:STEP:TIME is required" latency --steps "$option"
     done
     experiment latency --dry-run --steps 10.5:.5:2s --duties 100% --demands none
-    refuses "latency: --steps: '2x' has an unknown unit" latency --steps 140:5:2x
+    refuses "--steps: '2x' has an unknown unit" latency --steps 140:5:2x
     refuses "without --attach" latency --service http://localhost/ --rates 5 --duties 50%
     experiment latency --service http://localhost/ --rates 5 --demands none --dry-run
     prints "url-d100-r5-1: .*"
@@ -130,10 +130,10 @@ options_and_their_values_are_checked() { # case
     refuses "--duties: '140%'" latency --duties 140%
     refuses "--demands: p95: not of the form" latency --demands p95
     refuses "--demands: p0=1s: a percentile is above 0 and at most 100" latency --demands p0=1s
-    refuses "latency: --demands: '1x' has an unknown unit" latency --demands mean=1s,p95=1x
+    refuses "--demands: '1x' has an unknown unit" latency --demands mean=1s,p95=1x
     refuses "--demands: '0s' is not a time above 0" latency --demands mean=0s
     refuses "--arrival: odd: not one of" latency --arrival odd
-    refuses "latency: --tau: '7x' has an unknown unit" latency --tau 7x
+    refuses "--tau: '7x' has an unknown unit" latency --tau 7x
     refuses "--tau: '107'" latency --tau 107
     refuses "--seconds: '0' is not a time above 0" latency --seconds 0
     refuses "unexpected command" latency -- true
@@ -163,7 +163,7 @@ loads_are_held_by_the_rate() { # case
     experiment latency --plan --loads 20,60% --warmup 2s --seconds 8s --on "$cpu"
     [ "$(grep -c '^run ' "$output")" -eq 2 ] || fail "not one run for each load"
     grep -q '^run serve-d100-l60-1 takes 16s workload=serve method=rate load=0.6 ' "$output" || fail "$(cat "$output")"
-    grep -Fq -- "-l 60% --episodes 1 --settle 2s --duration 10s --cpus 1 --of pid:\\{server.pid\\} --record " "$output" || fail "$(cat "$output")"
+    grep -Fq -- "-l 60% --episodes 1 --settle 2s --duration 10s --cpus 1 --of 'pid:{server.pid}' --record " "$output" || fail "$(cat "$output")"
     ! grep -q 'showstopper\|^before' "$output" || fail "the service is throttled"
     experiment latency --plan --service http://localhost:1/ --loads 20%
     grep -q -- '-l 20% --episodes 6 --settle 5s --duration 90s --record ' "$output" || fail "$(cat "$output")"
@@ -190,8 +190,8 @@ ssbatch_accepts_the_printed_plan() { # case
     [ "$(calls '^ssrequest .* --record ')" -eq 2 ] || fail "the experiment repeated runs of its own plan"
     # A wiki is removed only if it belongs to the study.
     experiment latency --plan --service mediawiki --rates 5 --on "$cpu"
-    grep -Fq " -- taskset -c $cpu $experiments/services/mediawiki run $results/wiki " "$output" || fail "the wiki is not started"
-    grep -Fxq "after -- $experiments/services/mediawiki down $results/wiki " "$output" || fail "the wiki is not removed"
+    grep -Fq " -- taskset -c $cpu $experiments/services/mediawiki run $results/wiki" "$output" || fail "the wiki is not started"
+    grep -Fxq "after -- $experiments/services/mediawiki down $results/wiki" "$output" || fail "the wiki is not removed"
     experiment latency --plan --service mediawiki --rates 5 --wiki mine
     ! grep -q "mediawiki down" "$output" || fail "the wiki of the user is removed"
 }
@@ -253,7 +253,7 @@ a_capacity_search_is_tabulated() { # case
 # start_latency OPTION...: starts the experiment in the background and sets `pid`.
 start_latency() {
     : >"$scratch/waits"
-    (cd "$scratch" && exec "$experiments/latency" "${options[@]}" "$@") >"$output" 2>&1 &
+    (cd "$scratch" && exec "$bin/sslab" latency "${options[@]}" "$@") >"$output" 2>&1 &
     pid=$!
 }
 
@@ -284,25 +284,25 @@ an_interrupted_study_can_be_resumed() { # case
     refuses "has runs with other settings" latency "${few[@]}" --duties 50% --rates 5 --cap 7
 }
 
-# The script ends by the signal that it has got, and says if another process has ended ssbatch.
+# sslab ends by the signal that it has got, and says if another process has ended ssbatch.
 signals_are_reported() { # case
     local status generator
     touch "$scratch/wait"
     # A background process may ignore SIGHUP.
-    (cd "$scratch" && : >waits && exec env --default-signal=HUP "$experiments/latency" "${options[@]}" "${few[@]}") >"$output" 2>&1 &
+    (cd "$scratch" && : >waits && exec env --default-signal=HUP "$bin/sslab" latency "${options[@]}" "${few[@]}") >"$output" 2>&1 &
     pid=$!
     await test -s "$scratch/waits"
     kill -HUP "$pid"
     ends 129
-    prints "latency: interrupted; the same call continues"
+    prints "sslab latency: interrupted; the same call continues"
     start_latency "${few[@]}"
     await test -s "$scratch/waits"
     generator=$(head -n 1 "$scratch/waits")
     kill -TSTP "$pid"
-    await grep -Fqx "latency: runs cannot be paused; Ctrl-C ends them, and the same call continues" "$output"
+    await grep -Fqx "sslab latency: runs cannot be paused; Ctrl-C ends them, and the same call continues" "$output"
     kill -KILL "$(pgrep -P "$pid" -x ssbatch)"
     ends 1
-    prints "latency: ssbatch was ended by the signal KILL, not by this script; the same call continues"
+    prints "sslab latency: ssbatch was ended by the signal SIGKILL, not by this call; the same call continues"
     await is_gone "$generator"
     rm "$scratch/wait"
     await ram_is_empty
@@ -331,14 +331,14 @@ failures_are_reported() { # case
 a_service_that_does_not_answer_is_reported() { # case
     local call=(latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100%)
     touch "$scratch/dead"
-    refuses "latency: --service: http://127.0.0.1:2/: requests fail; to see why, call: ssrequest " "${call[@]}"
+    refuses "--service: http://127.0.0.1:2/: requests fail; to see why, call: ssrequest " "${call[@]}"
     [ ! -e "$results" ] || fail "a folder was created"
     experiment "${call[@]}" --dry-run
     rm "$scratch/dead"
     # The service dies during the requests.
     touch "$scratch/fails"
     refuses "url-d100-r5-1: failed: requests: no request succeeded: 9 connection_refused, 1 status" "${call[@]}" --go-on
-    grep -q "latency: some runs failed" "$output" || fail "the failure is not reported"
+    grep -q "some runs failed" "$output" || fail "the failure is not reported"
     [ "$(listed latency-results status | tr ' ' '\n' | sort -u)" = failed ] || fail "wrong status"
     rm "$scratch/fails"
     experiment "${call[@]}"
