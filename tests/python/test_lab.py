@@ -8,10 +8,12 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from conftest import PACKAGE
 from hypothesis import given
 from hypothesis import strategies as st
 from showstopper.lab import QUESTIONS, accuracy, plan, throughput, values
@@ -59,6 +61,16 @@ def test_two_runs_of_one_name_are_refused() -> None:
     assert [*runs.run("a/b", 1, {"x": 1}, ["main -- true"])] == []
     with pytest.raises(UserError, match="two different runs would be called a.b"):
         [*runs.run("a.b", 2, {"x": 1}, [])]
+
+
+def test_results_precede_later_messages() -> None:
+    script = "from showstopper.lab.plan import say\nprint('result')\nsay('message')"
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(PACKAGE)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        env=environment,
+    )  # fmt: skip
+    assert done.stdout == b"result\nmessage\n"
 
 
 # Values

@@ -535,7 +535,7 @@ loadline_plans_levels_and_bursts() { # case
     [ "$(grep -c '^run url-\(up\|down\)-1 takes 39s' "$scratch/plan")" -eq 2 ] || fail "only one direction is planned"
     cpu=$(first_cpu)
     experiment loadline --plan --service serve --highest 80% --on "$cpu" --hold 3s --rounds 1
-    grep -Fq -- "--cpus 1 --of pid:\\{server.pid\\} " "$output" || fail "the load is not that of the service on its CPU"
+    grep -Fq -- "--cpus 1 --of 'pid:{server.pid}' " "$output" || fail "the load is not that of the service on its CPU"
     for cpu in 0 1 2 3; do
         mkdir -p "$scratch/root/sys/devices/system/cpu/cpu$cpu/topology"
         echo $((cpu / 2 * 2))-$((cpu / 2 * 2 + 1)) \
@@ -597,7 +597,7 @@ same_plan() {
     [ ! -e "$folder" ] || fail "--plan or --dry-run created a folder"
     PATH=$bin:$PATH timeout "$patience" ssbatch "$folder" "$scratch/plan" >"$output" 2>&1 ||
         fail "ssbatch: status $?"
-    experiment "${@:4}" --output "$1"
+    experiment "${@:4}" --output="$1"
     ! grep -q '^ssbatch: run ' "$output" || fail "$4 repeats a run of the plan that it printed"
     "$bin/ssreport" --table "$2" --format csv "$folder" >"$scratch/table" 2>/dev/null || fail "no table $2"
     diff "$scratch/table" "$folder/$3" || fail "$3 is not the table $2"

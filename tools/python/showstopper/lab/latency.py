@@ -43,8 +43,9 @@ def parser() -> Parser:
     usual = ", ".join(f"{rates} for {name}" for name, (rates, _) in RATES.items())
     add("--rates", "LIST", values.list_of(services.rate), "requests per second; default: "
         f"{usual}, none for a URL")
-    add("--loads", "LIST", values.list_of(values.load), "instead of --rates: hold the service at "
-        "these loads, such as 20%,40%,60%,80%, by the rate (ssrequest -l); it is not throttled")
+    add("--loads", "LIST", values.list_of(values.positive_load), "instead of --rates: hold the "
+        "service at these loads, such as 20%,40%,60%,80%, by the rate (ssrequest -l); it is not "
+        "throttled")
     add("--steps", "M:S:T", services.Steps, "instead of --rates: one run of 0, S, 2S ... below M "
         "requests per second, T each, such as 140:5:10s")
     add("--duties", "LIST", values.list_of(values.positive_load), "fractions of time for which the "

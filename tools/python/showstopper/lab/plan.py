@@ -33,6 +33,7 @@ Cells = Mapping[str, object]
 
 def say(text: str) -> None:
     """Print a line for people while a study is prepared or carried out."""
+    sys.stdout.flush()  # results precede the messages that follow them
     print(printable(text), file=sys.stderr, flush=True)
 
 
