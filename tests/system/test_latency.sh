@@ -98,49 +98,6 @@ calls() {
     grep -Ec -- "$1" "$scratch/calls" || true
 }
 
-options_and_their_values_are_checked() { # case
-    local option
-    refuses "--service: apache: serve, mediawiki or a URL is required" latency --service apache
-    refuses "--loads, --rates or --steps is required" latency --service http://localhost/
-    refuses "--rates: 0: requests per second are required" latency --rates 0
-    refuses "--rates cannot be combined with --steps" latency --rates 5 --steps 140:5:2s
-    refuses "--seconds has no effect with --steps" latency --steps 140:5:2s --seconds 9
-    refuses "--rates has no effect with --loads" latency --loads 20% --rates 5
-    refuses "--duties has no effect with --loads" latency --loads 20% --duties 50%
-    refuses "--loads: '120%'" latency --loads 50%,120%
-    refuses "--cap: '0'" latency --cap 0
-    refuses "--workers: '0'" latency --workers 0
-    refuses "--work: '10'" latency --dry-run --work 10
-    refuses "--own-cpu: CPU 5000 is not available" latency --own-cpu 5000
-    for option in 140:0:2s 1..2:3:1s .:5:2s 0.0:5:2s 140:5 140:5:2s:1; do
-        refuses "--steps: $option: MAX:STEP:TIME is required" latency --steps "$option"
-    done
-    experiment latency --dry-run --steps 10.5:.5:2s --duties 100% --demands none
-    refuses "--steps: '2x' has an unknown unit" latency --steps 140:5:2x
-    refuses "without --attach" latency --service http://localhost/ --rates 5 --duties 50%
-    experiment latency --service http://localhost/ --rates 5 --demands none --dry-run
-    prints "url-d100-r5-1: .*"
-    [ "$(grep -c '^url-' "$output")" -eq 1 ] || fail "the service behind a URL is throttled"
-    refuses "--attach is for a URL only" latency --attach 12
-    refuses "--attach: 1,x: pids are required" latency --service http://localhost/ --rates 5 --attach 1,x
-    refuses "--on and --workers require a service" latency --service http://localhost/ --rates 5 --duties 100% --on 0
-    refuses "--wiki requires mediawiki" latency --wiki x
-    refuses "--work has no effect without --service serve" latency --service http://localhost/ --rates 5 --work 20m
-    refuses "--spread has no effect without --service serve" latency --service mediawiki --spread exponential
-    refuses "--duties: '140%'" latency --duties 140%
-    refuses "--demands: p95: not of the form" latency --demands p95
-    refuses "--demands: p0=1s: a percentile is above 0 and at most 100" latency --demands p0=1s
-    refuses "--demands: '1x' has an unknown unit" latency --demands mean=1s,p95=1x
-    refuses "--demands: '0s' is not a time above 0" latency --demands mean=0s
-    refuses "--arrival: odd: not one of" latency --arrival odd
-    refuses "--tau: '7x' has an unknown unit" latency --tau 7x
-    refuses "--tau: '107'" latency --tau 107
-    refuses "--seconds: '0' is not a time above 0" latency --seconds 0
-    refuses "unexpected command" latency -- true
-    [ ! -e "$scratch/calls" ] || fail "started a program"
-    [ ! -e "$results" ] || fail "a folder was created"
-}
-
 dry_run_prints_the_plan_and_its_duration() { # case
     experiment latency --dry-run
     prints "serve-d100-r10-1: 1 min 08 s"
@@ -157,23 +114,6 @@ dry_run_prints_the_plan_and_its_duration() { # case
     [ ! -e "$results" ] || fail "--dry-run created a folder"
 }
 
-loads_are_held_by_the_rate() { # case
-    local cpu
-    cpu=$(first_cpu)
-    experiment latency --plan --loads 20,60% --warmup 2s --seconds 8s --on "$cpu"
-    [ "$(grep -c '^run ' "$output")" -eq 2 ] || fail "not one run for each load"
-    grep -q '^run serve-d100-l60-1 takes 16s workload=serve method=rate load=0.6 ' "$output" || fail "$(cat "$output")"
-    grep -Fq -- "-l 60% --episodes 1 --settle 2s --duration 10s --cpus 1 --of 'pid:{server.pid}' --record " "$output" || fail "$(cat "$output")"
-    ! grep -q 'showstopper\|^before' "$output" || fail "the service is throttled"
-    experiment latency --plan --service http://localhost:1/ --loads 20%
-    grep -q -- '-l 20% --episodes 6 --settle 5s --duration 90s --record ' "$output" || fail "$(cat "$output")"
-}
-
-a_demand_without_a_unit_is_in_seconds() { # case
-    experiment latency --plan --rates 5 --duties 100% --demands mean=1
-    grep -q -- '--capacity mean=1s ' "$output" || fail "$(cat "$output")"
-}
-
 ssbatch_accepts_the_printed_plan() { # case
     local plan=$scratch/plan cpu
     cpu=$(first_cpu)
@@ -188,12 +128,6 @@ ssbatch_accepts_the_printed_plan() { # case
     [ "$(listed other cpus)" = "- $cpu - $cpu" ] || fail "wrong CPUs: $(listed other cpus)"
     experiment latency "${few[@]}" --duties 50% --own-cpu "$cpu" --output other
     [ "$(calls '^ssrequest .* --record ')" -eq 2 ] || fail "the experiment repeated runs of its own plan"
-    # A wiki is removed only if it belongs to the study.
-    experiment latency --plan --service mediawiki --rates 5 --on "$cpu"
-    grep -Fq " -- taskset -c $cpu $experiments/services/mediawiki run $results/wiki" "$output" || fail "the wiki is not started"
-    grep -Fxq "after -- $experiments/services/mediawiki down $results/wiki" "$output" || fail "the wiki is not removed"
-    experiment latency --plan --service mediawiki --rates 5 --wiki mine
-    ! grep -q "mediawiki down" "$output" || fail "the wiki of the user is removed"
 }
 
 # call_ssbatch WORD...: its output is in $output.
