@@ -100,7 +100,7 @@ def run(given: Options) -> int:
 
 def check(given: Options) -> None:
     """Check how options are combined, and set the load of the answer."""
-    check_loads(given)
+    check_levels(given)
     only_service = "arrival cap seed timeout own_cpu work spread workers wiki".split()
     only_workloads = (
         "method", "tau", "bursts", "instances", "workloads", "memory", "counters", "own", "warmup",
@@ -118,11 +118,11 @@ def check(given: Options) -> None:
         given.refuse_given("without --service", *only_service)
         if not (given.command or given.workloads or given.list_workloads):
             raise UserError("a command after --, --workloads or --service is required: see --help")
+
+
+def check_levels(given: Options) -> None:
     if given.rounds > ROUNDS_MAX:
         raise UserError(f"--rounds: {given.rounds}: at most {ROUNDS_MAX}")
-
-
-def check_loads(given: Options) -> None:
     if given.at > given.highest:
         if "at" in given.given:
             use = f"use one of at most {number(100 * given.highest)}%, or a higher --highest"
