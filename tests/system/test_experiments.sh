@@ -515,39 +515,6 @@ iteration = iteration [0-9]+ ([0-9.]+) ms
 published = dacapo/fop
 END
 
-loadline_plans_levels_and_bursts() { # case
-    need_built ssbatch
-    local cpu
-    experiment loadline --plan --highest 50% --workloads serial
-    grep -q ' at=0.5' "$output" || fail "the load is not that of the highest level"
-    experiment loadline --plan --highest 60% --predict 90% --bursts 5s --knees 0.5 --workloads serial
-    sed 's,[\],,g' "$output" >"$scratch/plan"
-    [ "$(grep -c '^run ' "$scratch/plan")" -eq 4 ] || fail "not two runs in each of two rounds"
-    grep -q '^run serial-independent-n[0-9]*-levels-2 takes 1331s .* round=2 .* at=0.6 predict=0.9 knees=0.5' "$scratch/plan" ||
-        fail "the levels of round 2 are missing"
-    grep -q '^run serial-independent-n[0-9]*-bursts-1 .* bursts=5' "$scratch/plan" || fail "the bursts are missing"
-    grep -q '+0 0.06 +60s 0.06 .* +0 0.6 +60s 0.6 +0 0.6 +60s 0.6 +0 0.54 ' "$scratch/plan" || fail "wrong levels"
-    grep -q '+0 0.6 +10s 0.6 +0 1 +5s 1 +0 0.6 ' "$scratch/plan" || fail "wrong bursts"
-    grep -q -- '-D 107m,jitter=50%,phase=2 -c fixed ' "$scratch/plan" || fail "the phases are not independent"
-    experiment loadline --plan --service http://localhost:1/ --hold 3s --rounds 1
-    sed 's,[\],,g' "$output" >"$scratch/plan"
-    grep -q '^main requests .* --load-trace {out}/levels.txt --settle 0 --record ' "$scratch/plan" || fail "no levels"
-    [ "$(grep -c '^run url-\(up\|down\)-1 takes 39s' "$scratch/plan")" -eq 2 ] || fail "only one direction is planned"
-    cpu=$(first_cpu)
-    experiment loadline --plan --service serve --highest 80% --on "$cpu" --hold 3s --rounds 1
-    grep -Fq -- "--cpus 1 --of 'pid:{server.pid}' " "$output" || fail "the load is not that of the service on its CPU"
-    for cpu in 0 1 2 3; do
-        mkdir -p "$scratch/root/sys/devices/system/cpu/cpu$cpu/topology"
-        echo $((cpu / 2 * 2))-$((cpu / 2 * 2 + 1)) \
-            >"$scratch/root/sys/devices/system/cpu/cpu$cpu/topology/thread_siblings_list"
-    done
-    experiment loadline --plan --energy-root "$scratch/root" --workloads serial
-    grep -q ' knees=0\.5$' "$output" || fail "the knee of four threads in two cores is missing"
-    rm "$scratch"/root/sys/devices/system/cpu/cpu[13]/topology/thread_siblings_list
-    experiment loadline --plan --energy-root "$scratch/root" --workloads serial
-    ! grep -q ' knees=0' "$output" || fail "cores with one thread have a knee"
-}
-
 # The first line is the answer, whatever the result.
 loadline_prints_the_answer_first() { # case
     need_built ssbatch
