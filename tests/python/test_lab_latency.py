@@ -128,3 +128,10 @@ def test_own_wiki_is_removed(lab: Lab) -> None:
     long = ["--output", "x" * 84]
     refusal = lab.refusal("latency", "--service", "mediawiki", "--rates", "5", "--plan", *long)
     assert "too long for the paths of sockets in it" in refusal
+
+
+def test_missing_packages_are_named(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEDIAWIKI", "/nonexistent")
+    refusal = lab.refusal("latency", "--service", "mediawiki", "--rates", "5")
+    assert refusal.startswith("mediawiki: missing packages: ")
+    assert "\n" not in refusal

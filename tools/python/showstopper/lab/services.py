@@ -206,8 +206,11 @@ class Service:
         if not options.dry_run and len(os.fsencode(self.wiki)) > _WIKI_MAX:
             use = "use a shorter --output or --wiki"
             raise UserError(f"{self.wiki}: too long for the paths of sockets in it: {use}")
-        if not self._study.is_preview and subprocess.run([self.script, "check"]).returncode:
-            raise UserError("mediawiki cannot run here, for the reason above")
+        if self._study.is_preview:
+            return
+        done = subprocess.run([self.script, "check"], capture_output=True)
+        if done.returncode:
+            raise UserError(os.fsdecode(done.stderr).strip())
 
     def check_answer(self, lines: Sequence[str]) -> None:
         """Fail if some runs of the plan are to come, but the service at a URL does not answer."""
