@@ -20,6 +20,7 @@ _SENSIBLE = 0.5  # seconds; a shorter time in `m` was probably meant in minutes
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?")
 _CPUS_MAX = 8192
 _LEVELS_MAX = 1_000_000
+_COUNT_MAX = 1_000_000
 
 
 def text(value: str) -> str:
@@ -97,9 +98,19 @@ def whole(value: str) -> int:
 
 
 def count(value: str) -> int:
-    if not (found := whole(value)):
+    found = whole(value)
+    if not found:
         raise UserError(f"'{show(value)}' is too small: use at least 1")
+    if found > _COUNT_MAX:
+        raise UserError(f"'{show(value)}' is too large: use at most {_COUNT_MAX}")
     return found
+
+
+def size(value: str) -> str:
+    """Return a size of memory, as a JVM and ssburn read it."""
+    if not re.fullmatch("[1-9][0-9]*[kKmMgG]?", value):
+        raise UserError(f"'{show(value)}' is not a size: use a size such as 512M")
+    return value
 
 
 def percent(value: str) -> float:
