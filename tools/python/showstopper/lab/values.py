@@ -181,14 +181,16 @@ def list_of(kind: Kind) -> Words:
 
 
 def cpu_set(value: str) -> set[int]:
-    """Return the CPUs of a list such as 0-3,8."""
+    """Return the CPUs of a list such as 0-3,8,10-14:2."""
     found: set[int] = set()
     for part in value.split(","):
-        ends = re.fullmatch("([0-9]{1,6})(?:-([0-9]{1,6}))?", part)
+        ends = re.fullmatch("([0-9]{1,6})(?:-([0-9]{1,6})(?::([0-9]{1,6}))?)?", part)
         first, last = (int(ends[1]), int(ends[2] or ends[1])) if ends else (1, 0)
-        if not first <= last < _CPUS_MAX:
-            raise UserError(f"'{show(value)}' is not a list of CPUs: use one such as 0-3,8")
-        found.update(range(first, last + 1))
+        step = int(ends[3] or 1) if ends else 0
+        if not first <= last < _CPUS_MAX or not step:
+            use = "use one such as 0-3,8 or 0-14:2"
+            raise UserError(f"'{show(value)}' is not a list of CPUs: {use}")
+        found.update(range(first, last + 1, step))
     return found
 
 
