@@ -253,7 +253,8 @@ class Catalogue:
             reader.end_section()
         except UserError as error:
             raise UserError(f"{file}:{reader.line}: {error}") from None
-        self._workloads = {**reader.found, **self._workloads}
+        for name, workload in reader.found.items():
+            self._workloads.setdefault(name, workload)
 
     def find(self, name: str, option: str = "workloads") -> Workload:
         if name not in self._workloads:
