@@ -526,7 +526,7 @@ def _run_lab(words: Sequence[str], prepare: Prepare) -> int:
     """Run an experiment, or list them. None of these imports pandas."""
     from importlib import import_module
 
-    from .lab import QUESTIONS
+    from .lab import FOR_PLANS, QUESTIONS
 
     name = "".join(words[:1])
     if name == "--version":
@@ -536,11 +536,18 @@ def _run_lab(words: Sequence[str], prepare: Prepare) -> int:
         print("Usage: sslab EXPERIMENT [OPTION]... [-- COMMAND [ARGUMENT]...]")
         print("Answers a question with many runs on this machine.\n\nExperiments:")
         print(*(f"  {one:12}  {question}" for one, question in QUESTIONS.items()), sep="\n")
+        print("\nFor a plan of your own, by ssbatch:")
+        print(*(f"  {one:12}  {about}" for one, about in FOR_PLANS.items()), sep="\n")
         print("\nsslab EXPERIMENT --help lists the options; sslab(1) describes them.")
         return 0
-    if name not in QUESTIONS:
-        raise UserError(f"unknown experiment: use one of {', '.join(QUESTIONS)}")
+    if name not in {**QUESTIONS, **FOR_PLANS}:
+        known = ", ".join([*QUESTIONS, *FOR_PLANS])
+        raise UserError(f"{show(name)}: unknown experiment: use one of {known}")
     _restore_environment()
+    if name in FOR_PLANS:
+        commands: dict[str, Callable[[Sequence[str]], int]]
+        commands = import_module(".lab.words", __package__).COMMANDS
+        return commands[name](words[1:])
     experiment = import_module(f".lab.{name}", __package__)
     return int(experiment.run(experiment.parser().read(words[1:])))
 

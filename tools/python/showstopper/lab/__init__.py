@@ -12,3 +12,9 @@ QUESTIONS = {
     "latency": "How do response times depend on the load and the rate of requests?",
     "tradeoffs": "What does a knob of the machine cost, and what does it save?",
 }
+
+FOR_PLANS = {
+    "line": "Print workloads as words and lines of a plan.",
+    "pairs": "Print pairs of workloads in a balanced order.",
+    "value": "Check the value of an option, and print it as in a plan.",
+}

@@ -225,8 +225,16 @@ class Catalogue:
             raise UserError(f"{file}: {reason(error)}") from None
         self._add(file, data)
 
+    def read_all(self, files: Sequence[str]) -> None:
+        """Add the workloads of the files of --catalogue, then those that no option names."""
+        for file in files:
+            try:
+                self.read(file)
+            except UserError as error:
+                raise UserError(f"--catalogue: {error}") from None
+        self.read_default()
+
     def read_default(self) -> None:
-        """Add the workloads of the files that no option names."""
         for file in os.environ.get("SHOWSTOPPER_CATALOGUE", "").split(":"):
             if file:
                 try:
@@ -258,7 +266,8 @@ class Catalogue:
 
     def find(self, name: str, option: str = "workloads") -> Workload:
         if name not in self._workloads:
-            raise UserError(f"--{option}: {show(name)}: no such workload: see --list-workloads")
+            named = f"--{option}: {show(name)}" if option else show(name)
+            raise UserError(f"{named}: no such workload: see --list-workloads")
         return self._workloads[name]
 
     def represent(self, programs: Sequence[str], stand_ins: Sequence[str]) -> Iterator[str]:

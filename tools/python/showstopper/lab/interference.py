@@ -405,8 +405,9 @@ class Interference(Study):
             yield kept("settings-containers", settings_text({"load_of": given.load_of}))
         if chosen & {*GUESTS}:
             about = Path(given.guest, "about")
-            made = " ".join(about.read_text().splitlines()) if given.guest and about.exists() else ""
-            settings = {"guest_memory": given.guest_memory, "guest_made_of": made}
+            is_made = given.guest and about.exists()
+            made = about.read_text().splitlines() if is_made else []
+            settings = {"guest_memory": given.guest_memory, "guest_made_of": " ".join(made)}
             yield kept("settings-guests", settings_text(settings))
 
     def _plan_run(

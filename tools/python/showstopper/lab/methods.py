@@ -103,6 +103,8 @@ def _cpulimit_knows_parts() -> bool:
     Two programs are named cpulimit. The other one accepts only whole percents, and -m.
     """
     call = ["cpulimit", "--help"]
+    if not shutil.which(call[0]):
+        return False
     said = subprocess.run(call, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
     return b"--include-children" in said
 
@@ -195,12 +197,13 @@ class Held:
         ]  # fmt: skip
 
     def role_line(self, cells: Cells, options: Sequence[str]) -> str:
-        """Return the line of a role, which has its own columns."""
+        """Return the line of a role, or of the only command, with its own columns."""
         own: dict[str, object] = {
             "workload": "", "published": "", **self._cells(), "instances": self.instances, **cells,
             "tau_seconds": self._tau_seconds(),
         }  # fmt: skip
-        return line("main", self.use.role, *columns(own), *self.words(options))
+        role = [self.use.role] if self.use.role else []
+        return line("main", *role, *columns(own), *self.words(options))
 
     def run(
         self, plan: Plan, name: str, seconds: float, number_of_round: int, cells: Cells,

@@ -30,6 +30,16 @@ _MODULES = {
 }  # fmt: skip
 
 
+def load_found(study: Path) -> float:
+    """Return the value `one` that a study has found; NaN if it has none."""
+    folder = str(study / ".study")
+    with contextlib.suppress(FileNotFoundError), hold(folder, ["values"]) as held:
+        text = read_file(f"{held}/values").decode("utf-8", "surrogateescape")
+        if found := re.search(r"^one (\S+)$", text, re.MULTILINE):
+            return float(found[1])
+    return math.nan
+
+
 class Study:
     """
     The options of a call, and what they mean on this machine.
@@ -74,7 +84,7 @@ class Study:
         others: names of workloads of other options, of which one may be that of the command
         """
         options, command = self.options, self.options.command
-        self._read_catalogues()
+        self.catalogue.read_all(options.catalogue or [])
         if options.list_workloads:
             print(*self.catalogue.list(), sep="\n")
             raise SystemExit(0)
@@ -89,14 +99,6 @@ class Study:
         if command:
             self._check_command(name, [*self.workloads, *others])
         self.check_workloads("workloads", self.workloads, is_counted)
-
-    def _read_catalogues(self) -> None:
-        for file in self.options.catalogue or []:
-            try:
-                self.catalogue.read(file)
-            except UserError as error:
-                raise UserError(f"--catalogue: {error}") from None
-        self.catalogue.read_default()
 
     def _define_command(self) -> str:
         """Define a workload for the command after --, and return its name."""
@@ -207,12 +209,7 @@ class Study:
         return self._one[workload]
 
     def _read_one(self, workload: str) -> float:
-        folder = str(self.folder_of_one(workload) / ".study")
-        with contextlib.suppress(FileNotFoundError), hold(folder, ["values"]) as held:
-            text = read_file(f"{held}/values").decode("utf-8", "surrogateescape")
-            if found := re.search(r"^one (\S+)$", text, re.MULTILINE):
-                return float(found[1])
-        return math.nan
+        return load_found(self.folder_of_one(workload))
 
     def unknown(self, chosen: Sequence[str]) -> list[str]:
         """Return the workloads whose load with one instance a method needs and no study has."""
