@@ -212,16 +212,16 @@ a_command_after_the_options_ignores_the_catalogue() { # case
     ! grep -q 'to warm up' "$output" || fail "a warning of a different workload was printed"
 }
 
-# batch OPTION...: calls ssbatch with the shipped catalogue of the checkout.
-batch() {
-    timeout "$patience" "$build/bin/ssbatch" --catalogue "$experiments/workloads" "$@"
+# lines WORD...: prints lines of a plan with the shipped catalogue of the checkout.
+lines() {
+    timeout "$patience" "$bin/sslab" line "$@" --catalogue "$experiments/workloads"
 }
 
 # print_planned OPTION...: prints the words of a workload in a plan, one per line, with the values that placeholders get
 # in a run. The words are quoted as for a shell.
 print_planned() {
     local words
-    eval "words=($(batch --even-if-missing "$@" 2>/dev/null))"
+    eval "words=($(lines "$@" --even-if-missing 2>/dev/null))"
     printf '%s\n' "${words[@]}" | sed -E "s,\{scratch\},$scratch,g; s/\{work-[^}]*\}/12m/g; s/\{\{/{/g"
 }
 
@@ -229,12 +229,12 @@ print_planned() {
 shipped_workloads_run() { # case
     local name lacks words
     for name in xz compile/file; do
-        if ! batch --check-workloads "$name" >/dev/null 2>"$scratch/lacks"; then
+        if ! lines --check-workloads "$name" >/dev/null 2>"$scratch/lacks"; then
             lacks=$(sed 's/.*cannot run here: //' "$scratch/lacks")
             skip_part "${lacks##* }: $lacks"
             continue
         fi
-        mapfile -t words < <(print_planned --workload "$name" --print setup)
+        mapfile -t words < <(print_planned "$name" --print setup)
         [ "${words[*]:0:2}" = "before --" ] || fail "$name: wrong line of its setup: ${words[*]}"
         "${words[@]:2}"
         # A part of the data suffices, as a busy machine takes minutes for all of it.
@@ -242,7 +242,7 @@ shipped_workloads_run() { # case
         xz) truncate -s 100K "$scratch/data/alone-0/data" ;;
         *) sed -i 100q "$scratch/data/alone-0/file.c" ;;
         esac
-        mapfile -t words < <(print_planned --workload "$name")
+        mapfile -t words < <(print_planned "$name")
         [ "${words[*]:0:2}" = "--repeat --" ] || fail "$name: iterations cannot be counted"
         words=("${words[@]//%/0}")
         timeout "$patience" "${words[@]:2}" >"$scratch/said" 2>&1 || fail "$name: status $?: $(cat "$scratch/said")"
@@ -258,42 +258,18 @@ shipped_workloads_are_planned() { # case
     while read -r name _; do
         for options in "" "--role background --memory 77M"; do
             # shellcheck disable=SC2086 # a list of words
-            print_planned --workload "$name" $options >"$output"
+            print_planned "$name" $options >"$output"
             prints "--iteration|--repeat"
             prints "--"
             ! grep -E '\{(side|instance|memory|name|here|work|scratch)\}' "$output" || fail "$name: a placeholder is left"
             # shellcheck disable=SC2086 # a list of words
-            print_planned --workload "$name" $options --print setup >"$output"
+            print_planned "$name" $options --print setup >"$output"
             [ "$(tail -n 1 "$output")" = "$scratch/data/$([ -n "$options" ] && echo background || echo alone)-0" ] ||
                 fail "$name: wrong folder"
         done
         counted=$((counted + 1))
-    done < <(batch --list-workloads)
+    done < <(lines --list-workloads)
     [ "$counted" -gt 60 ] || fail "only $counted workloads are listed"
-}
-
-options_of_plans_are_checked() { # case
-    local part options
-    while IFS='|' read -r part options; do
-        # shellcheck disable=SC2086 # a list of words
-        ! batch $options >"$output" 2>&1 || fail "$options: accepted"
-        grep -q -- "^ssbatch: .*$part" "$output" || fail "$options: expected '$part', got $(cat "$output")"
-    done <<END
-dacapo/h2 cannot run here: |--workload dacapo/h2
-'serail': did you mean 'serial'|--workload serail
---memory: 'much'|--workload serial --memory much
---role: 'a/b'|--workload serial --role a/b
---catalogue: $scratch/none: No such file|--workload serial --catalogue $scratch/none
-exactly one of|--workload serial --pairs all
---workloads|--pairs all --places x
---places|--pairs a:b
---workloads|--pairs a:b --workloads a --places x
---background|--pairs all --background a
-END
-    batch --workload openssl/speed --even-if-missing >/dev/null 2>"$output"
-    prints "ssbatch: warning: openssl/speed is unfit: .*"
-    # Without --pairs, each program of one list is paired with each of the other.
-    [ "$(batch --workloads a,b,c --background d,e --places x | sort -u | wc -l)" -eq 6 ] || fail "wrong pairs of two lists"
 }
 
 every_pair_of_programs_is_planned() { # case
@@ -365,25 +341,6 @@ each_side_of_a_pair_has_its_own_options() { # case
     # A study cannot continue with another method for one side.
     refuses "the lines above the first run differ from those with which run sets-serial-forking-1 " "${call[@]}"
 }
-
-# A quota limits time, so two sides can share even a single CPU.
-two_sides_with_quotas_can_share_one_cpu() ( # case
-    # shellcheck source=../../tools/experiments/common.sh
-    . "$experiments/common.sh"
-    # shellcheck source=../../tools/experiments/environments.sh
-    . "$experiments/environments.sh"
-    local here=$scratch/quotas
-    mkdir -p "$here/env"
-    printf '%s\n' '#!/bin/sh' 'exit 1 # groups can be made' >"$here/env/group"
-    chmod +x "$here/env/group"
-    : >"$output"
-    [ "$(print_placement quota host 1)" = "- - 1 1" ] || fail "wrong halves with a quota"
-    ! print_placement neutral kvm 1 >"$output" || fail "one CPU was split"
-    prints "one CPU has no halves"
-    [ "$(print_placement free lxc 5)" = "- - 2 2" ] || fail "wrong halves without a pin"
-    ! print_placement free kvm 4 >"$output" || fail "a guest has all CPUs"
-    prints "a guest has half of the CPUs: see neutral"
-)
 
 the_published_option_plans_the_published_configurations() { # case
     need_built ssbatch

@@ -149,7 +149,7 @@ check_moved() {
     cd "$scratch"
     showstopper -n 1 -f own -l 50% --duration 300m --record record sh -c "exec yes >/dev/null" >output 2>&1 || fail "moved: $(<output)"
     showstopper --replay record >output 2>&1 || fail "moved: --replay: $(<output)"
-    ssbatch --workload serial >output 2>&1 || fail "moved: catalogue: $(<output)"
+    sslab line serial >output 2>&1 || fail "moved: catalogue: $(<output)"
     # CPU 0, the default, may not be available.
     cpu=$(first_cpu)
     ! ssprofile measure --cpu "$cpu" --battery own --benchmarks none profile >output 2>&1 ||

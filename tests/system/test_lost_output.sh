@@ -80,7 +80,7 @@ loses 125 showstopper --json - -q -l 50% -c fixed --duration 100m sleep 1
 loses 125 showstopper-platform
 loses 125 ssactuate list
 loses 125 ssbatch --dry-run study plan
-loses 125 ssbatch --list-workloads
+loses 125 sslab line --list-workloads
 loses 1 ssburn serial --work 1000 --iterations 1
 loses 125 ssload --interval 20m --count 1 --format csv
 loses 125 ssload --interval 20m --count 1 --format json

@@ -120,13 +120,13 @@ tagged() {
 check_catalogue() {
     local name
     printf '[a]\nnone = 1\n' >"$scratch/catalogue"
-    "$2/ssbatch" --catalogue "$scratch/catalogue" --list-workloads 2>&1 |
-        sed 's/.*Available: //' | tr -d ',' | tr ' ' '\n' | sort >"$scratch/keys"
+    "$2/sslab" line --catalogue "$scratch/catalogue" --list-workloads 2>&1 |
+        sed 's/.*keys are //' | tr -d ',' | tr ' ' '\n' | sort >"$scratch/keys"
     section_of "$1" KEYS | tagged | sort | diff "$scratch/keys" - |
-        sed -n 's/^[<>].*/&: only ssbatch (<) or the page (>) has this key/p'
-    grep -o '"{[a-z]*}"' "$source/tools/ssbatch/catalogue/workload.c" | tr -d '"' | sort -u >"$scratch/keys"
+        sed -n 's/^[<>].*/&: only sslab (<) or the page (>) has this key/p'
+    grep -o '"{[a-z]*}"' "$source/tools/python/showstopper/lab/catalogue.py" | tr -d '"' | sort -u >"$scratch/keys"
     section_of "$1" PLACEHOLDERS | tagged | sort | diff "$scratch/keys" - |
-        sed -n 's/^[<>].*/&: only ssbatch (<) or the page (>) has this placeholder/p'
+        sed -n 's/^[<>].*/&: only sslab (<) or the page (>) has this placeholder/p'
     section_of "$1" 'SHIPPED WORKLOADS' | sed -n 's/\\-/-/g; s/\tT{$//p' | tr ' ' '\n' >"$scratch/shipped"
     while read -r name; do
         grep -qxF -e "$name" -e "${name%%/*}/*" "$scratch/shipped" || echo "${1##*/} lacks the workload $name"

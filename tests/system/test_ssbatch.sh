@@ -639,38 +639,6 @@ END
     [ -z "$(ls ram)" ] || fail "left in memory: $(ls ram)"
 }
 
-# Options of showstopper may follow -- without a column before it. After a mistake, nothing is printed.
-a_planned_run_is_printed_as_a_whole() { # case
-    begin
-    local call=(ssbatch --workload serial --method default --target 50% --run x --takes 5s)
-    expect 0 "${call[@]}" size=1 -- -l 20%
-    mv out with
-    expect 0 "${call[@]}" -- -l 20%
-    is out "$(sed '1s/ size=1//' with)"
-    says out ' -l 20% '
-    expect 125 "${call[@]}" word -- -l 20%
-    says err "'word' is not KEY=VALUE"
-    is out ''
-}
-
-nbench_fit_requires_the_load_of_one_instance() { # case
-    begin
-    local call=(ssbatch --define own --command 'sleep 1' --workload own --method nbench-fit --target 75%)
-    expect 125 "${call[@]}"
-    says err "--method: nbench-fit requires the load of one instance: add --one 50%"
-    expect 125 "${call[@]}" --one study
-    says err "--one: 'study' is not a load, nor a study that has found the value \`one\`: carry out that study first"
-    printf '%s\n' "once settings match='(.*)' -- echo x one 0.1 y" 'once one match=(.*) -- echo 0.25' 'run a takes 1s' \
-        'main -- true' >plan
-    expect 0 ssbatch study plan
-    expect 0 "${call[@]}" --one study
-    says out " -n 3 "
-    expect 0 "${call[@]}" --one 15%
-    says out " -n 5 "
-    expect 0 ssbatch --workload serial --method nbench-fit --target 75% --machine-cpus 4
-    says out " -n 3 "
-}
-
 failed_runs_are_repeated() { # case
     begin
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo x >>tries; [ \$(wc -l <tries) = 3 ]'" >plan

@@ -313,8 +313,6 @@ showstopper --attach-group
 ssactuate --root
 ssactuate --policy
 ssactuate --control
-ssbatch --catalogue
-ssbatch --tools
 ssload --cgroup
 ssload --target
 ssprofile_measure --battery
@@ -587,18 +585,18 @@ catalogues_of_another_user_are_refused() { # case
     mkdir -p "$theirs/.config/showstopper"
     printf '[mine]\ncommand = touch %s/theirs\n' "$PWD" >"$theirs/.config/showstopper/workloads"
     chown -R "$mallory" "$theirs/.config"
-    refuses 125 "workloads belongs to nobody" env HOME="$theirs" ssbatch --list-workloads
+    refuses 125 "workloads belongs to nobody" env HOME="$theirs" sslab line --list-workloads
     # A file of root that the user has moved there, or a link to one.
     chown 0 "$theirs/.config/showstopper/workloads"
-    refuses 125 "workloads: its folder belongs to nobody" env HOME="$theirs" ssbatch --list-workloads
+    refuses 125 "workloads: its folder belongs to nobody" env HOME="$theirs" sslab line --list-workloads
     mv "$theirs/.config/showstopper/workloads" "$folder/workloads"
     ln -s "$folder/workloads" "$theirs/.config/showstopper/workloads"
     chown -h "$mallory" "$theirs/.config/showstopper/workloads"
-    refuses 125 "workloads is a link of nobody" env HOME="$theirs" ssbatch --list-workloads
+    refuses 125 "workloads is a link of nobody" env HOME="$theirs" sslab line --list-workloads
     rm "$theirs/.config/showstopper/workloads"
     mv "$folder/workloads" "$theirs/.config/showstopper"
     chown 0 "$theirs/.config/showstopper"
-    expect 0 env HOME="$theirs" ssbatch --list-workloads
+    expect 0 env HOME="$theirs" sslab line --list-workloads
     says out mine
 }
 
@@ -709,29 +707,22 @@ neighbors_of_another_user_are_not_used() { # case
     mkdir -m 1777 "$open"
     mkdir "$open/ours"
     cp "$build/bin/showstopper" "$build/bin/ssbatch" "$build/bin/ssprofile" "$open/ours"
-    mkdir -p "$open/libexec/showstopper" "$open/share/showstopper/experiments" "$open/lib/showstopper/modules/control"
+    mkdir -p "$open/libexec/showstopper" "$open/share" "$open/lib/showstopper/modules/control"
     write_program "$open/libexec/showstopper/showstopper-replay" '#!/bin/sh' 'echo theirs'
-    printf '[theirs]\ncommand = true\n' >"$open/share/showstopper/experiments/workloads"
     touch "$open/lib/showstopper/modules/control/theirs.so"
     expect 0 "$open/ours/showstopper" --replay /nowhere # the test has the paths
     is out theirs
-    expect 0 "$open/ours/ssbatch" --list-workloads
-    says out theirs
     expect '*' "$open/ours/showstopper" --help-module control/theirs
     says err theirs.so
     for name in lib libexec share; do chown "$mallory" "$open/$name"; done
     expect 125 "$open/ours/showstopper" --replay /nowhere
     says err "showstopper-replay is missing"
-    expect '*' "$open/ours/ssbatch" --list-workloads
-    ! grep theirs out || fail "another user's catalogue was read"
     expect '*' "$open/ours/showstopper" --help-module control/theirs
     ! grep 'theirs\.so' err || fail "another user's module was opened"
     echo "one cpu /s higher 'touch $PWD/carried-out' '(1)'" >own
     refuses 125 "own.txt" "$open/ours/ssprofile" measure -q --repetitions 1 results
     [ ! -e carried-out ] || fail "a file of the current folder replaced a battery"
     chown "$mallory" "$open"/ours/*
-    expect 0 "$open/ours/ssbatch" --list-workloads
-    says out theirs
 }
 
 records_can_be_replayed_whatever_the_umask_is() { # case
@@ -777,7 +768,7 @@ batteries_of_another_user_are_not_executed() { # case
 
 # The value decides how many instances a plan has.
 values_of_another_users_study_are_refused() { # case
-    local words=(ssbatch --workload blocking --method nbench-fit --tau 100m --one study)
+    local words=(sslab line blocking --method nbench-fit --tau 100m --one study)
     begin
     mkdir -p study/.study
     echo one 0.5 >study/.study/values

@@ -104,10 +104,9 @@ preset() {
     done
 }
 
-# value_of TYPE OPTION TEXT: prints the value of an option in the form of plans, or fails. ssbatch(1) describes the
-# types.
+# value_of TYPE OPTION TEXT: prints the value of an option in the form of plans, or fails. sslab(1) describes the types.
 value_of() {
-    ssbatch --program "$tool" --option "${2//_/-}" --value "$1" -- "$3"
+    sslab value "$1" --program "$tool" --option "${2//_/-}" -- "$3"
 }
 
 # check TYPE NAME...: checks the values of these options, and replaces each by the output of value_of.

@@ -53,7 +53,7 @@ check_option() {
     --record) fail "$1 is not allowed after --: the records are in the folder --record before --: remove it" ;;
     --start-at) fail "$1 is not allowed after --: all nodes start --margin after their clocks are measured: remove it" ;;
     --warmup)
-        warmup=$(ssbatch --program "$tool" --option warmup --value time -- "$2") || exit 125
+        warmup=$(sslab value time --program "$tool" --option warmup -- "$2") || exit 125
         awk -v warmup="$warmup" -v margin="$(seconds "$margin")" 'BEGIN { exit !(warmup <= margin) }' ||
             fail "--warmup $2 is longer than --margin $margin, in which nodes warm up: use a longer --margin"
         ;;

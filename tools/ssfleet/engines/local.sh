@@ -56,7 +56,7 @@ check_cpus() {
     local list
     [[ $action = run || $action = replay ]] || return 0
     for list in "${cpus[@]}"; do
-        [ -z "$list" ] || ssbatch --program "$tool" --option nodes --value cpus -- "$list" >/dev/null || exit 125
+        [ -z "$list" ] || sslab value cpus --program "$tool" --option nodes -- "$list" >/dev/null || exit 125
     done
 }
 

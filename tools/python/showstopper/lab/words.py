@@ -8,6 +8,7 @@ from standard input, one a line.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import re
@@ -262,10 +263,12 @@ def _load_of_one(given: Options, name: str) -> float:
     if not given.one:
         why = "requires the load of one instance: add --one 50%"
         raise UserError(f"--method: {given.method} {why}")
-    try:
+    with contextlib.suppress(UserError):
         return float(values.load(given.one))
-    except UserError:
+    try:
         found = load_found(Path(given.one))
+    except UserError as error:
+        raise UserError(f"--one: {error}") from None
     if math.isnan(found):
         why = "is not a load, nor a study that has found the value `one`"
         raise UserError(f"--one: '{show(given.one)}' {why}: carry out that study first")
