@@ -311,9 +311,9 @@ def pairs_parser() -> _Parser:
 
 def print_pairs(words: Sequence[str]) -> int:
     given = pairs_parser().read(words)
-    if len(given.operand) > 1:
-        raise UserError(f"{show(given.operand[1])}: unexpected argument: see --help")
-    form = "".join(given.operand)
+    form, *more = given.operand or [""]
+    if more:
+        raise UserError(f"{show(more[0])}: unexpected argument: see --help")
     if form and given.background:
         raise UserError("--background cannot be combined with a FORM: remove one of them")
     if ":" in form and given.workloads:
@@ -396,10 +396,10 @@ def value_parser() -> _Parser:
 
 
 def _print_value(given: Options) -> Iterator[str]:
-    name = "".join(given.operand[:1])
+    name, *more = given.operand or [""]
     if name not in TYPES:
         raise UserError(f"unknown type '{show(name)}': use one of {', '.join(TYPES)}")
-    if len(given.operand) > 1 or len(given.command) != 1:
+    if more or len(given.command) != 1:
         raise UserError("exactly one value must follow --")
     of, text = TYPES[name], given.command[0]
     try:
