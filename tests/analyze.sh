@@ -32,8 +32,6 @@ suppressed=(
     duplicateAssignExpression
     # Seeks to find the size of the file before appending.
     'seekOnAppendedFile:*/joblog.c'
-    # The third part has no colon and ends the loop.
-    'nullPointer:*/option_value.c'
     # A compound literal after a question mark.
     internalAstError
 )

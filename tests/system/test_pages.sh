@@ -200,7 +200,7 @@ PATH=$bin:$PATH
         tests/README.md tools/experiments/README.md; do
         check_paths "$source/$document"
     done
-    [ ! -x "$1/bin/ssbatch" ] || check_catalogue "$source/tools/ssbatch/showstopper-catalogue.5" "$1/bin"
+    [ ! -x "$1/bin/sslab" ] || check_catalogue "$source/tools/ssbatch/showstopper-catalogue.5" "$1/bin"
     [ ! -x "$1/bin/ssbatch" ] || check_experiments "$source/tools/experiments/showstopper-experiments.7"
     while read -r page programs; do
         read -ra commands <<<"$programs"

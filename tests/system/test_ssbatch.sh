@@ -639,6 +639,24 @@ END
     [ -z "$(ls ram)" ] || fail "left in memory: $(ls ram)"
 }
 
+options_that_sslab_has_now_are_refused() { # case
+    begin
+    local option command
+    while read -r option command; do
+        expect 125 ssbatch "$option" x study
+        is err "ssbatch: ${option%%=*}: ssbatch carries out plans; use sslab $command to print them"
+    done <<'END'
+--workload line
+--list-workloads=x line
+--check-workloads line
+--represent line
+--pairs pairs
+--background pairs
+--value value
+END
+    [ ! -e study ] || fail "the study was begun"
+}
+
 failed_runs_are_repeated() { # case
     begin
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo x >>tries; [ \$(wc -l <tries) = 3 ]'" >plan

@@ -8,7 +8,6 @@
 
 #include "base/units.h"
 #include "base/words.h"
-#include "plan_words.h"
 
 #define AT(member)       .offset = offsetof(struct ssbatch_options, member)
 #define COUNT_AT(member) SS_OPTION_COUNT_AT(struct ssbatch_options, member)
@@ -77,16 +76,38 @@ static const struct ss_argument rows[] = {
 void ssbatch_options_print_help(void) {
     printf("Usage: ssbatch [OPTION]... STUDY [PLAN]\n"
            "       ssbatch --list|--clean [OPTION]... STUDY\n"
-           "       ssbatch --workload NAME|--list-workloads|--pairs FORM [OPTION]...\n"
            "Carries out the runs of PLAN (default: standard input) that are not done.\n"
            "STUDY is the folder of their results.\n\n");
     ss_arguments_print_help(stdout, rows);
-    printf("\n");
-    ssbatch_plan_words_print_help(stdout);
     printf("\n"
            "ssbatch(1) describes the folder, showstopper-plan(5) the plan.\n"
            "The status is 0 if all runs are done, 1 if some failed or were refused, or 125\n"
            "if something else failed.\n");
+}
+
+/* Fails if an option is given that sslab has now. */
+static int refuse_moved(char *const *words, struct ss_error *error) {
+    static const struct {
+        const char *option, *command;
+    } moved[] = {
+        {"--list-workloads", "line"},
+        {"--workload", "line"},
+        {"--check-workloads", "line"},
+        {"--represent", "line"},
+        {"--pairs", "pairs"},
+        {"--background", "pairs"},
+        {"--value", "value"},
+    };
+    for (; *words && strcmp(*words, "--") != 0; words++) {
+        size_t length = strcspn(*words, "=");
+        for (size_t i = 0; i < sizeof moved / sizeof *moved; i++) {
+            if (strlen(moved[i].option) == length && strncmp(*words, moved[i].option, length) == 0)
+                return ss_error_fail(error,
+                    "%s: ssbatch carries out plans; use sslab %s to print them", moved[i].option,
+                    moved[i].command);
+        }
+    }
+    return 0;
 }
 
 static int check(const struct ssbatch_options *options, struct ss_error *error) {
@@ -112,6 +133,8 @@ static int check(const struct ssbatch_options *options, struct ss_error *error) 
 
 int ssbatch_options_parse(struct ssbatch_options *options, char **argv, struct ss_error *error) {
     *options = (struct ssbatch_options){.others = NAN, .quiet_below = NAN};
+    if (refuse_moved(argv + 1, error) < 0)
+        return -1;
     if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
         return -1;
     options->study = options->words[0];

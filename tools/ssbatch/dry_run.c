@@ -4,8 +4,8 @@
 #include "base/words.h"
 #include "batch_options.h"
 #include "merge.h"
-#include "option_value.h"
 #include "order.h"
+#include "progress.h"
 
 struct missing {
     const char *run;

@@ -16,14 +16,11 @@
  */
 
 #include "batch_options.h"
-#include "plan_words.h"
 #include "platform/platform.h"
 #include "program.h"
 
 static int run(char **argv, int *status, struct ss_error *error) {
     struct ssbatch_options options;
-    if (ssbatch_plan_words_requested(argv + 1))
-        return ssbatch_plan_words_print(stdout, argv, status, error);
     int result = ssbatch_options_parse(&options, argv, error);
     const struct ss_option_store *warnings = options.quiet ? NULL : &options.store;
     if (result == 0 && !ss_program_answer("ssbatch", warnings, options.help, options.version,

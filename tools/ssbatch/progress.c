@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "progress.h"
 
-#include "option_value.h"
+void ssbatch_span_print(FILE *stream, ss_time time) {
+    double seconds = ss_time_seconds(time);
+    unsigned long long whole = (unsigned long long)(seconds + 0.5);
+    if (whole < 60)
+        fprintf(stream, "%.3g s", seconds);
+    else if (whole < 3600)
+        fprintf(stream, "%llu min %02llu s", whole / 60, whole % 60);
+    else
+        fprintf(stream, "%llu h %02llu min", whole / 3600, whole % 3600 / 60);
+}
 
 double ssbatch_progress_left(const struct ssbatch_progress *progress) {
     double factor = progress->planned > 0 ? progress->taken / progress->planned : 1;

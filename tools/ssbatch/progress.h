@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include <showstopper/contract.h>
+#include <showstopper/time.h>
 
 /*
  * Prints the progress of the study: one line that is rewritten on a terminal, otherwise a line for
@@ -35,5 +36,8 @@ SS_NONNULL() void ssbatch_progress_clear(struct ssbatch_progress *progress);
 
 /* Returns the expected time until all runs are done, in seconds. */
 SS_NONNULL() double ssbatch_progress_left(const struct ssbatch_progress *progress);
+
+/* Writes a time such as "3.5 s", "6 min 01 s" or "2 h 28 min". */
+SS_NONNULL() void ssbatch_span_print(FILE *stream, ss_time time);
 
 #endif
