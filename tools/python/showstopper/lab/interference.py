@@ -144,8 +144,8 @@ def _add_times(own: Parser) -> None:
 def _add_sides(own: Parser) -> None:
     add = own.add
     for side in ("foreground", "background"):
-        add(f"--{side}-method", "NAME", values.one_of(*METHODS), "method of holding the side at its "
-            "load, see sslab accuracy --help; default: DEFAULT")
+        add(f"--{side}-method", "NAME", values.one_of(*METHODS), "method of holding the side at "
+            "its load, see sslab accuracy --help; default: DEFAULT")
     add("--foreground-load", "LOAD", values.load, "load of a controlled foreground; "
         "default: DEFAULT")
     about = "mean length of a round, for methods with rounds; default: DEFAULT"

@@ -223,8 +223,8 @@ def add_workloads(parser: Parser) -> None:
     add("--list-workloads", about="print the names, and what each lacks on this machine")
     add("--catalogue", "FILE", about="a catalogue that is searched first; may be given several "
         "times", action="append")
-    add("--memory", "SIZE", values.size, "memory of an instance: the working set of ssburn, or the heap "
-        "of a JVM")
+    add("--memory", "SIZE", values.size, "memory of an instance: the working set of ssburn, or "
+        "the heap of a JVM")
     add("--name", "NAME", about="name of the command after --; default: its first word")
     add("--iteration", "REGEX", about="matches a line that ends an iteration of the command after "
         "--, see showstopper(1)")

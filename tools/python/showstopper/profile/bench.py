@@ -42,16 +42,16 @@ class Bench:
             raise UserError(f"{folder}: {reason(error)}") from None
         names = ",".join(dict.fromkeys(_pattern(name) for name, _ in self.keys))
         self.skipped = {}
-        error = self._call([
+        fault = self._call([
             *self._words, "--quiet", "--machine", "here", "--unstable", "1000000000",
             "--benchmarks", names, "--repetitions", str(repetitions), "--under", under, folder,
         ])  # fmt: skip
         if self._signals.arrived:
             name = signal.strsignal(self._signals.arrived[0])
             raise UserError(f"interrupted by a signal: {name}")
-        if error and not self.skipped:
-            raise UserError(error)
-        return [] if error else read(f"{folder}/{RESULTS}").profiles
+        if fault and not self.skipped:
+            raise UserError(fault)
+        return [] if fault else read(f"{folder}/{RESULTS}").profiles
 
     def _call(self, words: Sequence[str]) -> str:
         """Return why the call failed; '' if it did not. Prints each warning once."""
