@@ -35,6 +35,7 @@ set(CPACK_VERBATIM_VARIABLES ON)
 # Components form groups, and each group becomes a package.
 set(CPACK_COMPONENT_CORE_GROUP programs)
 set(CPACK_COMPONENT_TOOLS_GROUP programs)
+set(CPACK_COMPONENT_PYTHON_GROUP programs)
 set(CPACK_COMPONENT_ANALYSIS_GROUP analysis)
 set(CPACK_COMPONENT_SDK_GROUP sdk)
 set(CPACK_COMPONENT_DOCUMENTS_GROUP documents)
@@ -54,7 +55,7 @@ trees, corrects for other load, and needs no special privileges.
 .
 This package has showstopper and its tools: ssload measures the CPU load,
 ssburn has synthetic workloads, sstrace edits load traces, ssbatch carries
-out studies, ssrequest measures response times, ssprofile compares machines,
+out studies, sslab plans them, ssrequest measures response times, ssprofile compares machines,
 ssactuate sets them up, and sssim simulates them. Reports are in the package
 showstopper-analysis.")
 set(CPACK_COMPONENT_ANALYSIS_DESCRIPTION "reports of runs of showstopper
@@ -75,18 +76,18 @@ manual pages come with the programs.")
 
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_DEPENDS "python3 (>= 3.11)") # of sslab
+# They compile the Python package, because the version of Python may change.
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_CONTROL_EXTRA
+    "${CMAKE_CURRENT_LIST_DIR}/debian/programs/postinst;${CMAKE_CURRENT_LIST_DIR}/debian/programs/prerm")
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS showstopper-analysis) # reports and pictures
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS
     "showstopper-doc, lxc, openssh-client, parallel, podman, qemu-system-x86, slurm-client, stress-ng")
 set(CPACK_DEBIAN_ANALYSIS_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_ANALYSIS_PACKAGE_ARCHITECTURE all)
-set(CPACK_DEBIAN_ANALYSIS_PACKAGE_DEPENDS
-    "python3 (>= 3.11), python3-jinja2, python3-matplotlib, python3-numpy, python3-pandas, python3-scipy")
-# They compile the package, because the version of Python may change.
-set(CPACK_DEBIAN_ANALYSIS_PACKAGE_CONTROL_EXTRA
-    "${CMAKE_CURRENT_LIST_DIR}/debian/analysis/postinst;${CMAKE_CURRENT_LIST_DIR}/debian/analysis/prerm")
-set(CPACK_DEBIAN_ANALYSIS_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-set(CPACK_DEBIAN_ANALYSIS_PACKAGE_RECOMMENDS showstopper)
+set(CPACK_DEBIAN_ANALYSIS_PACKAGE_DEPENDS "showstopper (>= ${PROJECT_VERSION}), \
+python3-jinja2, python3-matplotlib, python3-numpy, python3-pandas, python3-scipy")
 set(CPACK_DEBIAN_SDK_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_SDK_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_SDK_PACKAGE_RECOMMENDS showstopper)

@@ -37,7 +37,7 @@ foreach(group PROGRAMS ANALYSIS SDK DOCUMENTS)
     endif()
 endforeach()
 # A package compiles its Python files when it is installed.
-file(GLOB_RECURSE compiled ${CPACK_TEMPORARY_DIRECTORY}/analysis/*.pyc)
+file(GLOB_RECURSE compiled ${CPACK_TEMPORARY_DIRECTORY}/programs/*.pyc)
 foreach(file ${compiled})
     cmake_path(GET file PARENT_PATH folder)
     file(REMOVE_RECURSE ${folder})

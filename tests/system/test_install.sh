@@ -110,7 +110,7 @@ done) >"$scratch/broken"
 
 # The components, installed one by one, must add up to the complete installation.
 : >"$scratch/installed"
-for part in core tools analysis sdk documents; do
+for part in core tools python analysis sdk documents; do
     "$here/install" "$build" "$scratch/$part" "$part" >"$scratch/log" 2>&1 ||
         fail "$part: $(tail -n 5 "$scratch/log")"
     names "$scratch/$part" >>"$scratch/installed"
@@ -134,8 +134,7 @@ check_order() {
     printf '%s\n' '#!/bin/sh' 'echo hidden >&2' 'exit 1' >"$1/bin/awk"
     chmod +x "$1/bin/awk"
     printf '%s\n' 'run one takes 1s' 'main -- awk 1 /dev/null' >plan
-    PATH=$PWD/first:$PATH "$1/share/showstopper/experiments/throughput" --plan -- true >output 2>&1 ||
-        fail "order: experiments: $(<output)"
+    PATH=$PWD/first:$PATH "$1/bin/sslab" throughput --plan -- true >output 2>&1 || fail "order: sslab: $(<output)"
     PATH=$PWD/first:$PATH ssfleet run --engine local --nodes a ordered plan >output 2>&1 ||
         fail "order: ssfleet: $(<output)"
     rm "$1/bin/awk"
@@ -162,7 +161,7 @@ check_moved() {
     ! grep 'no published figures' output || fail "moved: ssreport does not find published figures"
     printf '%s\n' set,method,error_mean_percent 1,pi-even,0 >report/replay.csv
     "$tree/share/showstopper/experiments/published/compare" report >output 2>&1 || fail "moved: compare: $(<output)"
-    "$tree/share/showstopper/experiments/throughput" --plan -- true >output 2>&1 || fail "moved: experiments: $(<output)"
+    "$tree/bin/sslab" throughput --plan -- true >output 2>&1 || fail "moved: sslab: $(<output)"
     grep -q "^run " output || fail "moved: experiments: $(<output)"
     printf '%s\n' 'run one takes 1s' 'main -- true' >plan
     ssfleet run --engine local --nodes a study plan >output 2>&1 || fail "moved: ssfleet: $(<output)"
@@ -227,10 +226,7 @@ export DESTDIR="$scratch/root [1]"
 ! cmake --build "$scratch/own" --target uninstall >"$scratch/log" 2>&1 || fail "uninstalled what was not installed"
 (umask 022 && mkdir -p "$DESTDIR/opt/tree/share")
 chmod 711 "$DESTDIR/opt/tree/share"
-# The manual page of ssreport is generated.
-! grep -qw report_page <(cmake --build "$scratch/own" --target help) ||
-    cmake --build "$scratch/own" --target report_page >"$scratch/log" 2>&1 || fail "$(tail -n 5 "$scratch/log")"
-for part in sdk documents analysis; do
+for part in sdk documents python; do
     (umask 077 && cmake --install "$scratch/own" --component "$part") >"$scratch/log" 2>&1 ||
         fail "$(tail -n 5 "$scratch/log")"
 done
@@ -240,7 +236,7 @@ done
 names "$DESTDIR/opt/tree" >"$scratch/installed"
 names "$scratch/sdk" >"$scratch/expected"
 names "$scratch/documents" >>"$scratch/expected"
-names "$scratch/analysis" >>"$scratch/expected"
+names "$scratch/python" >>"$scratch/expected"
 sort -o "$scratch/expected" "$scratch/expected"
 same "DESTDIR"
 echo mine >"$DESTDIR/opt/tree/share/showstopper/mine"
