@@ -67,13 +67,13 @@ tutorial_is_my_ab_real_runs() { page tutorials/is-my-ab-real.md; } # case
 tutorial_percentile_at_a_load_runs() { page tutorials/p99-at-60-percent.md; } # case
 tutorial_who_shares_badly_runs() { page tutorials/who-shares-badly.md; } # case
 tutorial_another_machine_runs() { page tutorials/another-machine.md; } # case
+tutorial_a_study_of_your_own_runs() { page tutorials/a-study-of-your-own.md; } # case
 tutorial_look_at_a_record_runs() { page tutorials/look-at-a-record.md; } # case
 showstopper_examples_run() { page src/showstopper.1; } # case
 showstopper_limits_examples_run() { page src/showstopper-limits.7; } # case
 showstopper_method_examples_run() { page src/showstopper-method.7; } # case
 showstopper_published_examples_run() { page src/showstopper-published.7; } # case
 showstopper_record_examples_run() { page src/showstopper-record.5; } # case
-showstopper_experiments_examples_run() { page tools/experiments/showstopper-experiments.7; } # case
 showstopper_catalogue_examples_run() { page tools/ssbatch/showstopper-catalogue.5; } # case
 showstopper_plan_examples_run() { page tools/ssbatch/showstopper-plan.5; } # case
 showstopper_trace_examples_run() { page tools/sstrace/showstopper-trace.5; } # case
@@ -86,6 +86,7 @@ ssbatch_examples_run() { page tools/ssbatch/ssbatch.1; } # case
 ssfleet_examples_run() { page tools/ssfleet/ssfleet.1; } # case
 showstopper_fleets_examples_run() { page tools/ssfleet/showstopper-fleets.7; } # case
 ssburn_examples_run() { page tools/ssburn/ssburn.1; } # case
+sslab_examples_run() { page tools/python/sslab.1; } # case
 ssload_examples_run() { page tools/ssload/ssload.1; } # case
 ssprofile_examples_run() { page tools/ssprofile/ssprofile.1; } # case
 showstopper_statistics_examples_run() { page tools/python/showstopper-statistics.7; } # case
