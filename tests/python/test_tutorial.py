@@ -7,7 +7,9 @@ import ast
 import contextlib
 import os
 import re
+import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -80,12 +82,49 @@ def test_lines_of_the_manual_page() -> None:
     assert len(names["record"].samples) == 1200
 
 
+def examples_of(heading: str) -> list[str]:
+    """Return the examples in Python of a section of CONTRIBUTING.md."""
+    section = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition(f"\n## {heading}\n")[2]
+    return re.findall(r"(?ms)^```python\n(.*?)^```$", section.partition("\n## ")[0])
+
+
 @pytest.mark.usefixtures("blocks")
 def test_topic_of_contributing() -> None:
-    [code] = re.findall(r"(?ms)^```python\n(.*?)^```$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"))
+    [code] = examples_of("A topic of reports")
     topic: dict[str, Any] = {"__package__": "showstopper.report.topics", "__name__": "tails"}
     exec(compile(code, "tails.py", "exec"), topic)
     study = Study("study")
     rows = topic["TABLES"]["tails"].rows(study)
     assert len(rows) == 2 and (rows["p99_seconds"] > rows["p50_seconds"]).all()
     assert "99 % of iterations, s" in next(topic["figures"](study))._repr_html_()
+
+
+def test_experiment_of_contributing(tmp_path: Path) -> None:
+    if not (BUILD / "bin/sslab").exists():
+        pytest.skip("left-out: sslab is not built")
+    code, question = examples_of("An experiment")
+    shutil.copytree(ROOT / "tools/python/showstopper", tmp_path / "python/showstopper")
+    os.symlink(ROOT / "tools/experiments", tmp_path / "experiments")
+    lab = tmp_path / "python/showstopper/lab"
+    (lab / "lengths.py").write_text(code)
+    listed = (lab / "__init__.py").read_text()
+    (lab / "__init__.py").write_text(listed.replace("QUESTIONS = {\n", f"QUESTIONS = {{\n{question}"))
+
+    def sslab(*words: str) -> str:
+        call = [sys.executable, "-Xutf8", "-m", "showstopper", "sslab", *words]
+        path = f"{BUILD}/bin:{os.environ['PATH']}"
+        environment = os.environ | {"PATH": path, "PYTHONPATH": str(tmp_path / "python")}
+        return subprocess.run(
+            call, env=environment, cwd=tmp_path, check=True, stdout=subprocess.PIPE, text=True
+        ).stdout
+
+    assert question.split('"')[3] in sslab()
+    plan = sslab("lengths", "--plan", "--taus", "13m,53m", "--rounds", "2", "--load", "1/3")
+    runs = re.findall(r"(?m)^run (\S+) takes 61s .* round=(\d) tau_seconds=(\S+)", plan)
+    assert runs == [
+        (f"serial-{tau}-{number}", str(number), seconds)
+        for number in (1, 2)
+        for tau, seconds in (("13m", "0.013"), ("53m", "0.053"))
+    ]
+    assert plan.count(" -d averageq -D 13m ") == 2 and plan.count(" -l 33.3333333333333% ") == 4
+    assert "lengths-results" in sslab("lengths", "--help")
