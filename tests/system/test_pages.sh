@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Manual pages describe the options of --help and no others, with the same defaults; that of experiments describes each
-# of them, that of catalogues their keys; mandoc accepts the pages, and documents name only existing files.
+# Manual pages describe the options of --help and no others, with the same defaults; that of sslab describes each
+# experiment and their common options, that of catalogues their keys; mandoc accepts the pages, and documents name only existing files.
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
@@ -133,13 +133,26 @@ check_catalogue() {
     done < <(sed -n 's/^\[\(.*\)\]$/\1/p' "$source/tools/experiments/workloads" | tr ' ' '\n')
 }
 
-# check_experiments PAGE: prints one line for each script of tools/experiments that the page lacks.
+# check_experiments PAGE: prints one line for each experiment of sslab, and each program of tools/experiments, that lacks a
+# heading in the page, for each option of most experiments that the page lacks, and for each one that none has.
 check_experiments() {
     local name names
-    names=$(cd "$source/tools/experiments" &&
-        find . services -maxdepth 1 -type f -perm -u+x ! -name '*.sh' | sed 's,^\./,,' | sort)
+    names=$(sslab --help | sed -n '/^Experiments:$/,/^$/s/^  \([a-z]*\) .*/\1/p')
+    [ "$names" ] || echo "sslab --help lists no experiment"
     for name in $names; do
-        sed 's/\\-/-/g' "$1" | grep -qE "^\\.SS ([^ ]+, )*$name(,|\$)" || echo "${1##*/} lacks $name"
+        options_of "sslab $name" | cut -d ' ' -f 1 | sort -u
+    done | sort | uniq -c >"$scratch/shared"
+    paragraphs_of "$1" >"$scratch/page"
+    while read -r name; do
+        grep -qE -e "^[^.:]*$name\\b([^-]|$)" "$scratch/page" || echo "${1##*/} lacks $name"
+    done < <(awk -v count="$(wc -w <<<"$names")" '$1 > count / 2 { print $2 }' "$scratch/shared")
+    for name in line pairs value; do
+        options_of "sslab $name"
+    done | awk '{ print $1 }' | cat - <(awk '{ print $2 }' "$scratch/shared") | sort -u >"$scratch/options"
+    comm -13 "$scratch/options" <(tags_of "$1") | sed "s,\$, is described in ${1##*/}; --help does not list it,"
+    for name in $names line pairs value $(cd "$source/tools/experiments" &&
+        find . services -maxdepth 1 -type f -perm -u+x ! -name '*.sh' | sed 's,^\./,,'); do
+        sed 's/\\-/-/g' "$1" | grep -qxE "\\.SS (sslab )?$name" || echo "${1##*/} lacks $name"
     done
 }
 
@@ -201,7 +214,7 @@ PATH=$bin:$PATH
         check_paths "$source/$document"
     done
     [ ! -x "$1/bin/sslab" ] || check_catalogue "$source/tools/ssbatch/showstopper-catalogue.5" "$1/bin"
-    [ ! -x "$1/bin/ssbatch" ] || check_experiments "$source/tools/experiments/showstopper-experiments.7"
+    [ ! -x "$1/bin/sslab" ] || check_experiments "$source/tools/python/sslab.1"
     while read -r page programs; do
         read -ra commands <<<"$programs"
         # Programs whose libraries are missing are not built.
@@ -222,7 +235,8 @@ PATH=$bin:$PATH
         for command in "${programs[@]}"; do
             check "$command" "$source/$page" "$scratch/defaults"
         done
-        check_tags "$source/$page" "${programs[@]}"
+        # check_experiments does this for the page of sslab, which also describes options of experiments.
+        [ "$page" = tools/python/sslab.1 ] || check_tags "$source/$page" "${programs[@]}"
     done <<'END'
 src/showstopper.1 showstopper
 tools/ssactuate/ssactuate.1 ssactuate
@@ -233,6 +247,7 @@ tools/ssfleet/ssfleet.1 ssfleet
 tools/ssload/ssload.1 ssload
 tools/ssplatform/showstopper-platform.1 showstopper-platform
 tools/ssprofile/ssprofile.1 ssprofile:measure ssprofile:compare ssprofile:calibrate ssprofile:predict ssprofile:verify ssprofile:sweep ssprofile:portability
+tools/python/sslab.1 sslab:line sslab:pairs sslab:value
 tools/python/ssreport.1 ssreport
 tools/ssrequest/ssrequest.1 ssrequest
 tools/sssim/sssim.1 sssim sssim:queue sssim:fleet
