@@ -108,7 +108,8 @@ def test_experiment_of_contributing(tmp_path: Path) -> None:
     lab = tmp_path / "python/showstopper/lab"
     (lab / "lengths.py").write_text(code)
     listed = (lab / "__init__.py").read_text()
-    (lab / "__init__.py").write_text(listed.replace("QUESTIONS = {\n", f"QUESTIONS = {{\n{question}"))
+    listed = listed.replace("QUESTIONS = {\n", f"QUESTIONS = {{\n{question}")
+    (lab / "__init__.py").write_text(listed)
 
     def sslab(*words: str) -> str:
         call = [sys.executable, "-Xutf8", "-m", "showstopper", "sslab", *words]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The study of the tutorial a-study-of-your-own.md, which readers copy, needs nothing but showstopper, ssbatch and ssreport.
+# The study of the tutorial a-study-of-your-own.md, which readers copy, needs only showstopper, ssbatch and ssreport.
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
