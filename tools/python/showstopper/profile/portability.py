@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from .. import units
-from ..contents import read_file
+from ..contents import has_file, read_file
 from ..outputs import Folder, OutputError, make_folders
 from ..text import UserError, reason, say, tell
 from . import plan
@@ -258,7 +258,7 @@ def _targets(output: str) -> dict[str, str]:
 
 def _remove_results(output: str) -> None:
     """Remove the results of an earlier call. Other files in the folder are not ours."""
-    if not os.path.exists(f"{output}/compare/compare.json"):
+    if not has_file(output, "compare/compare.json"):
         return
     folders = [*_targets(output), "compare"]
     with Folder(output) as results, Folder(f"{output}/text") as texts:
@@ -327,9 +327,10 @@ def _conclude(output: str, sentence: str) -> None:
 
 def _is_own_folder(output: str) -> bool:
     """Return whether an earlier call has written results there, or was interrupted before."""
-    made = (f"{output}/compare/compare.json", f"{output}/text/compare.txt")
-    if not os.path.isdir(output) or all(map(os.path.exists, made)):
-        return os.path.isdir(output)
+    if not os.path.isdir(output):
+        return False
+    if all(has_file(output, name) for name in ("compare/compare.json", "text/compare.txt")):
+        return True
     return not {*os.listdir(output)} - {"compare.new", "compare.new.txt", "compare.log"}
 
 
@@ -340,7 +341,7 @@ def _two_machines(request: argparse.Namespace, ssprofile: Command) -> int:
     words, output = request.words, request.output
     if len(words) < 2:
         raise UserError(f"{words[0]}: name a target, too, or demo: see --help")
-    if os.path.exists(f"{output}/.study"):
+    if has_file(output, ".study"):
         raise UserError(f"{output} holds a demo; choose another --output")
     if os.path.exists(output) and not _is_own_folder(output):
         raise UserError(f"{output} is not a folder of this experiment; choose another --output")
@@ -392,7 +393,7 @@ def _say_step(name: str, runs: int, seconds: float) -> None:
 
 
 def _verify(request: argparse.Namespace, ssprofile: Command, settings: Settings) -> int:
-    if not os.path.exists(f"{request.output}/compare/compare.json"):
+    if not has_file(request.output, "compare/compare.json"):
         why = "has no result of a demo: call ssprofile portability demo first"
         raise UserError(f"{request.output} {why}")
     if request.dry_run:
