@@ -15,7 +15,7 @@
     next
 }
 usage == "read" { usage = "over" }
-/^(Commands|Classes|Experiments):$/ { list = 1; next }
+/^(Commands|Classes|Experiments|For a plan of your own, by ssbatch):$/ { list = 1; next }
 list && /^  [a-z]+ / { add($1); next }
 list && !/^   / { list = 0 }
 

@@ -41,7 +41,7 @@ usage == "read" && /^(Usage:|      )/ {
     next
 }
 usage == "read" { usage = "over" }
-/^(Commands|Classes|Experiments):$/ { finish(); list = "commands"; next }
+/^(Commands|Classes|Experiments|For a plan of your own, by ssbatch):$/ { finish(); list = "commands"; next }
 /^Formats:$/ { finish(); list = "formats"; next }
 list != "" && /^  [a-z0-9-]+ / {
     if (list == "commands") add_command($1)
