@@ -169,7 +169,7 @@ study() {
     local iteration_line='iteration = iteration [0-9]+ ([0-9.]+) ms'
     printf '%s\n' '[front]' "command = ${front_words[*]}" "$iteration_line" '[back]' "command = ${back_words[*]}" \
         "$iteration_line" >"$folder/catalogue"
-    "$source/tools/experiments/interference" --bin "$build/bin" --catalogue "$folder/catalogue" --pairs front:back --alone \
+    "$build/bin/sslab" interference --bin "$build/bin" --catalogue "$folder/catalogue" --pairs front:back --alone \
         --placements per-core,free --levels 90%:10%:20% --hold "$step" --edge "$(awk "BEGIN { print $step / 10 }")" \
         --warmup 2 --rounds "$repeats" --foreground-instances 1 --output "$folder/study" >"$folder/err" 2>&1 ||
         fail "the study failed: $(tail -n 1 "$folder/err")"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from showstopper.lab import pairs, places, plan
+from showstopper.lab import methods, pairs, places, plan
 from showstopper.lab.words import print_lines, print_pairs, print_values
 from showstopper.text import UserError
 
@@ -87,6 +87,16 @@ def test_a_workload_that_is_missing_may_be_planned(capsys: Capture, tmp_path: Pa
     assert printed.out == "--repeat -- no-such-program\n"
     assert "lacks cannot run here: no no-such-program" in printed.err
     assert "Warning: lacks is unfit: it sleeps" in printed.err
+
+
+def test_a_plan_for_cpulimit_does_not_require_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    methods._cpulimit_knows_parts.cache_clear()
+    monkeypatch.setenv("PATH", "/none")
+    print_lines(plan.split("own --define true --method cpulimit"))
+    assert "cpulimit -q" in capsys.readouterr().out
+    methods._cpulimit_knows_parts.cache_clear()
 
 
 def test_the_load_of_one_instance_is_found_in_a_study(capsys: Capture, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ workload_names_are_listed() { # case
     prints "Warning: dacapo/h2 takes 60s to warm up, longer than --warmup"
 }
 
-# tests/unit/ssbatch/test_batch_catalogue.c has the other ones.
+# tests/python/test_lab_catalogue.py has the other ones.
 invalid_catalogues_are_refused() { # case
     need_built ssbatch
     write_catalogue '[first]' 'command = true' 'comand = true' >"$scratch/name"
@@ -99,25 +99,6 @@ invalid_catalogues_are_refused() { # case
     refuses "$scratch/catalogue:2: command: the quote ' at column 7 is not closed" throughput --methods 1cdc \
         --targets 50 --catalogue "$(write_catalogue '[quote]' "command = sh -c 'true")" --workload serial --output quote
     [ ! -e "$scratch/quote" ] || fail "a run was started"
-}
-
-# The first file of the search path that defines a name wins.
-the_first_catalogue_that_defines_a_name_wins() { # case
-    need_built ssbatch
-    local name
-    mkdir -p "$scratch/home/.config/showstopper"
-    printf '[%s]\nneeds = %s\ncommand = true\n' user no-user env no-user given no-user \
-        >"$scratch/home/.config/showstopper/workloads"
-    printf '[%s]\nneeds = %s\ncommand = true\n' env no-env given no-env >"$scratch/env"
-    printf '[%s]\nneeds = %s\ncommand = true\n' given no-given serial no-given >"$scratch/given"
-    printf '[late]\nneeds = no-late\ncommand = true\n[given]\ncommand = true\n' >"$scratch/late"
-    SHOWSTOPPER_CATALOGUE=$scratch/env experiment accuracy --catalogue "$scratch/given" \
-        --catalogue "$scratch/late" --list-workloads
-    for name in user env given late; do
-        prints "$name +missing +no no-$name"
-    done
-    prints "serial +missing +no no-given"
-    prints "blocking +ready"
 }
 
 # The shipped expressions match every iteration in the recorded output of harnesses, including the one marked PASSED,

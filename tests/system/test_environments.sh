@@ -12,7 +12,7 @@ export SHOWSTOPPER_PLACES=$scratch/places
 
 # call OPTION...: runs interference with a timeout that suits containers.
 call() {
-    (cd "$scratch" && exec timeout "$patience" "$experiments/interference" "${options[@]}" "$@") >"$output" 2>&1
+    (cd "$scratch" && exec timeout "$patience" "$bin/sslab" interference "${options[@]}" "$@") >"$output" 2>&1
 }
 
 # figure FILE NAME
@@ -174,7 +174,7 @@ both_count() {
 
 # begin_study OPTION...: starts a study and sets `study` to its pid once both sides run.
 begin_study() {
-    (cd "$scratch" && exec "$experiments/interference" "${options[@]}" "$@") >"$output" 2>&1 &
+    (cd "$scratch" && exec "$bin/sslab" interference "${options[@]}" "$@") >"$output" 2>&1 &
     study=$!
     await both_record
 }
@@ -251,7 +251,7 @@ unavailable_environments_are_refused() { # case
         return
     fi
     # shellcheck disable=SC2016 # the inner shell expands it
-    unshare -m sh -c 'umount -R -l /sys/fs/cgroup && exec "$@"' sh "$experiments/interference" \
+    unshare -m sh -c 'umount -R -l /sys/fs/cgroup && exec "$@"' sh "$bin/sslab" interference \
         "${options[@]}" --dry-run "${one_cpu[@]}" --placements sets,quota --environment none,lxc >"$output" 2>&1 ||
         fail "without groups: status $?"
     grep -q '^skipped: placement=quota: no hierarchy of control groups has the controller cpu$' "$output" ||

@@ -133,7 +133,7 @@ the_acceleration_is_found_without_its_file() { # case
 
 # experiment OPTION...: runs interference in guests.
 experiment() {
-    timeout "$patience" "$experiments/interference" "${options[@]}" --sets 0/1 --environment kvm "$@" \
+    timeout "$patience" "$bin/sslab" interference "${options[@]}" --sets 0/1 --environment kvm "$@" \
         >"$output" 2>&1 ||
         grep -q "' has passed" "$output" || fail "$*: status $?"
 }
@@ -141,9 +141,9 @@ experiment() {
 # plans_nothing OPTION...: fails unless no run is possible.
 plans_nothing() {
     need_built ssbatch
-    ! "$experiments/interference" "${options[@]}" --sets 0/1 --environment kvm --dry-run "$@" >"$output" 2>&1 ||
+    ! "$bin/sslab" interference "${options[@]}" --sets 0/1 --environment kvm --dry-run "$@" >"$output" 2>&1 ||
         fail "$*: a run is possible"
-    says "interference: no run is possible here.*" || fail "$*: unexpected failure"
+    says "sslab interference: no run is possible here.*" || fail "$*: unexpected failure"
 }
 
 unsupported_guest_options_are_named() { # case
