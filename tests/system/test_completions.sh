@@ -43,7 +43,6 @@ sssim que\t --arr\t pois\t | <queue><--arrival><poisson>
 sssim --smt-f\t ran\t | <--smt-fill><random>
 ssfleet run --engine para\t | <run><--engine><parallel>
 ssfleet replay --engine=loc\t --assign ha\t | <replay><--engine=local><--assign><hash>
-sslab line --check-workloads serial,fork\t | <line><--check-workloads><serial,forking>
 ssactuate ru\t pi\tfr\t | <run><pin=free>
 ssactuate run pin=free -- /bin/ech\t | <run><pin=free><--></bin/echo>
 sstrace --from google-201\t1\t | <--from><google-2011>

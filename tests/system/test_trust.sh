@@ -585,14 +585,14 @@ catalogues_of_another_user_are_refused() { # case
     mkdir -p "$theirs/.config/showstopper"
     printf '[mine]\ncommand = touch %s/theirs\n' "$PWD" >"$theirs/.config/showstopper/workloads"
     chown -R "$mallory" "$theirs/.config"
-    refuses 125 "workloads belongs to nobody" env HOME="$theirs" sslab line --list-workloads
+    refuses 125 "showstopper belongs to nobody" env HOME="$theirs" sslab line --list-workloads
     # A file of root that the user has moved there, or a link to one.
     chown 0 "$theirs/.config/showstopper/workloads"
-    refuses 125 "workloads: its folder belongs to nobody" env HOME="$theirs" sslab line --list-workloads
+    refuses 125 "showstopper belongs to nobody" env HOME="$theirs" sslab line --list-workloads
     mv "$theirs/.config/showstopper/workloads" "$folder/workloads"
     ln -s "$folder/workloads" "$theirs/.config/showstopper/workloads"
     chown -h "$mallory" "$theirs/.config/showstopper/workloads"
-    refuses 125 "workloads is a link of nobody" env HOME="$theirs" sslab line --list-workloads
+    refuses 125 "showstopper belongs to nobody" env HOME="$theirs" sslab line --list-workloads
     rm "$theirs/.config/showstopper/workloads"
     mv "$folder/workloads" "$theirs/.config/showstopper"
     chown 0 "$theirs/.config/showstopper"
@@ -774,9 +774,9 @@ values_of_another_users_study_are_refused() { # case
     echo one 0.5 >study/.study/values
     expect 0 "${words[@]}"
     chown "$mallory" study/.study/values
-    refuses 125 "--one: study/.study/values belongs to nobody" "${words[@]}"
+    refuses 125 "study/.study/values belongs to nobody" "${words[@]}"
     chown "$mallory" study/.study
-    refuses 125 "--one: study/.study belongs to nobody" "${words[@]}"
+    refuses 125 "study/.study belongs to nobody" "${words[@]}"
     chown 0 study/.study
     rm study/.study/values
     mkfifo study/.study/values
