@@ -53,11 +53,12 @@ class Parser(options.Parser):
     def __init__(
         self, name: str, about: str | None, defaults: Mapping[str, str], quick: Mapping[str, str],
         usage: str = "[OPTION]... [-- COMMAND [ARGUMENT]...]", notes: str = "",
-        operands: Sequence[str] = (),
+        operands: Sequence[str] = (), instead: str = "",
     ) -> None:  # fmt: skip
         """
         notes     printed at the end of --help
         operands  words of which one may be given; it becomes the option `operand`
+        instead   what to use instead of a command after --, if the experiment has none
         """
         end = f"{notes}\n\n{EPILOGUE}" if notes else EPILOGUE
         program = f"sslab {name}"
@@ -66,6 +67,7 @@ class Parser(options.Parser):
         self._initial = {**_COMMON, **defaults}
         self._quick = quick
         self._operands = operands
+        self._instead = instead
         self._kinds: dict[str, Kind] = {}
         self._group: Any = self
         self.add_argument("--version", action="version", version=f"sslab {__version__}",
@@ -114,6 +116,8 @@ class Parser(options.Parser):
         command = [*words[at + 1 :]]
         if not command and "--" in words:
             raise UserError("-- requires a command: see --help")
+        if command and self._instead:
+            raise UserError(f"unexpected command: {self._instead}, see --help")
         found = vars(self.parse(words[:at]))
         found["operand"] = self._operand(found.pop("words"))
         given = {name: value for name, value in found.items() if value is not None}
@@ -128,8 +132,8 @@ class Parser(options.Parser):
     def _operand(self, words: Sequence[str]) -> str | None:
         if not words or (len(words) == 1 and words[0] in self._operands):
             return words[0] if words else None
-        use = f"use one of {', '.join(self._operands)}"
-        use = use if self._operands else "a command belongs after --"
+        use = self._instead or "a command belongs after --"
+        use = f"use one of {', '.join(self._operands)}" if self._operands else use
         raise UserError(f"{show(words[-1])}: unexpected argument: {use}, see --help")
 
     def _presets(self, given: Mapping[str, Any]) -> dict[str, str]:
@@ -180,14 +184,21 @@ def _published(study: str) -> dict[str, str]:
 # Groups of options
 
 
-def add_study(parser: Parser) -> None:
-    """Add the options of all studies."""
+def add_folders(parser: Parser) -> None:
+    """Add the options of all experiments."""
     add = parser.add
     parser.begin("study")
     add(("-o", "--output"), "DIR", about="folder for all results; default: DEFAULT")
     add("--ram", "DIR", about="folder on a RAM disk, for temporary data of runs; default: DEFAULT. "
         "TMPDIR is a new folder in it, and {scratch} in the command a folder in TMPDIR for each "
         "instance")
+    add("--bin", "DIR", about="folder of the programs; default: that of sslab, otherwise PATH")
+
+
+def add_study(parser: Parser) -> None:
+    """Add the options of all studies."""
+    add = parser.add
+    add_folders(parser)
     add("--others", "LOAD", values.load, "warn if other processes use more of the machine, before "
         "the study or during a run; default: DEFAULT")
     add("--quiet-below", "LOAD", values.load, "before each run, wait until other processes use at "
@@ -195,7 +206,6 @@ def add_study(parser: Parser) -> None:
         "up to --retries times")
     add("--retries", "N", values.whole, "try a run that fails again, up to N times, or with "
         "--quiet-below one that was disturbed, at least once; default: DEFAULT")
-    add("--bin", "DIR", about="folder of the programs; default: that of sslab, otherwise PATH")
     add_preview(parser)
 
 
