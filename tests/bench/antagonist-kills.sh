@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Kills processes of tools/experiments/antagonist at random moments while suspects are throttled. No suspect may be left
+# Kills processes of sslab antagonist at random moments while suspects are throttled. No suspect may be left
 # stopped if one process of each run of showstopper survives.
 
 usage() {
@@ -62,7 +62,7 @@ start_suspect() {
 }
 
 start_experiment() {
-    ANTAGONIST_KILLS=$folder "$source/tools/experiments/antagonist" "${asked[@]}" --ram "$folder/ram" --output study >out 2>&1 &
+    ANTAGONIST_KILLS=$folder sslab antagonist "${asked[@]}" --ram "$folder/ram" --output study >out 2>&1 &
     experiment=$!
 }
 

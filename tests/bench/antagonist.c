@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Simulates studies of tools/experiments/antagonist, of 8 suspects with noise of 5 % a second, and
+ * Simulates studies of sslab antagonist, of 8 suspects with noise of 5 % a second, and
  * prints them as CSV, for antagonist.py. In 5 % of the studies sssim simulates the throttles.
  */
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests of tools/experiments/antagonist and ssantagonist.
+# Tests of sslab antagonist and ssantagonist.
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
@@ -166,16 +166,14 @@ suspects_are_printed_with_their_start() { # case
     refuses 'another process has its pid' --victim true --suspects "$pid@1" --names x
 }
 
-# Data and programs of an installation without the component that has the Python package.
+# Programs of an installation without the component that has the Python package.
 a_missing_python_package_is_reported_at_once() { # case
-    mkdir -p lone/bin lone/share/showstopper
+    mkdir -p lone/bin
     cp "$build"/bin/{showstopper,ssantagonist,ssbatch,ssrequest} lone/bin
-    cp -r "$source"/tools/{experiments,folders.sh} lone/share/showstopper
     start sleep 1000
     expect 125 lone/bin/ssantagonist answer --victim true --suspects "$pid" study
     says err "/lone/libexec/showstopper/analysis is missing: install "
-    PATH=$PWD/lone/bin:/usr/bin:/bin lone/share/showstopper/experiments/antagonist --victim true \
-        --suspects "$pid" >out 2>err && fail "the experiment begins"
+    expect 125 sslab antagonist --bin lone/bin --victim true --suspects "$pid"
     { [ "$(wc -l <err)" -eq 1 ] && grep -q ' is missing: install ' err; } || fail "$(cat err)"
     [ ! -e antagonist-results ] || fail "a folder was left"
 }
@@ -328,7 +326,7 @@ a_study_without_an_estimate_fails() { # case
     need_built reports
     write_idle_ssbatch
     start sleep 1000
-    expect 1 "$source/tools/experiments/antagonist" --bin "$PWD/idle" --victim true --suspects "$pid" --json answer.json
+    expect 1 sslab antagonist --bin "$PWD/idle" --victim true --suspects "$pid" --json answer.json
     [[ $(head -n 1 out) = 'The question is not answered: too few slots '* ]] || fail "$(cat out)"
     grep -q '^Results: ' err || fail "no results: $(cat err)"
     grep -q '"complete": false' answer.json || fail "$(cat answer.json)"
@@ -435,7 +433,7 @@ victim_without_figures_is_reported_at_once() { # case
 # refuses_call MESSAGE OPTION...: fails unless the experiment refuses this at once, with one line besides a warning that
 # the victim's processes are unknown.
 refuses_call() {
-    expect 125 "$source/tools/experiments/antagonist" --bin "$build/bin" "${@:2}"
+    expect 125 sslab antagonist "${@:2}"
     { [ "$(grep -vc '^ssantagonist: warning: the processes' err)" -eq 1 ] && grep -qF -- "$1" err; } ||
         fail "${*:2}: $(cat err)"
     [ ! -e antagonist-results ] || fail "${*:2}: a folder was left"
@@ -445,15 +443,15 @@ invalid_options_are_refused_before_anything_starts() { # case
     need_built reports
     start sleep 1000
     echo 'took 1 s' >log
-    refuses_call "antagonist: sleep: unexpected argument: name the service with --victim" sleep
-    refuses_call "antagonist: --victim: /none.log: neither a URL nor a file" --victim /none.log --suspects "$pid"
-    refuses_call "antagonist: --victim: ./log: a log requires --iteration" --victim ./log --suspects "$pid"
-    refuses_call "antagonist: --victim: nobench 3: neither a URL nor a file, and nobench is not in PATH" \
+    refuses_call "sslab antagonist: sleep: unexpected argument: name the service with --victim" sleep
+    refuses_call "sslab antagonist: --victim: /none.log: neither a URL nor a file" --victim /none.log --suspects "$pid"
+    refuses_call "sslab antagonist: --victim: ./log: a log requires --iteration" --victim ./log --suspects "$pid"
+    refuses_call "sslab antagonist: --victim: nobench 3: neither a URL nor a file, and nobench is not in PATH" \
         --victim 'nobench 3' --suspects "$pid"
-    refuses_call "antagonist: --json: none/answer.json cannot be written" \
+    refuses_call "sslab antagonist: --json: none/answer.json cannot be written" \
         --victim true --suspects "$pid" --json none/answer.json
-    refuses_call "antagonist: --json: $PWD cannot be written" --victim true --suspects "$pid" --json "$PWD"
-    refuses_call "antagonist: --victim: nobench: neither" \
+    refuses_call "sslab antagonist: --json: $PWD cannot be written" --victim true --suspects "$pid" --json "$PWD"
+    refuses_call "sslab antagonist: --victim: nobench: neither" \
         --victim nobench --suspects "$pid" --json antagonist-results/answer.json
     # Suspects are checked before requests are sent, and an invalid plan is not carried out.
     refuses_call "--suspects: 'sleep' is not a whole number" --victim http://127.0.0.1:2/ --suspects sleep
@@ -510,11 +508,11 @@ a_study_reports_whether_suspects_slow_the_victim() { # case
     need_built reports
     write_program bench '#!/bin/sh' 'sleep 0.02' 'echo "rate 100.$$"'
     start_sleeper
-    local one=$pid experiment=$source/tools/experiments/antagonist slot status
-    ! "$experiment" --bin "$build/bin" --victim http://127.0.0.1:2/ --suspects "$one" >out 2>err || fail "a dead URL is accepted"
-    grep -q '^antagonist: --victim: http://127.0.0.1:2/: requests fail; to see why, call: ssrequest ' err || fail "$(cat err)"
+    local one=$pid slot status
+    ! sslab antagonist --victim http://127.0.0.1:2/ --suspects "$one" >out 2>err || fail "a dead URL is accepted"
+    grep -q '^sslab antagonist: --victim: http://127.0.0.1:2/: requests fail; to see why, call: ssrequest ' err || fail "$(cat err)"
     [ ! -e antagonist-results ] || fail "a folder was left"
-    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one" --slot 200m --plan >plan
+    sslab antagonist --victim ./bench --suspects "$one" --slot 200m --plan >plan
     grep -q '^run look takes ' plan || fail "plan: $(cat plan)"
     ! grep -q '^run together' plan || fail "plan of runs that depend on results: $(cat plan)"
     start_worker 5000
@@ -522,7 +520,7 @@ a_study_reports_whether_suspects_slow_the_victim() { # case
     for slot in 200m 1s 5s; do
         status=0
         rm -rf antagonist-results
-        "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot "$slot" \
+        sslab antagonist --victim ./bench --suspects "$one,$pid" --slot "$slot" \
             --json answer.json >out 2>err || status=$?
         grep -q 'varies by .* use --slot' err || break
     done
@@ -541,7 +539,7 @@ a_study_reports_whether_suspects_slow_the_victim() { # case
     grep -q '^  "schema": 1,$' answer.json || fail "$(cat answer.json)"
     grep -q '<title>Who is hurting me?</title>' antagonist-results/report/report.html || fail "no page"
     # The repeated call has nothing left to do, and its suspects need not exist.
-    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot "$slot" >again 2>err ||
+    sslab antagonist --victim ./bench --suspects "$one,$pid" --slot "$slot" >again 2>err ||
         [ $? -eq "$status" ] || fail "$(cat err)"
     cmp out again || fail "the answer differs"
     ! grep -q 'run 1 of' err || fail "the study ran again: $(cat err)"
@@ -561,7 +559,7 @@ a_suspect_whose_blocks_lose_30_percent_is_set_aside() { # case
     for slot in 600m 2s; do
         status=0
         rm -rf antagonist-results
-        "$source/tools/experiments/antagonist" --bin "$build/bin" --victim ./bench --suspects "$needed,$pid" \
+        sslab antagonist --victim ./bench --suspects "$needed,$pid" \
             --depth 50% --slot "$slot" --seed 44 >out 2>err || status=$?
         grep -q 'varies by .* use --slot' err || break
     done
