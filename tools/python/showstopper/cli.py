@@ -507,6 +507,8 @@ def _run_antagonist(words: Sequence[str], prepare: Prepare) -> int:
 
 def _check_packages(words: Sequence[str], prepare: Prepare) -> int:
     """Fail if a package is missing, for experiments that decide between runs."""
+    from .installation import find_missing
+
     if advice := find_missing():
         raise UserError(advice)
     return 0
@@ -673,27 +675,10 @@ def _prepare_libraries() -> None:
         children.set_own("MPLCONFIGDIR", find_folder() or make_temporary())
 
 
-NEEDED = ("numpy", "pandas", "scipy", "matplotlib", "jinja2")
-
-
-def find_missing() -> str:
-    """Return which packages to install; '' if none is missing. To import them would take 0.4 s."""
-    from importlib.util import find_spec
-    from pathlib import Path
-
-    missing = [name for name in NEEDED if not find_spec(name)]
-    if not missing:
-        return ""
-    lacks = f"{sys.executable} lacks {', '.join(missing)}"
-    if any(Path(__file__).parents[1].glob("showstopper-*.dist-info")):  # pip has installed us
-        return f"{lacks}: install showstopper[analysis]"
-    packages = " ".join(f"python3-{name}" for name in missing)
-    more = "or choose another Python with -DSHOWSTOPPER_PYTHON of cmake"
-    return f"{lacks}: install {packages}, {more}"
-
-
 def _explain(error: Exception) -> str:
     """Return what to do about an error that no program expects."""
+    from .installation import find_missing
+
     if isinstance(error, MemoryError):
         return "out of memory"
     if isinstance(error, ImportError) and (advice := find_missing()):
