@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Simulates studies of tools/experiments/duet and prints them as CSV, for duet.py. */
+/* Simulates studies of sslab duet and prints them as CSV, for duet.py. */
 
 #include <limits.h>
 #include <math.h>

@@ -58,7 +58,7 @@ keep_settings() {
 # would otherwise wait for its end.
 experiment() {
     local status=0
-    "$source/tools/experiments/$1" --bin "$build/bin" --output "$2" "${@:3}" >"$folder/output" 2>&1 &
+    sslab "$1" --output "$2" "${@:3}" >"$folder/output" 2>&1 &
     started+=($!)
     wait "${started[-1]}" || status=$?
     unset 'started[-1]' # its pid may be reused

@@ -43,6 +43,8 @@ lab.options
 lab.study
 lab.carry
 lab.results
+lab.blocks
+lab.halves
 lab.places lab.services
 lab.knobs
 cli

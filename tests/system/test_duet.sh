@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests of tools/experiments/duet. In most cases a stand-in for showstopper writes records without running anything;
+# Tests of sslab duet; test_lab_duet.py has those of its plans. In most cases a stand-in for showstopper writes records without running anything;
 # see experiments.sh.
 
 # shellcheck source=harness.sh
@@ -88,7 +88,7 @@ a_duet_continues_after_failed_runs() { # case
     stand_in
     local work=(--a 'work 100' --b 'work 90' --fail-above 2% --at-most 300s --output results) answer
     duet 125 "${work[@]}"
-    grep -q '^duet: some runs failed' "$output" || fail "the failure is not reported"
+    grep -q '^sslab duet: some runs failed' "$output" || fail "the failure is not reported"
     touch "$scratch/repaired"
     duet 1 "${work[@]}"
     answer=$(head -n 1 "$scratch/results/answer.txt")
@@ -105,6 +105,26 @@ a_duet_continues_after_failed_runs() { # case
     [ "$(wc -l <"$scratch/carried-out")" -eq 80 ] || fail "a finished study was continued"
     duet 125 "${work[@]/2%/3%}"
     grep -q 'refused: it is done' "$output" || fail "another limit is accepted for the same runs"
+}
+
+# The signal comes in a run of a block that was added.
+a_duet_continues_in_the_middle_of_a_block() { # case
+    patience=800
+    stand_in
+    touch "$scratch/repaired"
+    local work=(--a 'work 1000' --b 'work 1000' --until 1% --at-most 300s --output results) status=0
+    # shellcheck disable=SC2016 # for the stand-in
+    sed -i '/^count=/a [ "$run" != "ab 12 2" ] || [ -e "$scratch/ended" ] || { touch "$scratch/ended"; kill "$(<"$scratch/pid")"; exec sleep 1000; }' \
+        "$scratch/bin/showstopper"
+    "$bin/sslab" duet "${options[@]}" "${work[@]}" >"$output" 2>&1 &
+    echo $! >pid
+    wait $! || status=$?
+    [ "$status" -eq 143 ] || fail "status $status instead of that of SIGTERM"
+    prints "sslab duet: interrupted; the same call continues"
+    nothing_is_left
+    duet 0 "${work[@]}"
+    [ "$(sort carried-out | uniq -d)" = "ab 12 2" ] || fail "other runs than the ended one are repeated"
+    grep -q '"decision": "' results/answer.json || fail "no answer"
 }
 
 # Without a limit, blocks are added until the interval is narrow enough. One block has a run without iterations.
@@ -127,17 +147,8 @@ a_duet_ends_when_no_run_has_a_figure_any_more() { # case
     # shellcheck disable=SC2016 # for the stand-in
     sed -i '/^count=/a read -r _ number _ <<<"$run"; [ "$number" -le 10 ] || count=0' "$scratch/bin/showstopper"
     duet 125 --a 'work 1000' --b 'work 1000' --until 0.01% --output results
-    prints "duet: the last five blocks of A and B have no figure: .*"
+    prints "sslab duet: the last five blocks of A and B have no figure: .*"
     [ "$(wc -l <"$scratch/carried-out")" -eq 100 ] || fail "runs: $(wc -l <"$scratch/carried-out")"
-}
-
-studies_without_a_time_limit_say_so() { # case
-    experiment duet --dry-run --a 'sleep 1' --b 'sleep 1' --until 1%
-    prints "No time limit: this study lasts until the interval is as narrow as --until. To limit it, add --at-most"
-    experiment duet --dry-run --a 'sleep 1' --b 'sleep 1' --fail-above 1%
-    prints "No time limit: this study never ends if the difference is just that of --fail-above. To limit it, add --at-most"
-    experiment duet --dry-run --a 'sleep 1' --b 'sleep 1' --fail-above 1% --at-most 15M
-    ! grep -q '^No time limit' "$output" || fail "a study with a time limit is said to have none"
 }
 
 # The unit of comparison is a pair of processes. Iterations right after a switch or across one do not count.
@@ -219,21 +230,6 @@ cpus_that_slow_each_other_are_refused() { # case
     PATH=$scratch/bin:$PATH duet 125 "${work[@]}" --output wide --force
     grep -q '^ssbatch: aa-1-1: failed' "$output" || fail "--force does not begin the study"
     refuses "--order beside requires at least two CPUs" duet "${work[@]}" --on "$one"
-}
-
-# With one chip, the places are different cores; an odd core is left out.
-side_by_side_commands_get_one_core_each() { # case
-    mkdir "$scratch/fake"
-    printf '#!/bin/sh\n[ "$*" != "--sets per-core" ] || exec echo 0,3/1,4\necho "there is only one chip"; exit 1\n' \
-        >"$scratch/fake/showstopper-platform"
-    printf '#!/bin/sh\n[ "$*" != "--program duet --option on --value cpus -- 0-5" ] || exec echo 6\nexec %q/bin/ssbatch "$@"\n' \
-        "$build" >"$scratch/fake/ssbatch"
-    chmod +x "$scratch/fake/"*
-    ln -s "$build/bin/showstopper" "$scratch/fake"
-    options=(--bin "$scratch/fake")
-    experiment duet --plan --order beside --on 0-5 --a 'sleep 1' --b 'sleep 1'
-    [ "$(grep -o -e '--cpus [0-9,\]*' "$output" | sort | uniq -c | paste -sd ' ' | tr -s ' ')" = \
-        " 40 --cpus 0\\,3 40 --cpus 1\\,4" ] || fail "other places"
 }
 
 # Two blocks suffice to show that iterations are longer than runs.
@@ -371,84 +367,12 @@ a_background_load_runs_while_each_command_runs() { # case
     [ "$(grep -c '/aa-1-1-[ab]/\(program\|background\),' "$output")" -eq 2 ] || fail "expected two records"
 }
 
-# Each of two blocks has another order; paddings differ between runs.
-orders_are_balanced_and_paddings_differ() { # case
-    experiment duet --plan --a 'sleep 1' --b 'sleep 2'
-    ! sed -n 's/^run a[ab]-\([0-9]*\)-1-\([ab]\) .*/\2/p' "$output" | paste -d '\0' - - | grep -qx 'aa\|bb' ||
-        fail "two blocks have the same order"
-    sed -n 's/^run a[ab]-\([0-9]*\)-1-\([ab]\) .*/\2/p' "$output" | paste -d '\0' - - | sort -u | grep -c . |
-        grep -qx 2 || fail "the order of blocks is not random"
-    [ "$(sed -n 's/^main program .* \([0-9]*\) sleep [12]$/\1/p' "$output" | sort -u | wc -l)" -gt 70 ] ||
-        fail "paddings repeat"
-    [ "$(sed -n 's/^main program .* \([0-9]*\) sleep [12]$/\1/p' "$output" | sort -n | tail -n 1)" -le 4095 ] ||
-        fail "a padding is too long"
-}
-
-a_missing_python_package_is_reported_at_once() { # case
-    local status=0
-    mkdir -p "$scratch/lone/bin"
-    cp "$build"/bin/{showstopper,ssbatch,ssreport} "$scratch/lone/bin"
-    ln -s "$build/share" "$scratch/lone/share"
-    "$experiments/duet" --bin "$scratch/lone/bin" --a true --b true --output "$scratch/lone/results" >"$scratch/out" \
-        2>"$scratch/err" || status=$?
-    { [ "$status" -eq 125 ] && [ "$(wc -l <"$scratch/err")" -eq 1 ] && [ ! -e "$scratch/lone/results" ]; } ||
-        fail "status $status: $(cat "$scratch/err")"
-    grep -q '^duet: .*/lone/libexec/showstopper/analysis is missing: install ' "$scratch/err" || fail "$(cat "$scratch/err")"
-}
-
-invalid_options_are_refused() { # case
-    local url=http://localhost:9/ # nothing listens there
-    refuses "--a and --b are required" duet --a 'sleep 1'
-    refuses "--metric: http: not one of throughput time URL" duet --a x --b y --metric http
-    refuses "--metric: URL: use the URL itself" duet --a x --b y --metric URL
-    refuses "--response throughput requires --closed" duet --a x --b y --metric "$url" \
-        --response throughput
-    refuses "--response p95: a run has 125 requests, and a percentile needs 200" duet --a x --b y \
-        --metric "$url" --response p95 --rate 50
-    refuses "--rate cannot be combined with --closed" duet --a x --b y --metric "$url" --rate 5 --closed 1
-    refuses "--rate: 0: a number of requests per second" duet --a x --b y --metric "$url" --rate 0
-    refuses "--closed: 'none' is not a whole number" duet --a x --b y --metric "$url" --closed none
-    refuses "--response: most: not one of mean p50" duet --a x --b y --metric "$url" --response most
-    refuses "--rate has no effect without a URL" duet --a x --b y --rate 5
-    refuses "--iteration has no effect with a URL" duet --a x --b y --metric "$url" --iteration x
-    refuses "--order alternate: A and B run at the same time, each on a port of its own: use {port} for it" \
-        duet --a x --b y --metric "$url" --order alternate
-    refuses "--seconds: must be at least 1.5 s with --order alternate and services" duet --a 'x {port}' --b 'y {port}' \
-        --metric "http://localhost:{port}/" --order alternate --seconds 1s
-    refuses "--response p95: a turn has 103 requests, and a percentile needs 200" duet --a 'x {port}' --b 'y {port}' \
-        --metric "http://localhost:{port}/" --order alternate --seconds 3s --rate 52 --response p95
-    refuses "--order beside: A and B run at the same time, each on a port of its own: use {port} for it" \
-        duet --a 'x {port}' --b y --metric "http://localhost:{port}/" --order beside
-    refuses "--order: both: not one of turn alternate beside" duet --a x --b y --order both
-    refuses "--iteration is required: without it" duet --a x --b y --order alternate
-    refuses "--force has no effect without --order beside" duet --a x --b y --force
-    refuses "with --metric time one command would run alone" duet --a x --b y --order beside --metric time
-    refuses "--metric time measures launches" duet --a x --b y --order alternate --metric time
-    refuses "--seconds: must be at least 1 s with --order alternate" duet --a x --b y --order alternate --iteration x --seconds 0.9s
-    refuses "--at-most: two pairs of processes that each have 15 turns take 1 min 1" duet --a x --b y --order alternate \
-        --iteration x --at-most 60s
-    refuses "--beside-warmup has no effect without --beside" duet --a x --b y --beside-warmup 5s
-    refuses "--seconds has no effect with --metric time" duet --a x --b y --metric time --seconds 3s
-    refuses "--b: nothing: no such program" duet --a 'sleep 1' --b 'nothing 2'
-    refuses "--until: must be more than 0" duet --a x --b y --until 0
-    refuses "x: unexpected argument: use --a and --b, see --help" duet --a x --b y x
-    refuses "duet: --a: '|' requires a shell: use sh -c '...'" duet --a 'sleep 1 | cat' --b 'sleep 1'
-    refuses "duet: --b: '&&' requires a shell" duet --a 'sleep 1' --b 'cd / && sleep 1'
-    refuses "use env X=1 sleep 1" duet --a 'X=1 sleep 1' --b 'sleep 1'
-    refuses "--at-most: 2m is 2 milliseconds; for minutes write 2M" duet --a x --b y --at-most 2m
-    refuses "--quiet-below: 'x' is not a load" duet --a x --b y --quiet-below x
-    refuses "--until: 'wide' is not a valid number" duet --a x --b y --until wide
-    refuses "--beside: serial: a workload and its load are required" duet --a x --b y --beside serial
-    refuses "--beside: nothing: no such workload" duet --a x --b y --beside nothing@60%
-    refuses "--at-most: 20 blocks of four runs take 4 min 16 s" duet --a x --b y --at-most 1M --seconds 3s
-    refuses "--seconds: must exceed --warmup by at least 0.6 s" duet --a x --b y --seconds 2s --warmup 2s
-    refuses "unexpected command: use --a and --b" duet --a x --b y -- z
-    refuses "duet: --a: nosuch: no such program" duet --a 'nosuch x' --b true
-    refuses "duet: --b: no such: no such program" duet --a true --b "'no such' {scratch}"
-    refuses "duet: --b: the quote ' at column 6 is not closed" duet --a true --b "true 'x"
-    local status=0
-    call duet --a x || status=$?
-    [ "$status" -eq 125 ] || fail "a wrong call ends with $status, as a study could"
+wrong_calls_end_with_another_status_than_answers() { # case
+    refuses "--a and --b are required" duet --a x
+    [ "$status" -eq 125 ] || fail "status $status"
+    refuses "ssreport not found" duet --a true --b true
+    [ "$status" -eq 125 ] || fail "status $status"
+    [ ! -e duet-results ] || fail "a folder was left"
 }
 
 run_cases

@@ -76,6 +76,13 @@ def _markdown(study: Study, name: str, settings: Sequence[str]) -> str:
     return os.fsdecode(done.stdout)
 
 
+def ask(table: str, *paths: object) -> list[dict[str, str]]:
+    """Return the rows of a table of records or studies; none if there are no results."""
+    call = ["ssreport", "--table", table, *map(str, paths)]
+    done = subprocess.run(call, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return [*csv.DictReader(io.StringIO(os.fsdecode(done.stdout)))]
+
+
 def read_column(study: Study, table: str, name: str) -> list[str]:
     """Return the known values of a column of a table of the report."""
     rows = csv.DictReader(io.StringIO(read_table(study, table)))

@@ -84,10 +84,7 @@ class Study:
         others: names of workloads of other options, of which one may be that of the command
         """
         options, command = self.options, self.options.command
-        self.catalogue.read_all(options.catalogue or [])
-        if options.list_workloads:
-            print(*self.catalogue.list(), sep="\n")
-            raise SystemExit(0)
+        self.open_catalogue()
         name = self._define_command()
         chosen = options.workloads
         if "workloads" not in options.given and command and not others:
@@ -99,6 +96,13 @@ class Study:
         if command:
             self._check_command(name, [*self.workloads, *others])
         self.check_workloads("workloads", self.workloads, is_counted)
+
+    def open_catalogue(self) -> None:
+        """Read the files of the catalogue, or list its workloads and exit."""
+        self.catalogue.read_all(self.options.catalogue or [])
+        if self.options.list_workloads:
+            print(*self.catalogue.list(), sep="\n")
+            raise SystemExit(0)
 
     def _define_command(self) -> str:
         """Define a workload for the command after --, and return its name."""
@@ -123,15 +127,23 @@ class Study:
             use = "use a path, or the name of a program in PATH"
             raise UserError(f"{program}: no such program: {use}")
 
-    def check_workloads(self, option: str, names: Sequence[str], is_counted: bool = False) -> None:
-        """Fail unless these workloads can run here; warn of those that may not give results."""
+    def check_workloads(
+        self, option: str, names: Sequence[str], is_counted: bool = False,
+        warmup: float | None = None,
+    ) -> None:  # fmt: skip
+        """
+        Fail unless these workloads can run here; warn of those that may not give results.
+
+        warmup  how long they run before they are measured; default: --warmup
+        """
+        warmup = self.options.warmup if warmup is None else warmup
         for name in names:
             workload = self.catalogue.find(name, option)
             workload.check(option, bool(self.options.dry_run))
             if workload.unfit:
                 say(f"Warning: {name} is unfit: {workload.unfit}")
             time = workload["warmup"]
-            if time and self.options.warmup is not None and seconds(time) > self.options.warmup:
+            if time and warmup is not None and seconds(time) > warmup:
                 shown = time if time[-1].isalpha() else f"{time}s"
                 say(f"Warning: {name} takes {shown} to warm up, longer than --warmup")
             if is_counted and workload.typed and not (workload["iteration"] or workload["repeat"]):
