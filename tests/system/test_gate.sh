@@ -14,7 +14,7 @@ export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_E
 # step: runs the command of the action's step as the runner does, with the token in its environment.
 step() {
     sed -n "s/^ *run: '\(.*\/gate.*\)'\$/\1/p" "$source/.github/actions/duet/action.yml" >"$scratch/step"
-    timeout "$patience" env GITHUB_ACTION_PATH="$source/.github/actions/duet" DUET_TOKEN=secret \
+    timeout "$patience" env PATH="$bin:$PATH" GITHUB_ACTION_PATH="$source/.github/actions/duet" DUET_TOKEN=secret \
         bash --noprofile --norc -eo pipefail "$scratch/step"
 }
 
@@ -159,15 +159,15 @@ broken_builds_and_commands_fail() { # case
     open_request 1000 'echo; exit 1'
     DUET_BUILD='sh source' fails "the build of head failed with status 1"
     DUET_BUILD='exit 4' fails "the build of base failed with status 4"
-    DUET_A=./nothing fails "no answer: duet: some runs failed"
-    DUET_A='./bench | cat' fails "no answer: duet: --a: '|' requires a shell"
+    DUET_A=./nothing fails "no answer: sslab duet: some runs failed"
+    DUET_A='./bench | cat' fails "no answer: sslab duet: --a: '|' requires a shell"
 }
 
 invalid_inputs_are_refused() { # case
     open_request 1000 900
     DUET_A='' fails "the input 'a' is missing"
     DUET_OPTIONS="'" fails "the input 'options' is not valid"
-    DUET_AT_MOST=long fails "no answer: duet: --at-most: "
+    DUET_AT_MOST=long fails "no answer: sslab duet: --at-most: "
     GITHUB_EVENT_NAME=push fails "the event is push: use this action on pull_request"
     GITHUB_SHA=$(git rev-parse base) fails "the merge of head and base is not checked out"
 }
