@@ -211,7 +211,7 @@ class Catalogue:
     def define(self, name: str, words: list[str], iteration: str, is_repeated: bool) -> None:
         """Add a command that is not in a file."""
         if iteration:
-            _check_pattern(iteration)
+            check_pattern(iteration)
         values = {"iteration": iteration, "repeat": "yes" if is_repeated else ""}
         self._workloads[name] = Workload(name, "command line", values, typed=words)
 
@@ -294,7 +294,7 @@ class Catalogue:
             yield text if len(text) <= LIST_WIDTH else f"{text[: LIST_WIDTH - 3]}..."
 
 
-def _check_pattern(text: str) -> None:
+def check_pattern(text: str) -> None:
     """Fail if showstopper refuses a pattern: those of the C library are not Python's."""
     call = ["showstopper", f"--iteration={text}", "-l", "1%", "--dry-run", "--", "true"]
     done = subprocess.run(call, capture_output=True)

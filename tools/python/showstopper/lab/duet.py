@@ -19,7 +19,7 @@ from ..text import UserError, show
 from . import options, plan, results, values
 from .blocks import Alternate, Beside, Blocks
 from .carry import batch, carry_out, check_output, fail_incomplete, settings
-from .catalogue import pattern_fault
+from .catalogue import check_pattern
 from .halves import check_halves, find_halves
 from .options import Options, Parser
 from .plan import number, say
@@ -176,8 +176,8 @@ def _check(study: Study) -> Blocks:
 
 def _check_metric(given: Options) -> None:
     """Check --metric and its options. Keep `response` only if the metric is a URL."""
-    if given.iteration and (fault := pattern_fault(given.iteration)):
-        raise UserError(f"--iteration: '{show(given.iteration)}': {fault}")
+    if given.iteration:
+        check_pattern(given.iteration)
     if given.metric in ("throughput", "time"):
         given.refuse_given("without a URL as --metric", "response", "rate", "closed")
         given.response = None
