@@ -6,18 +6,20 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import hypothesis
+import hypothesis.configuration
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "tools/python"
 sys.path.insert(0, str(PACKAGE))
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # The same cases in every run, without a folder of examples in the source.
+hypothesis.configuration.set_hypothesis_home_dir(tempfile.gettempdir())
 hypothesis.settings.register_profile("tests", database=None, deadline=None, derandomize=True)
 hypothesis.settings.load_profile("tests")
 os.umask(0o022)  # files that others may write to decide no plan

@@ -473,17 +473,17 @@ samples_are_taken() {
 
 # Power is sampled in complete lines until SIGTERM.
 energy_is_sampled_until_the_sampler_is_terminated() { # case
-    local command=$experiments/energy
-    "$command" --help | grep -q " energy SOURCE --output FILE" || fail "--help"
-    env=$command
+    printf '#!/bin/sh\nexec "%s/showstopper-platform" energy "$@"\n' "$bin" >energy
+    chmod +x energy
+    env=$PWD/energy
     refuses "SOURCE is missing" ''
     refuses "--output is missing" "echo 7.5"
     refuses "--output: /nowhere/file cannot be written" "echo 7.5" --output /nowhere/file
     refuses "there is no source of power (rapl)" rapl --root "$scratch" --output energy.csv
-    "$command" rapl --root "$scratch" --why-not >"$output" || fail "--why-not: available"
+    "$env" rapl --root "$scratch" --why-not >"$output" || fail "--why-not: available"
     grep -qx "there is no source of power (rapl)" "$output" || fail "--why-not: no reason"
-    ! "$command" "echo 7.5" --why-not >"$output" || fail "--why-not: unavailable"
-    "$command" "echo 7.5" --output energy.csv >said 2>"$output" &
+    ! "$env" "echo 7.5" --why-not >"$output" || fail "--why-not: unavailable"
+    "$env" "echo 7.5" --output energy.csv >said 2>"$output" &
     holder=$!
     await opens
     await samples_are_taken
