@@ -32,8 +32,6 @@ report.overlay report.pair_figures
 report.topics
 report.summary
 report.page trace_picture
-profile
-antagonist
 installation
 lab.plan
 lab.values lab.pairs
@@ -42,6 +40,8 @@ lab.methods
 lab.options
 lab.study
 lab.carry
+profile
+antagonist
 lab.results
 lab.blocks
 lab.halves

@@ -64,7 +64,7 @@ def test_two_runs_of_one_name_are_refused() -> None:
 
 
 def test_results_precede_later_messages() -> None:
-    script = "from showstopper.lab.plan import say\nprint('result')\nsay('message')"
+    script = "from showstopper.text import tell\nprint('result')\ntell('message')"
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(PACKAGE)}
     done = subprocess.run(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ import pytest
 from showstopper import contents, outputs, state
 from showstopper.fleets import Fleet
 from showstopper.inputs import Gatherer, Source, judge
+from showstopper.lab import results
 from showstopper.outputs import Folder, OutputError, write_file, write_files
+from showstopper.text import UserError
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="root: files of two users are needed")
 
@@ -924,3 +927,56 @@ def test_exchange_at_each_call_is_harmless(
             machine.check()
             shutil.rmtree(root)
         first += 1
+
+
+# Results of experiments
+
+
+def report(output: Path) -> None:
+    """Report a study of this folder, as an experiment does."""
+    study = types.SimpleNamespace(output=output)
+    results.report(study, {"throughput": "table.csv"})  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def study(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A study of alice, and an ssreport that prints a table."""
+    programs = machine.folder(machine.home / "programs", 0)
+    script = "#!/bin/sh\ncase $1 in --table) echo '| a |' ;; esac\n"
+    machine.file(programs / "ssreport", script, 0, 0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    output = machine.folder(machine.alice / "results")
+    machine.folder(output / "report")
+    return output
+
+
+@pytest.mark.parametrize("name", ["table.csv", "report.md"])
+def test_report_of_an_experiment_follows_no_link(
+    machine: Machine, study: Path, name: str
+) -> None:
+    machine.file(study / "report/throughput.csv", "a,b\n", ALICE)
+    link = machine.link(study / name, machine.victim)
+    with pytest.raises(UserError, match="is a link of"):
+        report(study)
+    assert machine.victim.read_text() == "precious"
+    link.unlink()
+    report(study)
+    assert (study / "table.csv").read_text() == "a,b\n"
+    assert (study / "report.md").read_text() == "| a |\n"
+
+
+@pytest.mark.parametrize("kind", ["symbolic", "hard", "pipe"])
+def test_results_of_an_experiment_are_no_links_or_pipes(
+    machine: Machine, study: Path, kind: str
+) -> None:
+    table = study / "report/throughput.csv"
+    if kind == "symbolic":
+        machine.link(table, machine.victim)
+    elif kind == "hard":
+        os.link(machine.victim, table)
+    else:
+        os.mkfifo(table)
+    machine.victim.chmod(0o600)
+    with pytest.raises((UserError, OSError)):
+        report(study)
+    assert not (study / "table.csv").exists()

@@ -1132,55 +1132,6 @@ held_folders_are_those_that_were_judged() { # case
 
 experiments=$source/tools/experiments
 
-reports_of_experiments_follow_no_link() { # case
-    local name report
-    begin
-    mkdir -p "$theirs/results/report" stand-ins
-    for name in .table.csv table.csv .report.md report.md; do
-        ln -s "$victim/file" "$theirs/results/$name"
-    done
-    echo a,b >"$theirs/results/report/throughput.csv"
-    chown -hR "$mallory" "$theirs/results"
-    # shellcheck disable=SC2016 # for sh
-    write_program stand-ins/ssreport '#!/bin/sh' 'case $1 in --table) echo "| a |" ;; esac'
-    PATH=$PWD/stand-ins:$PATH
-    # shellcheck disable=SC2016 # for bash
-    report=(bash -euc '. "$0"; output=$1 failures=; report_study throughput table.csv'
-        "$experiments/plan.sh" "$theirs/results")
-    for name in table.csv report.md; do
-        expect 125 "${report[@]}"
-        says err "$theirs/results/$name is a link of nobody: name its target"
-        unharmed
-        rm "$theirs/results/$name"
-    done
-    expect 0 "${report[@]}"
-    unharmed
-    is "$theirs/results/report.md" "| a |"
-    is "$theirs/results/table.csv" a,b
-}
-
-results_of_experiments_are_no_links_or_pipes() { # case
-    local report made
-    begin
-    mkdir -p "$theirs/results/report" stand-ins
-    chmod 600 "$victim/file"
-    write_program stand-ins/ssreport '#!/bin/sh' ''
-    PATH=$PWD/stand-ins:$PATH
-    # shellcheck disable=SC2016 # for bash
-    report=(timeout 100 bash -euc '. "$0"; output=$1 failures=; report_study throughput table.csv'
-        "$experiments/plan.sh" "$theirs/results")
-    for made in "ln -s $victim/file" "ln $victim/file" mkfifo; do
-        $made "$theirs/results/report/throughput.csv"
-        chown -h "$mallory" "$theirs/results" "$theirs/results/report"
-        [[ $made != *' -s '* ]] || chown -h "$mallory" "$theirs/results/report/throughput.csv"
-        expect 125 "${report[@]}"
-        grep -q 'throughput.csv.*\(is a link of nobody\|not a regular file with one name\)' err || fail "$made: no reason"
-        [ ! -e "$theirs/results/table.csv" ] || fail "$made: it was copied"
-        unharmed
-        rm "$theirs/results/report/throughput.csv"
-    done
-}
-
 # The name of a file becomes a link to ours after it was judged.
 printed_files_are_those_that_were_judged() { # case
     local call
@@ -1451,7 +1402,7 @@ shell_programs_write_in_open_folders() { # case
 }
 
 # Use print_file of tools/folders.sh instead. ssfleet judges the files that it reads when it opens a study.
-experiments_read_results_with_print_file() { # case
+shell_programs_read_results_with_print_file() { # case
     local found
     # shellcheck disable=SC2016 # a pattern
     found=$(grep -nEI -e "(-- cat|--battery) '[{](scratch|out)" -e '^ *(\.|source) "\$(output|study|dir|state|held)' \

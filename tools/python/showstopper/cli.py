@@ -514,14 +514,16 @@ def _check_packages(words: Sequence[str], prepare: Prepare) -> int:
     return 0
 
 
-def _restore_environment() -> None:
-    """Undo what Python changes in the environment in the locale C: measured commands inherit it."""
-    with open("/proc/self/environ", "rb") as stream:
-        pairs = (pair.partition(b"=") for pair in stream.read().split(b"\0"))
-        before = {name: value for name, _, value in pairs}
-    os.environ.pop("LC_CTYPE", None)
-    if b"LC_CTYPE" in before:
-        os.environb[b"LC_CTYPE"] = before[b"LC_CTYPE"]
+SSLAB = """\
+Usage: sslab EXPERIMENT [OPTION]... [-- COMMAND [ARGUMENT]...]
+Answers a question with many runs on this machine.
+
+Experiments:
+{questions}
+For a plan of your own, by ssbatch:
+{others}
+sslab EXPERIMENT --help lists the options; sslab(1) describes them.
+"""
 
 
 def _run_lab(words: Sequence[str], prepare: Prepare) -> int:
@@ -532,20 +534,18 @@ def _run_lab(words: Sequence[str], prepare: Prepare) -> int:
 
     name = "".join(words[:1])
     if name == "--version":
-        print(f"sslab {__version__}")
+        say(f"sslab {__version__}\n")
         return 0
     if name in ("", "-h", "--help"):
-        print("Usage: sslab EXPERIMENT [OPTION]... [-- COMMAND [ARGUMENT]...]")
-        print("Answers a question with many runs on this machine.\n\nExperiments:")
-        print(*(f"  {one:12}  {question}" for one, question in QUESTIONS.items()), sep="\n")
-        print("\nFor a plan of your own, by ssbatch:")
-        print(*(f"  {one:12}  {about}" for one, about in FOR_PLANS.items()), sep="\n")
-        print("\nsslab EXPERIMENT --help lists the options; sslab(1) describes them.")
+        questions, others = (
+            "".join(f"  {one:12}  {about}\n" for one, about in known.items())
+            for known in (QUESTIONS, FOR_PLANS)
+        )
+        say(SSLAB.format(questions=questions, others=others))
         return 0
     if name not in {**QUESTIONS, **FOR_PLANS}:
         known = ", ".join([*QUESTIONS, *FOR_PLANS])
         raise UserError(f"{show(name)}: unknown experiment: use one of {known}")
-    _restore_environment()
     if name in FOR_PLANS:
         commands: dict[str, Callable[[Sequence[str]], int]]
         commands = import_module(".lab.words", __package__).COMMANDS

@@ -33,16 +33,16 @@ def experiments() -> Path:
     return beside if beside.is_dir() else Path(sys.prefix) / "share/showstopper/experiments"
 
 
-def use_programs(folder: str) -> None:
+def use_programs(folder: str, own: str = "") -> None:
     """
     Put a folder of programs first in PATH.
 
-    Without one, use the programs next to this one. Their folder may be /usr/bin, so it comes before
-    others only if PATH would lead to another showstopper.
+    Without one, use those in `own`, by default next to this program. This folder may be /usr/bin,
+    so it comes before others only if PATH would lead to another showstopper.
     """
     if folder and not os.path.isdir(folder):
         raise UserError(f"--bin: {folder}: no such folder")
-    own = os.path.dirname(os.path.realpath(sys.argv[0]))
+    own = own or os.path.dirname(os.path.realpath(sys.argv[0]))
     path = os.environ.get("PATH", os.defpath)
     found = shutil.which("showstopper")
     if folder:

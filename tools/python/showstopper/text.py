@@ -45,8 +45,9 @@ def say(text: str) -> None:
 
 
 def tell(message: str) -> None:
-    """Print a line about progress, which is not a result."""
-    print(printable(message), file=sys.stderr)
+    """Print a line about progress, which is not a result, after the results before it."""
+    sys.stdout.flush()
+    print(printable(message), file=sys.stderr, flush=True)
 
 
 def complain(program: str, message: str) -> None:

@@ -5,11 +5,11 @@ QUESTIONS = {
     "accuracy": "How well is a constant load held?",
     "throughput": "What is the throughput at each load?",
     "replay": "Does a load trace that is played faster give the same result?",
-    "loadline": "How much of its maximum throughput does the machine reach at a load?",
+    "loadline": "How much of its maximum throughput does a machine reach?",
     "duet": "Which of two commands is faster, and by how much?",
     "interference": "How much does a background program disturb another one?",
     "antagonist": "Which process slows a service down?",
-    "latency": "How do response times depend on the load and the rate of requests?",
+    "latency": "How do response times depend on the load or the rate?",
     "tradeoffs": "What does a knob of the machine cost, and what does it save?",
 }
 

@@ -12,7 +12,7 @@ import subprocess
 from .. import text
 from ..installation import require_programs
 from ..outputs import OutputError, write_file
-from ..text import UserError
+from ..text import UserError, tell
 from . import options, plan, results, services
 from .carry import FAILED, REFUSED, batch, check_output, preview
 from .options import Options, Parser
@@ -72,7 +72,7 @@ def run(given: Options) -> int:
         print(*first, sep="\n")
         return 0
     if given.dry_run:
-        return preview(study.output, first)
+        return preview(str(study.output), first)
     check_output(study.output, given.ram)
     if given.json:
         _check_json(given.json, study.output)
@@ -135,7 +135,7 @@ def _carry_out(study: Study, lines: list[str]) -> None:
     words = ["--ram-folder", ram, "--others", "100%", str(study.output)]
     before: list[str] = []
     while lines != before:
-        if batch(words, lines, study.experiment):
+        if batch(words, lines, study.program):
             why = "for the reason above; no suspect is throttled any longer"
             raise UserError(
                 f"the study is incomplete, {why}. The same call tries the run again", FAILED
@@ -155,7 +155,7 @@ def _report(study: Study) -> int:
             write_file(given.json, document)
         except OutputError as error:
             raise UserError(f"--json: {error}; the same call tries again", FAILED) from None
-    plan.say(f"Results: {study.output}")
+    tell(f"Results: {study.output}")
     return status
 
 

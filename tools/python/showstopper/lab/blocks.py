@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
-from ..text import UserError
+from ..text import UserError, tell
 from .catalogue import Use, Workload
-from .plan import Cells, Plan, columns, line, literal, number, say, write_line
+from .plan import Cells, Plan, columns, line, literal, number, write_line
 from .study import Study
 from .values import span
 
@@ -325,7 +325,7 @@ class Alternate(Both):
             takes = span(2 * rest + 60 * given.seconds)
             why = f"two pairs of processes that each have 15 turns take {takes}"
             raise UserError(f"--at-most: {why}; give more time, or fewer --seconds or --warmup")
-        say(
+        tell(
             f"This time is too short for {BLOCKS_MIN} pairs of processes, so one pair runs for all "
             "of it, and the answer holds for that pair only; for an answer about the commands, "
             f"give --at-most {span(least)}"

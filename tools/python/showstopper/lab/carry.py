@@ -8,24 +8,24 @@ they would have without a handler, so that a shell script that called it ends, t
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from ..children import Signals
 from ..outputs import make_folders
-from ..text import UserError
+from ..text import UserError, tell
 from .options import Options
-from .plan import number, say
+from .plan import number
 from .study import Study
 
 Lines = Callable[[], Iterator[str]]
-Handler = Callable[[int, FrameType | None], None]
 
 FAILED = 1  # exit status of a study without results
 REFUSED = 125
@@ -54,25 +54,23 @@ def settings(options: Options) -> list[str]:
     return words
 
 
-def batch(words: Sequence[str], lines: Sequence[str], name: str) -> int:
-    """
-    Call ssbatch for an experiment; return its status.
+def batch(words: Sequence[str], lines: Sequence[str], program: str) -> int:
+    """Call ssbatch; return its status. `program` begins messages."""
 
-    It gets a process group of its own, so that Ctrl-C reaches only this process, and ends if this
-    process is killed.
-    """
-    guard = ["setpriv", "--pdeathsig", "TERM"] if _has_setpriv() else []
+    def refuse_pause(_: int, __: FrameType | None) -> None:
+        tell(f"{program}: runs cannot be paused; Ctrl-C ends them, and {_CONTINUES}")
+
     plan = plan_file(lines)
-    caught: list[int] = []
     try:
-        child = subprocess.Popen([*guard, "ssbatch", *words], stdin=plan, process_group=0)
+        with Signals() as signals:
+            signals.catch(signal.SIGTSTP, refuse_pause)
+            status = signals.start(["ssbatch", *words], stdin=plan).wait()
     finally:
         os.close(plan)
-    with _forwarding(child, caught, name):
-        status = child.wait()
-    if caught:
-        say(f"sslab {name}: interrupted; {_CONTINUES}")
-        _end_by(caught[0])
+    if signals.arrived:
+        tell(f"{program}: interrupted; {_CONTINUES}")
+        signal.signal(signals.arrived[0], signal.SIG_DFL)
+        os.kill(os.getpid(), signals.arrived[0])
     if status < 0:
         name = signal.Signals(-status).name
         raise UserError(
@@ -81,44 +79,23 @@ def batch(words: Sequence[str], lines: Sequence[str], name: str) -> int:
     return status
 
 
-def _has_setpriv() -> bool:
-    call = ["setpriv", "--pdeathsig", "TERM", "true"]
-    has = shutil.which("setpriv") and not subprocess.run(call, capture_output=True).returncode
-    return bool(has)
+def run_plan(
+    output: str, words: Sequence[str], lines: Sequence[str], program: str,
+    goes_on: bool = False, advice: str = ADVICE,
+) -> bool:  # fmt: skip
+    """
+    Carry out the plan of a study; return whether all runs succeeded.
 
-
-@contextlib.contextmanager
-def _forwarding(
-    child: subprocess.Popen[bytes], caught: list[int], name: str
-) -> Iterator[None]:
-    """Pass signals on to a child, whose runs cannot be paused, unless the caller ignores them."""
-
-    def forward(number: int, _: FrameType | None) -> None:
-        caught.append(number)
-        child.send_signal(number)
-
-    def refuse(_: int, __: FrameType | None) -> None:
-        say(f"sslab {name}: runs cannot be paused; Ctrl-C ends them, and {_CONTINUES}")
-
-    handlers: dict[signal.Signals, Handler] = {
-        signal.SIGINT: forward, signal.SIGTERM: forward, signal.SIGHUP: forward,
-        signal.SIGTSTP: refuse,
-    }  # fmt: skip
-    before = {
-        number: signal.signal(number, handler)
-        for number, handler in handlers.items()
-        if signal.getsignal(number) != signal.SIG_IGN
-    }
-    try:
-        yield
-    finally:
-        for number, old in before.items():
-            signal.signal(number, old)
-
-
-def _end_by(number: int) -> None:
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
+    goes_on  whether runs may fail
+    advice   what a call after a failed run may do
+    """
+    status = batch([*words, output], lines, program)
+    if status > 1:
+        why = f"if {output} has runs with other settings, choose another --output"
+        raise UserError(f"the study cannot continue; {why}")
+    if status and not goes_on:
+        fail_incomplete(output, advice)
+    return not status
 
 
 # A study
@@ -143,17 +120,11 @@ def carry_out(
     if not any(one.startswith("run ") for one in plan):
         raise UserError("no run is possible here, for the reasons above", FAILED)
     if options.dry_run:
-        raise SystemExit(preview(study.output, plan))
-    say(f"--dry-run lists the runs. Shorter: {'' if options.quick else '--quick, '}{shorter}")
+        raise SystemExit(preview(str(study.output), plan))
+    tell(f"--dry-run lists the runs. Shorter: {'' if options.quick else '--quick, '}{shorter}")
     shuffled = [] if study.shuffle is None else ["--shuffle", str(study.shuffle)]
-    words = [*settings(options), *shuffled, str(study.output)]
-    status = batch(words, plan, study.experiment)
-    if status > 1:
-        why = f"if {study.output} has runs with other settings, choose another --output"
-        raise UserError(f"the study cannot continue; {why}")
-    if status and not options.go_on:
-        fail_incomplete(study, advice)
-    return not status
+    words = [*settings(options), *shuffled]
+    return run_plan(str(study.output), words, plan, study.program, bool(options.go_on), advice)
 
 
 def _find_loads_of_one(study: Study, chosen: Sequence[str]) -> None:
@@ -169,12 +140,13 @@ def _find_loads_of_one(study: Study, chosen: Sequence[str]) -> None:
     if study.is_preview:
         return
     check_output(study.output, study.options.ram)
-    _look_at_machine(study.options)
+    if not study.options.quiet_below:
+        look_at_machine(study.options.others)
     for name in unknown:
         make_folders(str(study.output / ".study"))
         make_folders(str(study.output / "one-load"))
         words = [*settings(study.options), "--quiet", str(study.folder_of_one(name))]
-        if batch(words, study.plan_one(name), study.experiment):
+        if batch(words, study.plan_one(name), study.program):
             raise UserError(f"{name}: its load alone cannot be measured", FAILED)
 
 
@@ -186,13 +158,15 @@ def _print(study: Study, lines: Sequence[str]) -> None:
     raise SystemExit(0)
 
 
-def preview(output: Path, lines: Sequence[str]) -> int:
+def preview(output: str, lines: Sequence[str]) -> int:
     """Print the runs of a plan and their durations; return the status of the call."""
-    done = subprocess.run(["ssbatch", "--dry-run", str(output)], stdin=plan_file(lines))
+    plan = plan_file(lines)
+    done = subprocess.run(["ssbatch", "--dry-run", output], stdin=plan)
+    os.close(plan)
     return 0 if done.returncode in (0, 1) else REFUSED
 
 
-def check_output(output: Path, ram: str | None) -> None:
+def check_output(output: Path, ram: str | None = None) -> None:
     """Fail unless a study can be kept in a folder, and its temporary data in another one."""
     use = "choose another --output"
     if (output / "manifest.csv").exists():
@@ -204,28 +178,28 @@ def check_output(output: Path, ram: str | None) -> None:
         raise UserError(f"--ram: {ram}: not a writable folder")
 
 
-def _look_at_machine(options: Options) -> None:
-    """Warn if other processes use much of the machine."""
-    if options.others >= 1 or options.quiet_below or not shutil.which("ssload"):
+def look_at_machine(others: Fraction) -> None:
+    """Warn if other processes use more of the machine than this."""
+    if others >= 1 or not shutil.which("ssload"):
         return
     call = "ssload --quiet --interval 1s --count 1 --format csv".split()
     rows = subprocess.run(call, stdout=subprocess.PIPE, text=True).stdout.splitlines()
     load = float(rows[1].split(",")[3]) if len(rows) > 1 else 0.0
-    if load > options.others:
-        limit = number(100 * options.others)
-        say(
+    if load > others:
+        limit = number(100 * others)
+        tell(
             f"Warning: this machine is already {100 * load:.0f} % busy, and the results will show "
             f"it. --quiet-below {limit}% waits until it is quiet; --others 100% turns this warning "
             "off"
         )
 
 
-def fail_incomplete(study: Study, advice: str = ADVICE) -> NoReturn:
+def fail_incomplete(output: str, advice: str = "") -> NoReturn:
     """Fail because runs are missing; say whether they failed."""
-    call = ["ssbatch", "--list", str(study.output)]
+    call = ["ssbatch", "--list", output]
     done = subprocess.run(call, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     if not done.returncode:
         raise UserError("some runs were refused or not carried out, for the reasons above", FAILED)
-    where = f"the output of their commands is in {study.output}/RUN"
-    retry = "Repeat the call to try them again" + ("" if study.options.go_on else advice)
+    where = f"the output of their commands is in {output}/RUN"
+    retry = f"Repeat the call to try them again{advice}"
     raise UserError(f"some runs failed, for the reasons above; {where}. {retry}", FAILED)

@@ -15,9 +15,9 @@ from .. import units
 from ..contents import open_file
 from ..installation import experiments
 from ..state import hold
-from ..text import UserError, reason, show
+from ..text import UserError, reason, show, tell
 from . import plan, values
-from .plan import literal, say, split
+from .plan import literal, split
 
 KEYS = (
     "command iteration repeat warmup scratch memory setup stop note needs published"
@@ -77,7 +77,7 @@ class Workload:
         if lacks and not even_if_missing:
             raise UserError(f"--{option}: {self.name} cannot run here: {lacks}")
         if lacks:
-            say(f"{self.name} cannot run here: {lacks}")
+            tell(f"{self.name} cannot run here: {lacks}")
 
 
 def _lack(need: str) -> str:
@@ -278,10 +278,10 @@ class Catalogue:
             if not lacks:
                 yield program
             elif stand_in:
-                say(f"{program} cannot run here: {lacks}; {stand_in} represents it")
+                tell(f"{program} cannot run here: {lacks}; {stand_in} represents it")
                 yield stand_in
             else:
-                say(f"{program} is left out, because it cannot run here: {lacks}")
+                tell(f"{program} is left out, because it cannot run here: {lacks}")
 
     def list(self) -> Iterator[str]:
         """Yield a line on each workload, and what it lacks."""
@@ -296,6 +296,8 @@ class Catalogue:
 
 def check_pattern(text: str) -> None:
     """Fail if showstopper refuses a pattern: those of the C library are not Python's."""
+    if not shutil.which("showstopper"):
+        return
     call = ["showstopper", f"--iteration={text}", "-l", "1%", "--dry-run", "--", "true"]
     done = subprocess.run(call, capture_output=True)
     why = os.fsdecode(done.stderr).strip().removeprefix("showstopper: ")

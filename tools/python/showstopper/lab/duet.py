@@ -15,14 +15,14 @@ from dataclasses import dataclass
 
 from .. import text
 from ..installation import find_missing, require_programs
-from ..text import UserError, show
+from ..text import UserError, show, tell
 from . import options, plan, results, values
 from .blocks import Alternate, Beside, Blocks
 from .carry import batch, carry_out, check_output, fail_incomplete, settings
 from .catalogue import check_pattern
 from .halves import check_halves, find_halves
 from .options import Options, Parser
-from .plan import number, say
+from .plan import number
 from .study import Study
 
 DEFAULTS = {
@@ -277,7 +277,7 @@ def _say_endless(given: Options) -> None:
     ends = "lasts until the interval is as narrow as --until"
     if given.until is None:
         ends = "never ends if the difference is just that of --fail-above"
-    say(f"No time limit: this study {ends}. To limit it, add --at-most")
+    tell(f"No time limit: this study {ends}. To limit it, add --at-most")
 
 
 # Runs, and looks at their results
@@ -310,7 +310,7 @@ def _answer(blocks: Blocks) -> int:
         _fail_unmeasured()
     _write_answers(study)
     text.say(look.answer)
-    say(f"Results: {study.output}")
+    tell(f"Results: {study.output}")
     return look.status
 
 
@@ -325,7 +325,7 @@ def _prepare(blocks: Blocks) -> None:
         check_halves(blocks)
     if blocks.first == 1:
         return
-    say("Carrying out two blocks first, which show whether runs have a figure ...")
+    tell("Carrying out two blocks first, which show whether runs have a figure ...")
     _carry_out_blocks(blocks, "aa", (1, 2))
     if _ask("--quiet", str(study.output)).status > UNDECIDED:
         _fail_unmeasured()
@@ -337,8 +337,8 @@ def _carry_out_blocks(blocks: Blocks, pair: str, numbers: tuple[int, ...]) -> No
     others = given.others if given.quiet_below else 1
     quiet = Options(**{**vars(given), "others": others})
     words = [*settings(quiet), "--quiet", str(study.output)]
-    if batch(words, [*blocks.plan_of([pair], numbers)], study.experiment):
-        fail_incomplete(study, "")
+    if batch(words, [*blocks.plan_of([pair], numbers)], study.program):
+        fail_incomplete(str(study.output))
 
 
 def _ask(*words: str) -> _Look:
@@ -368,7 +368,7 @@ def _decide(blocks: Blocks) -> _Look:
         if look.status != CONTINUES:
             return look
         for line in f"block {block}: {look.answer}".splitlines():
-            say(line)
+            tell(line)
         while True:
             block += 1
             _carry_out_blocks(blocks, "ab", (block,))

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from statistics import median
 
 from ..outputs import make_folders
-from ..text import UserError
+from ..text import UserError, tell
 from . import values
 from .blocks import FREE, Blocks
 from .carry import batch, settings
-from .plan import line, number, say
+from .plan import line, number
 from .results import ask
 from .study import Study
 
@@ -57,12 +57,12 @@ def check_halves(blocks: Blocks) -> None:
     study, (left, right) = blocks.study, blocks.halves
     folder = study.output / "places"
     make_folders(str(study.output / ".study"))
-    say(
+    tell(
         f"Examining whether A and B can run on CPUs {left} and {right} without slowing each other "
         "down ..."
     )
     words = [*settings(study.options), "--quiet", str(folder)]
-    if batch(words, [*_plan(blocks)], study.experiment):
+    if batch(words, [*_plan(blocks)], study.program):
         raise UserError(f"{WHY}, for the reason above")
     _check_loss(blocks)
     rows = ask("runs", folder / "used-a/program", folder / "used-b/program")

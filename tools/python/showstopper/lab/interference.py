@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..text import UserError
+from ..text import UserError, tell
 from . import options, pairs, places, values
 from .carry import carry_out
 from .catalogue import Use
 from .methods import Held
 from .options import Options, Parser
 from .places import CONTAINERS, GUESTS, Place
-from .plan import count_of, kept, line, literal, number, say, settings_text
+from .plan import count_of, kept, line, literal, number, settings_text
 from .results import report, require_throughput
 from .study import Study
 
@@ -311,7 +311,7 @@ class Interference(Study):
             self.environments = places.name_guests(self.environments, given.measure, given.guest)
         self._find_places()
         if not self.places and given.published and "environment" not in given.given:
-            say("no published environment is available, so both sides run on the host")
+            tell("no published environment is available, so both sides run on the host")
             self.environments = ["host"]
             self._find_places()
 
@@ -332,7 +332,7 @@ class Interference(Study):
                 name = placement if is_host else f"{environment}-{given.measure}-{placement}"
                 self.places[name] = found
                 foreground, background = (cpus or "not pinned" for cpus in found.cpus)
-                say(f"{name}: foreground {foreground}, background {background}")
+                tell(f"{name}: foreground {foreground}, background {background}")
 
     def _find_place(self, environment: str, placement: str) -> Place | str:
         given = self.options
@@ -360,7 +360,7 @@ class Interference(Study):
             count_of(found, "place"), count_of(rounds, "round"),
         ]  # fmt: skip
         runs = f"{count_of(count, 'run')} of {values.span(each)} each"
-        say(f"{', '.join(sizes)}: {runs}{f', {shorter} alone' if self.options.alone else ''}")
+        tell(f"{', '.join(sizes)}: {runs}{f', {shorter} alone' if self.options.alone else ''}")
 
     # The plan
 

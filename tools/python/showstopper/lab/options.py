@@ -14,9 +14,8 @@ from typing import Any
 
 from .. import __version__, options
 from ..installation import experiments
-from ..text import UserError, show, wrap
+from ..text import UserError, show, tell, wrap
 from . import values
-from .plan import say
 from .values import Kind
 
 EPILOGUE = """\
@@ -158,7 +157,7 @@ class Parser(options.Parser):
         try:
             value = kind(text)
             if doubt := values.doubt(kind, text):
-                say(f"sslab {self.name}: warning: {option}: {doubt}")
+                tell(f"sslab {self.name}: warning: {option}: {doubt}")
         except UserError as error:
             raise UserError(f"{option}: {error}") from None
         return value

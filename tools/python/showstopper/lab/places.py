@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..installation import experiments
-from ..text import UserError, show
+from ..text import UserError, show, tell
 from . import values
 from .methods import why_no_place
-from .plan import literal, say
+from .plan import literal
 
 ENVIRONMENTS = ("host", "lxc", "podman", "kvm")
 PLACEMENTS = ("neutral", "quota", "free", "per-chip", "per-core", "per-thread", "sets")
@@ -98,7 +98,7 @@ def name_guests(environments: Sequence[str], measure: str, guest: str) -> list[s
     if status:
         raise UserError(found.removeprefix("run-in-guest: "))
     if found != "kvm":
-        say("kvm does not work here, so guests are emulated (tcg): everything runs, slowly")
+        tell("kvm does not work here, so guests are emulated (tcg): everything runs, slowly")
     return [found if name == "kvm" else name for name in environments]
 
 

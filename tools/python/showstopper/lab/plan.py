@@ -6,12 +6,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 from ..installation import experiments
-from ..text import UserError, printable
+from ..text import UserError, tell
 
 _PLAIN = re.compile(r"-|(?!.*=)[A-Za-z0-9%+,\-./:@_]+", re.DOTALL)
 _PAIR = re.compile(r"([A-Za-z_][\w-]*)=(.*)", re.DOTALL)
@@ -29,12 +28,6 @@ _ESCAPE = re.compile(
 _ESCAPES = dict(zip(b"abtnvfreE\\'\"?", b"\a\b\t\n\v\f\r\x1b\x1b\\'\"?"))
 
 Cells = Mapping[str, object]
-
-
-def say(text: str) -> None:
-    """Print a line for people while a study is prepared or carried out."""
-    sys.stdout.flush()  # results precede the messages that follow them
-    print(printable(text), file=sys.stderr, flush=True)
 
 
 # Words
@@ -196,7 +189,7 @@ class Plan:
         words = line("skip", name, f"reason={reason}", *columns(cells))
         if self._is_new(name, words):
             self._skipped.append(words)
-            say(f"skipped: {' '.join(columns(cells))}: {reason}")
+            tell(f"skipped: {' '.join(columns(cells))}: {reason}")
 
     def head(
         self, settings: Cells, once: Iterable[str], cells: Cells, has_places: bool = False,

@@ -10,10 +10,9 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from ..contents import read_bytes
+from ..contents import open_file
 from ..outputs import OutputError, write_file
-from ..text import UserError, say
-from . import plan
+from ..text import UserError, reason, say, tell
 from .carry import FAILED, fail_incomplete
 from .plan import number
 from .study import Study
@@ -42,10 +41,10 @@ def report(
         say(text)
         write(study, "report.md", text)
     else:
-        plan.say("No tables are written, because ssreport is not installed")
-    plan.say(f"Results: {study.output}")
+        tell("No tables are written, because ssreport is not installed")
+    tell(f"Results: {study.output}")
     if not is_complete:
-        fail_incomplete(study)
+        fail_incomplete(str(study.output))
 
 
 def _write_page(study: Study, settings: Sequence[str]) -> None:
@@ -56,10 +55,17 @@ def _write_page(study: Study, settings: Sequence[str]) -> None:
 
 def read_table(study: Study, name: str) -> str:
     """Return a table of the report as CSV; '' if it has no rows."""
-    folder = study.output / "report"
-    if not (folder / f"{name}.csv").exists():
+    path = f"{study.output}/report/{name}.csv"
+    if not os.path.lexists(path):
         return ""
-    return os.fsdecode(read_bytes(str(folder), f"{name}.csv"))
+    try:
+        with open_file(path) as stream:
+            # Another user may have made another name of a file of ours.
+            if os.fstat(stream.fileno()).st_nlink > 1:
+                raise UserError(f"{path} has another name (a hard link): remove it", FAILED)
+            return os.fsdecode(stream.read())
+    except OSError as error:
+        raise UserError(f"{path}: {reason(error)}", FAILED) from None
 
 
 def _markdown(study: Study, name: str, settings: Sequence[str]) -> str:
@@ -69,7 +75,7 @@ def _markdown(study: Study, name: str, settings: Sequence[str]) -> str:
     call = ["ssreport", "--table", name, "--format", "md", *settings, str(study.output)]
     done = subprocess.run(call, capture_output=True)
     if done.returncode > 1:
-        plan.say(os.fsdecode(done.stderr).rstrip("\n"))
+        tell(os.fsdecode(done.stderr).rstrip("\n"))
         path = f"{study.output}/report.md"
         why = "for the reason above; the same call tries again"
         raise UserError(f"{path} cannot be written, {why}", FAILED)

@@ -16,12 +16,12 @@ from pathlib import Path
 from ..contents import read_file
 from ..installation import require_programs, use_programs
 from ..state import hold
-from ..text import UserError
+from ..text import UserError, say, tell
 from . import methods, values
 from .catalogue import Catalogue, Use, seconds
 from .methods import METHODS, Held
 from .options import Options
-from .plan import Cells, Plan, checksum, kept_checksum, line, literal, say
+from .plan import Cells, Plan, checksum, kept_checksum, line, literal
 
 _SAMPLER = "showstopper-platform"
 _MODULES = {
@@ -54,6 +54,7 @@ class Study:
         use_programs(options.bin or "")
         require_programs("showstopper", "ssbatch")
         self.experiment = experiment
+        self.program = f"sslab {experiment}"  # in messages
         self.options = options
         self.plan = Plan()
         self.catalogue = Catalogue()
@@ -101,7 +102,7 @@ class Study:
         """Read the files of the catalogue, or list its workloads and exit."""
         self.catalogue.read_all(self.options.catalogue or [])
         if self.options.list_workloads:
-            print(*self.catalogue.list(), sep="\n")
+            say("".join(f"{one}\n" for one in self.catalogue.list()))
             raise SystemExit(0)
 
     def _define_command(self) -> str:
@@ -141,17 +142,17 @@ class Study:
             workload = self.catalogue.find(name, option)
             workload.check(option, bool(self.options.dry_run))
             if workload.unfit:
-                say(f"Warning: {name} is unfit: {workload.unfit}")
+                tell(f"Warning: {name} is unfit: {workload.unfit}")
             time = workload["warmup"]
             if time and warmup is not None and seconds(time) > warmup:
                 shown = time if time[-1].isalpha() else f"{time}s"
-                say(f"Warning: {name} takes {shown} to warm up, longer than --warmup")
+                tell(f"Warning: {name} takes {shown} to warm up, longer than --warmup")
             if is_counted and workload.typed and not (workload["iteration"] or workload["repeat"]):
                 end = "each end of the command is an iteration"
-                say(f"{name}: {end}; --iteration counts lines of its output")
+                tell(f"{name}: {end}; --iteration counts lines of its output")
             elif is_counted and not workload.is_counted:
                 use = "use --iteration or --repeat to count its iterations"
-                say(f"Warning: {name} has no throughput: {use}")
+                tell(f"Warning: {name} has no throughput: {use}")
 
     def use(self, workload: str, role: str = "") -> Use:
         return Use(self.catalogue.find(workload), role, self.options.memory or "")
@@ -241,7 +242,7 @@ class Study:
         done = subprocess.run(call, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.energy_scope = os.fsdecode(done.stdout).strip() if done.returncode == 0 else ""
         missing = f"there is no source ({source}): no energy is recorded"
-        say(f"Power: {self.energy_scope or missing}")
+        tell(f"Power: {self.energy_scope or missing}")
 
     @property
     def source(self) -> str:

@@ -38,13 +38,12 @@ def _positive(value: Any, shown: str, what: str) -> Any:
 
 def time(value: str) -> float:
     """Return a time in seconds. A number without a unit is in seconds."""
-    return float(value) if _DECIMAL.fullmatch(value) else units.time(value)[0]
+    return units.time(value, _SENSIBLE)[0]
 
 
 def doubt(kind: Kind, value: str) -> str:
     """Return why a time was probably meant otherwise; '' if it was not."""
-    is_read = kind in (time, length) and not _DECIMAL.fullmatch(value)
-    return units.time(value, _SENSIBLE)[1] if is_read else ""
+    return units.time(value, _SENSIBLE)[1] if kind in (time, length) else ""
 
 
 def length(value: str) -> float:
@@ -53,8 +52,7 @@ def length(value: str) -> float:
 
 def duration(value: str) -> float:
     """Return a time above 0 that is seldom in minutes."""
-    seconds = float(value) if _DECIMAL.fullmatch(value) else units.time(value)[0]
-    return float(_positive(seconds, value, "time"))
+    return float(_positive(time(value), value, "time"))
 
 
 def round_length(value: str) -> str:

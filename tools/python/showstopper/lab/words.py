@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..installation import use_programs
-from ..text import UserError, complain, show
+from ..text import UserError, complain, show, tell
 from . import options, pairs, places, plan, values
 from .catalogue import Catalogue, Use, Workload, check_value
 from .methods import METHODS, Held
 from .options import Options
-from .plan import Plan, line, number, say
+from .plan import Plan, line, number
 from .study import load_found
 from .values import Kind
 
@@ -79,7 +79,7 @@ def _answer(words: Sequence[str], parser: _Parser, answer: Callable[..., Iterato
 
 def line_parser() -> _Parser:
     own = _Parser(
-        "line", "[WORKLOAD [OPTION]... [KEY=VALUE]... [-- SHOWSTOPPER-OPTION...]]",
+        "line", "[WORKLOAD [OPTION]... [KEY=VALUE]... [-- RUN-OPTION...]]",
         "Prints a workload of the catalogue as words or lines of a plan, see showstopper-plan(5). "
         "Without arguments, reads requests from standard input: a line each, of words quoted as in "
         "a shell. KEY=VALUE are further columns of a run.",
@@ -238,9 +238,9 @@ def _check(workload: Workload, even_if_missing: bool) -> None:
     if lacks and not even_if_missing:
         raise UserError(f"{workload.name} cannot run here: {lacks}")
     if lacks:
-        say(f"Warning: {workload.name} cannot run here: {lacks}")
+        tell(f"Warning: {workload.name} cannot run here: {lacks}")
     if workload.unfit:
-        say(f"Warning: {workload.name} is unfit: {workload.unfit}")
+        tell(f"Warning: {workload.name} is unfit: {workload.unfit}")
 
 
 def _hold(given: Options, use: Use) -> Held:
@@ -373,10 +373,10 @@ TYPES = {
         "how many CPUs the list has, which must be available"),
     "sets": _Type(
         places.read_sets, _set_texts,
-        "of A/B: both, how many CPUs each has, and the first CPU that both have or -"),
+        "of A/B: both, how many CPUs each has, and the first one that both have"),
     "stairs": _Type(
         values.Stairs, lambda stairs: f"{stairs} {stairs.steps}",
-        "of HIGH:LOW:STEP: these in percent, and the number of steps down and up"),
+        "of HIGH:LOW:STEP: these in percent, and how many steps they have"),
     "span": _Type(values.time, values.span, "a time for people"),
 }  # fmt: skip
 

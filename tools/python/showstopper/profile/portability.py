@@ -16,14 +16,18 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
 
 from .. import units
 from ..contents import has_file, read_file
+from ..installation import require_programs, use_programs
 from ..outputs import Folder, OutputError, make_folders
 from ..text import UserError, reason, say, tell
-from . import plan
+from ..lab.carry import FAILED, check_output, look_at_machine, preview, run_plan
+from ..lab.plan import line, number
+from ..lab.values import span
 from .measure import program, read_battery
-from .plan import line, number, span
 
 # Up to two kernels of each class that start quickly
 SHORTLIST = (
@@ -354,22 +358,22 @@ def _demo(request: argparse.Namespace, ssprofile: Command, settings: Settings) -
     request.output = output = os.path.join(os.getcwd(), request.output)
     others = _percent("others", request.others or DEFAULTS["others"])
     if not (request.dry_run or request.plan):
-        plan.check_folder(output)
-        plan.warn_if_busy(others)
+        check_output(Path(output))
+        look_at_machine(Fraction(others) / 100)
     lines = [*plan_demo(settings, request.spread, request.go_on)]
     if request.plan:
         say("".join(f"{one}\n" for one in lines))
         return 0
     if request.dry_run:
-        return plan.show(output, lines)
+        return preview(output, lines)
     quick = "" if request.quick else "--quick, "
     tell(f"--dry-run lists the runs. Shorter: {quick}fewer --kernels or --repetitions")
     advice = "; --spread allows what ssprofile calls --unstable"
-    plan.carry_out(output, number(others), lines, advice)
+    run_plan(output, ["--others", f"{number(others)}%"], lines, "ssprofile", advice=advice)
     try:
         return _conclude_demo(request, ssprofile, settings)
     except (UserError, OutputError) as error:
-        raise UserError(str(error), plan.FAILED) from None
+        raise UserError(str(error), FAILED) from None
 
 
 def _conclude_demo(request: argparse.Namespace, ssprofile: Command, settings: Settings) -> int:
@@ -429,7 +433,8 @@ def run(request: argparse.Namespace, ssprofile: Command) -> int:
     mode = _find_mode(request.words)
     _refuse(mode, request)
     own = os.path.dirname(program())
-    plan.find_programs(request.bin, own or os.path.dirname(sys.argv[0]))
+    use_programs(request.bin, own)
+    require_programs("showstopper", "ssbatch")
     try:
         if mode == "BASE TARGET":
             return _two_machines(request, ssprofile)
