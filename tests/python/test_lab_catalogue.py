@@ -146,8 +146,6 @@ def test_percent_sign_of_a_typed_command_is_the_index() -> None:
     made.define("a", ["x%{record}", "{instance}", "$HOME", "{work}"], "", False)
     typed = Use(made.find("a")).words()
     assert typed == ["--repeat", "--", "x%{{record}", "%", "$HOME", "{{work}"]
-    with pytest.raises(UserError, match=r"--iteration: '\(': Unmatched \("):
-        made.define("b", ["true"], "(", False)
 
 
 def test_setup_runs_in_the_folder_of_each_instance(tmp_path: Path) -> None:

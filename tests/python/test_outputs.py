@@ -225,7 +225,7 @@ def changes_files(call: ast.Call) -> bool:
         return ast.unparse(words[0]) != "stream"
     if name.startswith("to_") and not call.args:  # of a table: returns its text
         return False
-    return of in ("shutil", "tempfile") or name in METHODS
+    return of in ("shutil", "tempfile") and name != "which" or name in METHODS
 
 
 def test_only_one_module_writes_files() -> None:
@@ -235,8 +235,8 @@ def test_only_one_module_writes_files() -> None:
         nodes = ast.walk(ast.parse(path.read_text()))
         if any(changes_files(node) for node in nodes if isinstance(node, ast.Call)):
             found.add(path.name)
-    # cache.py makes the folder of matplotlib's cache.
-    assert found == {"outputs.py", "cache.py"}
+    # These make temporary folders; one removes the empty folder that it has just made.
+    assert found == {"outputs.py", "cache.py", "calibrate.py", "portability.py"}
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="root: files of two users are needed")

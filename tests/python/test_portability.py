@@ -14,7 +14,8 @@ import pytest
 from conftest import PACKAGE
 
 from showstopper import cli
-from showstopper.profile import options, plan, portability
+from showstopper.lab import values
+from showstopper.profile import options, portability
 from showstopper.text import UserError
 
 KERNELS = "benchmark,class,lower_is_better\\ngcd,integer,false\\nbits,integer,false\\n"
@@ -100,7 +101,7 @@ def test_invalid_settings_are_refused(words: str, said: str, programs: Path) -> 
      (100, "1 min 40 s"), (3725, "1 h 02 min"), (172800, "48 h 00 min")],
 )  # fmt: skip
 def test_spans_are_those_of_ssbatch(seconds: float, text: str) -> None:
-    assert plan.span(seconds) == text
+    assert values.span(seconds) == text
 
 
 @pytest.mark.parametrize(

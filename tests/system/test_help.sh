@@ -26,6 +26,7 @@ while read -r program commands; do
 done <<'END'
 ssantagonist plan answer watch codes suspects
 ssburn kernel
+sslab accuracy antagonist duet interference latency loadline replay throughput tradeoffs line pairs value
 ssprofile measure compare calibrate portability predict verify sweep
 sssim queue fleet
 END

@@ -37,7 +37,7 @@ ADVICE = "; --go-on also tries the runs that were not started"
 def plan_file(lines: Sequence[str]) -> int:
     """Return a descriptor of a plan. It has no name, so nobody else can change it."""
     descriptor = os.memfd_create("plan")
-    with open(descriptor, "wb", closefd=False) as stream:
+    with os.fdopen(os.dup(descriptor), "wb") as stream:
         stream.write(os.fsencode("".join(f"{line}\n" for line in lines)))
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor

@@ -10,7 +10,8 @@ import subprocess
 from collections.abc import Sequence
 
 from ..children import Signals
-from ..text import UserError, complain, reason
+from ..outputs import write_files
+from ..text import UserError, complain
 from .measure import Key, program
 from .results import RESULTS, Profile, read
 
@@ -33,13 +34,7 @@ class Bench:
 
     def measure(self, folder: str, under: str, repetitions: int) -> list[Profile]:
         """Run each benchmark until it has been run this many times. Returns what was measured."""
-        try:
-            os.makedirs(folder, exist_ok=True)
-            # Nobody reads a description of the machine here.
-            with open(f"{folder}/platform.json", "w", encoding="utf-8"):
-                pass
-        except OSError as error:
-            raise UserError(f"{folder}: {reason(error)}") from None
+        write_files(folder, {"platform.json": ""})  # nobody reads a description of the machine
         names = ",".join(dict.fromkeys(_pattern(name) for name, _ in self.keys))
         self.skipped = {}
         fault = self._call([

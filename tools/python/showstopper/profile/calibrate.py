@@ -13,7 +13,7 @@ from typing import Any
 from .. import __version__, units
 from ..children import Signals
 from ..contents import has_file, read_file
-from ..outputs import OutputError, write_files
+from ..outputs import OutputError, write_file, write_files
 from ..report.tables import to_json
 from ..state import hold
 from ..text import UserError, complain, findings_text, reason, say, show
@@ -64,8 +64,7 @@ def _copy_battery(request: argparse.Namespace, base: str, copy: str) -> str:
         why = str(error) if isinstance(error, OutputError) else f"{named or path}: {reason(error)}"
         more = "" if named else f"; or name the commands to run: --battery {path}"
         raise UserError(f"{why}{more}") from None
-    with open(copy, "wb") as stream:
-        stream.write(data)
+    write_file(copy, data)
     return copy
 
 
