@@ -13,7 +13,7 @@ from .. import text
 from ..installation import require_programs
 from ..outputs import OutputError, write_file
 from ..text import UserError, tell
-from . import options, plan, results, services
+from . import options, results, services
 from .carry import FAILED, REFUSED, batch, check_output, preview
 from .options import Options, Parser
 from .study import Study

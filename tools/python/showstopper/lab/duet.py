@@ -301,7 +301,7 @@ class _Look:
 
 def _answer(blocks: Blocks) -> int:
     """Carry out blocks, print the answer, and return its status."""
-    study, given = blocks.study, blocks.given
+    study = blocks.study
     if not study.is_preview:
         _prepare(blocks)
     carry_out(study, blocks.plan, shorter=SHORTER, advice="")
