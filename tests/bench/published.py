@@ -5,7 +5,7 @@ Prints the simulated and computed figures of showstopper-published(7): each tabl
 word that prints it alone.
 
 The published evaluation of constant loads is repeated in the simulator, on 12 CPUs, with the
-modules and options of `accuracy --published`. A program is simulated by the number of its runnable
+modules and options of `sslab accuracy --published`. A program is simulated by the number of its runnable
 threads, fitted to the load without control (nbench):
   fop      one, and sometimes six for 7 ms: the threads that collect garbage
   avrora   one or none, and sometimes twelve for half a millisecond
@@ -148,10 +148,10 @@ class Bench:
         self.modules = functools.cache(self._modules)
 
     def _modules(self, tau: str) -> dict[str, list[str]]:
-        """Return the options of modules that `accuracy --published` gives to each method."""
-        words = f"--published --plan --workloads serial --targets 1/2 --taus {tau} --output plan"
+        """Return the options of modules that `sslab accuracy --published` gives to each method."""
+        plan = f"--published --plan --workloads serial --targets 1/2 --taus {tau} --output plan"
         found, method = {}, ""
-        for line in run([str(EXPERIMENTS / "accuracy"), *words.split()], self.folder).splitlines():
+        for line in run(["sslab", "accuracy", *plan.split()], self.folder).splitlines():
             item = shlex.split(line)
             if item[:1] == ["run"]:
                 method = dict(word.split("=") for word in item if "=" in word)["method"]

@@ -357,7 +357,7 @@ the_published_option_plans_the_published_configurations() { # case
 plans() {
     local pattern
     for pattern; do
-        tr -d "'" <"$output" | grep -E -- "$pattern" >/dev/null || fail "no line of the plan matches $pattern"
+        sed "s/'//g; s/\$/ /" "$output" | grep -E -- "$pattern" >/dev/null || fail "no line of the plan matches $pattern"
     done
 }
 

@@ -407,9 +407,9 @@ tables_on_a_full_disk_are_reported() { # case
     for file in table.csv report.md; do
         mv "$scratch/accuracy-results/$file" "$scratch"
         ln -s /dev/full "$scratch/accuracy-results/$file"
-        refuses "sslab accuracy: $scratch/accuracy-results/$file cannot be written, for the reason above" "${call[@]}"
+        refuses "sslab accuracy: $scratch/accuracy-results/$file: No space left on device; the same call tries again" \
+            "${call[@]}"
         [ "$status" -eq 1 ] || fail "$file: status $status"
-        grep -q "No space left on device" "$output" || fail "$file: no reason"
         rm "$scratch/accuracy-results/$file"
     done
     experiment "${call[@]}"
