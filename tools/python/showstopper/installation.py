@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import sys
@@ -27,6 +28,7 @@ def find_missing() -> str:
     return f"{lacks}: install {packages}, {more}"
 
 
+@functools.cache
 def experiments() -> Path:
     """Return the folder with environments, services, workloads and published figures."""
     beside = Path(__file__).resolve().parents[2] / "experiments"  # in the source and below share/

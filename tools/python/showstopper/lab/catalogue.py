@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
@@ -44,7 +45,7 @@ class Workload:
     def __getitem__(self, key: str) -> str:
         return self.values.get(key, "")
 
-    @property
+    @functools.cached_property
     def words(self) -> list[str]:
         return self.typed or split(self["command"])
 

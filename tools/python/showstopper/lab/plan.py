@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import re
@@ -33,6 +34,7 @@ Cells = Mapping[str, object]
 # Words
 
 
+@functools.cache
 def quote(word: str) -> str:
     if _PLAIN.fullmatch(word):
         return word
@@ -42,6 +44,7 @@ def quote(word: str) -> str:
     return "'" + word.replace("'", r"'\''") + "'"
 
 
+@functools.lru_cache(4096)  # thousands of runs differ in little
 def line(*words: str) -> str:
     """Return a line of a plan. Of KEY=VALUE, only the value is quoted, which is easier to read."""
     parts = []
