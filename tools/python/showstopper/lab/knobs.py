@@ -181,12 +181,12 @@ class Knobs:
         if placed in ((), ("pin=free",)):
             return ""
         if placed not in self._cpus:
-            call = ["ssactuate", "run", *placed, "--", "cat", "/proc/self/status"]
-            status = subprocess.run(call, stdout=subprocess.PIPE, text=True).stdout
-            found = re.search(r"^Cpus_allowed_list:\s*(\S+)$", status, re.MULTILINE)
-            if not found:
+            find = ["sed", "-n", r"s/^Cpus_allowed_list:[[:space:]]*//p", "/proc/self/status"]
+            call = ["ssactuate", "run", *placed, "--", *find]
+            done = subprocess.run(call, stdout=subprocess.PIPE, text=True)
+            self._cpus[placed] = done.stdout.strip()
+            if not self._cpus[placed]:
                 raise UserError(f"--knobs: the CPUs of {' '.join(placed)} are unknown")
-            self._cpus[placed] = found[1]
         cpus, first = self._cpus[placed], str(self.allowed[0])
         # The other instance runs on the first CPU.
         return f"{first},{cpus}" if self._mode == "neighbours" and cpus != first else cpus

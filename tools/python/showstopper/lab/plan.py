@@ -211,10 +211,10 @@ class Plan:
         yield from self._skipped
 
     def _is_new(self, name: str, heading: str) -> bool:
-        before = self._planned.setdefault(name, heading)
-        if before is heading:
+        if name not in self._planned:
+            self._planned[name] = heading
             return True
-        if before != heading:
+        if self._planned[name] != heading:
             why = "give one of their workloads another name"
             raise UserError(f"two different runs would be called {name}: {why}")
         return False
