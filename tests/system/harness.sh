@@ -56,7 +56,7 @@ run_cases() {
         77) skipped=77 ;;
         *) status=1 ;;
         esac
-    done < <(sed -nE 's/^([a-z_]+)\(\) .*# case(, [a-z]+)?$/\1/p' "$test_script")
+    done < <(sed -nE 's/^([a-z0-9_]+)\(\) .*# case(, [a-z]+)?$/\1/p' "$test_script")
     return "$status"
 }
 

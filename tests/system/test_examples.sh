@@ -101,7 +101,7 @@ all_pages() {
 
 every_page_has_a_case() { # case
     all_pages >"$scratch/pages"
-    sed -n 's/^[a-z_]*() { page \(.*\); } # case$/\1/p' "$test_script" | sort | diff "$scratch/pages" - >&2 ||
+    sed -n 's/^[a-z0-9_]*() { page \(.*\); } # case$/\1/p' "$test_script" | sort | diff "$scratch/pages" - >&2 ||
         fail "the pages and documents of the tree (<) are not those with a case (>)"
 }
 
