@@ -57,6 +57,7 @@ class Recipe:
     unrecorded: bool = False  # the last run has no records
     in_rows: bool = False  # figures are those of rows, if they are frequent enough
     aside: int = 0  # the first suspect is set aside in this row of each run; 0: it is not
+    aside_once: bool = False  # only in runs with others
     acquits: bool = False  # in each run, the suspects of the first group have no cost
     call: dict[str, str] = field(default_factory=dict)
     names: list[str] | None = None
@@ -130,7 +131,7 @@ class Simulation:
             if stage.is_in_rows:
                 low = self.write_blocks(stage, low)
             low = low[:, : len(stage.groups)]
-            if self.recipe.aside:
+            if self.recipe.aside and not (self.recipe.aside_once and stage.is_alone):
                 (folder / "aside.csv").write_text(f"suspect,row\ns1,{self.recipe.aside}\n")
                 low[self.recipe.aside + 1 :, 0] = False
         rows = self.figures(stage, low)
@@ -475,6 +476,19 @@ def test_dependency_must_be_confirmed_alone(tmp_path: Path) -> None:
     }
 
 
+def test_suspect_set_aside_among_others_is_judged_alone(tmp_path: Path) -> None:
+    verdicts = {}
+    for name, cost in (("hurts", 0.3), ("innocent", 0)):
+        recipe = Recipe({0: Job(cost=cost)}, count=2, runs=3, aside=12, aside_once=True)
+        found = in_rows(tmp_path / name, recipe, seed="3")
+        rows = answer.df_suspects(found)
+        verdicts[name] = rows["verdict"][rows["pid"] == 100].item()
+        if name == "hurts":
+            assert abs(rows["cost"][0] - 0.3) < 0.01
+            assert answer.sentence_of(found, rows.iloc[0]).count("all of it costs") == 1
+    assert verdicts == {"hurts": effects.HURTS, "innocent": effects.UNCONFIRMED}
+
+
 def test_cost_in_rows_is_that_of_all_cpu_time(tmp_path: Path) -> None:
     found = in_rows(tmp_path, Recipe({1: Job(cost=0.1)}, count=3))
     rows = answer.df_suspects(found)
@@ -487,6 +501,7 @@ def test_blocks_and_figures_are_planned(tmp_path: Path) -> None:
     assert "codes --depth 0.2 --slot 5s --slots 126 --rows 5 --blocks 1 " in lines
     assert "watch --slots 630 --slot 1s " in lines
     assert re.search(r"--rows 5 --blocks 1 --settle 0 --shifts \S+ --loss-blocks 1 ", lines)
+    assert re.search(r"--rows 10 --blocks 5 --settle 0 --shifts \S+ --loss-blocks 3 ", lines)
     assert "--throttles {s1.pid},{s2.pid} " in lines
     assert "codes --depth 0.5 --slot 10s --slots 63 --rows 10 --blocks 5 " in lines
     lines = plan_of(in_rows(tmp_path / "short", Recipe(count=2, runs=1), block="500m"))
@@ -496,12 +511,6 @@ def test_blocks_and_figures_are_planned(tmp_path: Path) -> None:
     lines = plan_of(in_rows(tmp_path / "rare", rare))
     assert "--rows 5 --blocks 1 " in lines and "watch --slots 126 --slot 5s " in lines
     assert re.search(r"--rows 1 --blocks 1 --shifts \S+ --loss-blocks 2 ", lines)
-
-
-def test_loss_of_a_noisy_victim_needs_several_blocks(tmp_path: Path) -> None:
-    """The noise of a slot is 10 %, that of a second 20 %, which three blocks reduce below 12 %."""
-    lines = plan_of(in_rows(tmp_path, Recipe(count=2, runs=1, look=(100, 121, 50))))
-    assert "--loss-blocks 3 " in lines
 
 
 def test_noise_above_12_percent_is_refused(
@@ -724,6 +733,20 @@ def test_loss_only_after_a_block_is_a_disturbance() -> None:
     run.add(1, -0.03, -0.03)
     run.add(2, 0.03)
     assert run.verdicts() == [effects.DISTURBS, effects.SUPPORTS, effects.HURTS, effects.NOTHING]
+
+
+def test_more_tests_widen_the_intervals() -> None:
+    run = Rowed()
+    throttled = effects.Throttled.in_rows(run.low, run.stopped)
+    few, many = (
+        effects.estimate(throttled, run.figures, run.cpu, run.usual, tests) for tests in (4, 40)
+    )
+    assert few and many
+    ratio = (many.codes["effect_high"] - many.codes["effect"]) / (
+        few.codes["effect_high"] - few.codes["effect"]
+    )
+    expected = effects.quantile(40, 600) / effects.quantile(4, 600)
+    assert ratio.between(expected - 0.02, expected + 0.02).all()
 
 
 def test_gain_that_is_lost_in_the_seconds_after_is_shifted_work() -> None:

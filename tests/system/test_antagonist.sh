@@ -573,28 +573,30 @@ a_suspect_whose_blocks_lose_30_percent_is_set_aside() { # case
     runs_on "$needed" "$pid"
 }
 
-# loses VICTIM OPTION...: fails unless the suspect is set aside. The code throttles it in slots 5, 10 and 11.
+# loses SLOT VICTIM OPTION...: fails unless the suspect is set aside. The code throttles it in slots 5, 10 and 11.
 loses() {
+    local slot=$1
+    shift
     rm -rf run
     mkdir run
-    ssantagonist watch --victim "$@" --slots 12 --slot 1s --rows 1 --blocks 1 --shifts 0:0,3,6 run 2>err ||
+    ssantagonist watch --victim "$@" --slots 12 --slot "$slot" --rows 1 --blocks 1 --shifts 0:0,3,6 run 2>err ||
         fail "$*: $(cat err)"
     says err 'the victim lost 30 % or more while s1 was stopped'
     grep -q '^s1,[0-9]*$' run/aside.csv || fail "$*: $(cat run/aside.csv run/slots.csv)"
     [ "$(wc -l <run/slots.csv)" -lt 13 ] || fail "the run continues without a suspect: $(cat run/slots.csv)"
 }
 
-# After 8 seconds the victim falls silent, is slow, or fails most requests.
+# The victim falls silent, is slow, or fails most requests, at the latest when slot 10 begins.
 a_victim_that_answers_too_little_has_lost() { # case
     local server url
     # shellcheck disable=SC2016 # for sh
-    write_napping fading 'while [ $SECONDS -lt 8 ]; do nap; echo it 5; done' \
+    write_napping fading 'while [ $SECONDS -lt "$2" ]; do nap; echo it 5; done' \
         '[ "$1" != silent ] || exec sleep 1000' 'while sleep 0.7; do echo it 5; done'
-    loses './fading silent'
-    loses './fading slow' --iteration it
+    loses 1s './fading silent 8'
+    loses 2s './fading slow 20' --iteration it
     need_built ssrequest
     serve_requests '200 if number % 3 == 0 or number < 400 else 503'
-    loses "$url" --rate 50
+    loses 1s "$url" --rate 50
     end_server
 }
 

@@ -77,7 +77,7 @@ static const struct ss_argument watch_rows[] = {
     CODE_ROWS,
     {0, "N", {"loss-blocks", COUNT_AT(watch.loss_blocks), .initial = "1", .min = "1",
         .help = "with --shifts, --rows and --blocks, whose rows are slots: a suspect is set aside if the victim loses "
-                "30 % in so many of its blocks, which aside.csv then says"}},
+                "30 % in each of this many successive blocks, which aside.csv then says"}},
     {0, "PID,...", {"throttles", SS_OPTION_TEXT, AT(throttles),
         .help = "the processes that throttle the suspects; that of a suspect that is set aside gets SIGTERM"},
         .needs = "shifts"},

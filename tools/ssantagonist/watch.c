@@ -19,20 +19,10 @@
 #include "base/paths.h"
 #include "base/walk.h"
 #include "base/words.h"
+#include "loss.h"
 #include "platform/child.h"
 #include "platform/platform.h"
 #include "slots.h"
-
-/*
- * A suspect is set aside if the victim loses this part of its figure in the suspect's blocks,
- * compared with the last rows in which the suspect ran.
- */
-#define LOSS_MAX       0.3
-#define REFERENCE_MIN  5
-#define REFERENCE_ROWS 20
-
-/* A victim that gives no figure has lost all but this. */
-#define KEPT_MIN 0.01
 
 /* Minimum time between starts of a command that ends at once. */
 #define REPEAT_MIN (10 * SS_MILLISECOND)
@@ -70,15 +60,6 @@ struct row {
     size_t count, room;
 };
 
-/* The victim's figure while a suspect runs and while it is stopped, as logarithms. */
-struct loss {
-    double reference; /* mean of the last rows in which the suspect runs */
-    double rows;      /* number of these, at most REFERENCE_ROWS */
-    double sum;       /* of the differences in blocks */
-    uint64_t blocks;  /* number of these */
-    bool is_aside;    /* it is not throttled any longer */
-};
-
 struct watch {
     const struct watch_options *options;
     char *const *words; /* the command whose lines are read: one of the following two */
@@ -101,10 +82,11 @@ struct watch {
     size_t slot; /* the first slot not yet written */
     struct row *rows;
     struct loss losses[CODES_SUSPECTS_MAX];
-    size_t known, positive; /* number of slots with a figure, and with one above 0 */
-    double born;            /* wall clock at the start of the command */
-    double due;             /* when the latest request with an answer was due */
-    bool is_over;           /* no suspect is throttled any longer */
+    bool is_aside[CODES_SUSPECTS_MAX]; /* suspects that are not throttled any longer */
+    size_t known, positive;            /* number of slots with a figure, and with one above 0 */
+    double born;                       /* wall clock at the start of the command */
+    double due;                        /* when the latest request with an answer was due */
+    bool is_over;                      /* no suspect is throttled any longer */
     bool is_out_of_memory;
     FILE *output, *aside;
 };
@@ -207,7 +189,7 @@ static int fail_to_write(const struct watch *watch, const char *name, struct ss_
 /* Sets a suspect aside from this row on: ends its throttle, which continues it. */
 static int set_aside(struct watch *watch, size_t suspect, size_t row, struct ss_error *error) {
     const struct suspects *throttles = &watch->options->throttles;
-    watch->losses[suspect].is_aside = true;
+    watch->is_aside[suspect] = true;
     if (suspect < throttles->count)
         ss_platform_process_signal_once(
             throttles->items[suspect].pid, throttles->items[suspect].started, SIGTERM);
@@ -221,44 +203,42 @@ static int set_aside(struct watch *watch, size_t suspect, size_t row, struct ss_
     return 0;
 }
 
-/* Returns whether the blocks of a suspect show too large a loss, of which this row is the last. */
-static bool has_lost(struct loss *loss, uint64_t blocks, double figure, bool is_stopped) {
-    if (!is_stopped) {
-        loss->rows = fmin(loss->rows + 1, REFERENCE_ROWS);
-        loss->reference += (figure - loss->reference) / loss->rows;
-        return false;
-    }
-    if (loss->rows < REFERENCE_MIN)
-        return false;
-    loss->sum += figure - loss->reference;
-    if (++loss->blocks < blocks)
-        return false;
-    bool lost = loss->sum / (double)loss->blocks <= log(1 - LOSS_MAX);
-    loss->sum = 0;
-    loss->blocks = 0;
-    return lost;
+/*
+ * Counts a row for one suspect. Returns whether it is to be set aside, because the victim lost too
+ * much in its blocks, of which this row is the last.
+ */
+static bool loses_by(struct watch *watch, size_t suspect, size_t slot, double figure) {
+    const struct codes *codes = &watch->options->codes;
+    struct loss *loss = &watch->losses[suspect];
+    bool stopped[CODES_ROWS_MAX];
+
+    codes_draw(codes, suspect, slot / codes->rows, stopped);
+    if (stopped[slot % codes->rows])
+        return loss_while_stopped(loss, figure, watch->options->loss_blocks);
+    loss_while_running(loss, figure);
+    return false;
 }
 
 /* Sets suspects aside in whose blocks the victim, with this figure in this row, loses too much. */
 static int check_loss(struct watch *watch, size_t slot, double figure, struct ss_error *error) {
-    const struct codes *codes = &watch->options->codes;
     const struct row *row = &watch->rows[slot];
     bool is_silent =
         row->failed > row->figures || (isnan(figure) && watch->slots.length >= SLOTS_SILENCE);
     double value = watch->lower_is_better ? -log(figure) : log(figure);
-    if (codes->suspects == 0 || (!is_silent && !isfinite(value)))
+    size_t suspects = watch->options->codes.suspects;
+
+    if (is_silent)
+        value = -INFINITY;
+    if (suspects == 0 || (!is_silent && !isfinite(value)))
         return 0;
+
     watch->is_over = true;
-    for (size_t i = 0; i < codes->suspects; i++) {
-        struct loss *loss = &watch->losses[i];
-        bool stopped[CODES_ROWS_MAX];
-        codes_draw(codes, i, slot / codes->rows, stopped);
-        if (!loss->is_aside &&
-            has_lost(loss, watch->options->loss_blocks,
-                is_silent ? loss->reference + log(KEPT_MIN) : value, stopped[slot % codes->rows]) &&
-            set_aside(watch, i, slot, error) < 0)
+    for (size_t i = 0; i < suspects; i++) {
+        if (watch->is_aside[i])
+            continue;
+        if (loses_by(watch, i, slot, value) && set_aside(watch, i, slot, error) < 0)
             return -1;
-        watch->is_over &= loss->is_aside;
+        watch->is_over &= watch->is_aside[i];
     }
     return 0;
 }

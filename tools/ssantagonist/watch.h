@@ -29,7 +29,7 @@ struct watch_options {
      * loss.
      */
     struct codes codes;
-    uint64_t loss_blocks;      /* blocks whose mean loss is judged */
+    uint64_t loss_blocks;      /* successive blocks that must each show a loss */
     struct suspects throttles; /* the processes that throttle the suspects */
 };
 

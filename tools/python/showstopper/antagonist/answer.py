@@ -53,8 +53,7 @@ def df_found(study: Study) -> pd.DataFrame:
     for at, stage in enumerate(study.stages):
         rows = stage.found()
         members = pd.Series(stage.groups, dtype=object).loc[rows.index]
-        is_alone = stage.name.startswith("alone-")
-        rows = rows.assign(suspect=members, stage=at, group=rows.index, is_alone=is_alone)
+        rows = rows.assign(suspect=members, stage=at, group=rows.index, is_alone=stage.is_alone)
         found.append(rows.explode("suspect"))
     rows = pd.concat(found, ignore_index=True).set_index("suspect")
     names = [f"{name}{bound}" for name in _ESTIMATES for bound in _BOUNDS.values()]
@@ -74,6 +73,11 @@ def df_suspects(study: Study) -> pd.DataFrame:
     is_alone = found["is_alone"].astype(bool)
     last, alone = (rows[~rows.index.duplicated(keep="last")] for rows in
                    (found[~is_alone], found[is_alone]))
+    # A suspect that was set aside has no effect among others, but may have one alone.
+    was_aside = last.index[last["verdict"].eq(SUPPORTS) & last["effect"].isna()]
+    hurting = alone.index[alone["verdict"].isin([HURTS, SHIFTS])].intersection(was_aside)
+    last = pd.concat([last.drop(hurting), alone.loc[hurting]])
+    alone = alone.drop(hurting)
     alone = alone[["verdict", *_COSTS]].rename(
         columns={"verdict": "alone"} | {name: name.replace("cost", "cost_alone") for name in _COSTS}
     )

@@ -220,13 +220,14 @@ class Effects:
 
 
 def estimate(
-    throttled: Throttled, figures: np.ndarray, cpu: np.ndarray, usual: np.ndarray
+    throttled: Throttled, figures: np.ndarray, cpu: np.ndarray, usual: np.ndarray, tests: int = 0
 ) -> Effects | None:
     """Estimate the effects in a run; None if too few rows have a figure.
 
     `figures` has the logarithm of the figure in each row, `cpu` a column per suspect with its CPU
     time in each row, in any unit, `usual` a row per suspect with the mean of its CPU time before
-    the study and the standard error of this mean. NaN: unknown.
+    the study and the standard error of this mean. NaN: unknown. `tests` is the number of effects
+    that are tested, if larger than that of the suspects here.
     """
     regressors = throttled.regressors()
     fit = Fit(regressors, figures)
@@ -237,7 +238,7 @@ def estimate(
         *(_lost(throttled.stopped, regressors, cpu[:, one], usual[one], one)
           for one in range(suspects))
     )  # fmt: skip
-    codes = _effects(fit, throttled, pd.DataFrame(lost))
+    codes = _effects(fit, throttled, pd.DataFrame(lost), max(tests, suspects))
     codes["verdict"] = _verdicts(codes, throttled)
     slots = len(throttled.low)
     return Effects(
@@ -253,7 +254,7 @@ def _contains_zero(codes: pd.DataFrame, name: str) -> pd.Series:
     return (codes[f"{name}_low"] <= 0) & (codes[f"{name}_high"] >= 0)
 
 
-def _effects(fit: Fit, throttled: Throttled, lost: pd.DataFrame) -> pd.DataFrame:
+def _effects(fit: Fit, throttled: Throttled, lost: pd.DataFrame, tests: int) -> pd.DataFrame:
     """Return the effects of all codes; `lost` has the rows of the suspects, see _lost()."""
     now, after = fit.values[DRIFT::2], fit.values[DRIFT + 1 :: 2]
     now_error, after_error = fit.errors[DRIFT::2], fit.errors[DRIFT + 1 :: 2]
@@ -270,7 +271,7 @@ def _effects(fit: Fit, throttled: Throttled, lost: pd.DataFrame) -> pd.DataFrame
     withheld_error = np.where(ghosts, 0, codes["withheld_error"])
 
     def add(name: str, value: np.ndarray, error: np.ndarray) -> None:
-        half = quantile(len(lost), fit.freedom) * error
+        half = quantile(tests, fit.freedom) * error
         codes[name], codes[f"{name}_low"], codes[f"{name}_high"] = value, value - half, value + half
 
     def add_per_withheld(name: str, value: np.ndarray, error: np.ndarray) -> None:

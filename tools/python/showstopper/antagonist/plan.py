@@ -18,7 +18,9 @@ from .study import NOISE_MAX, Stage, Study, join_list
 
 LEAD_SECONDS, END_SECONDS = 3, 4  # of a run, before the first slot and after the last
 ROUNDS, ROUND_SECONDS = 20, 0.005  # of a row, in which showstopper decides; their shortest length
-SLOTS_LOST = 2  # slots that must show a loss of 30 %, where figures are those of slots
+# Successive blocks that must each show a loss of 30 % until a suspect is set aside. One ends a harm
+# at once; alone, the loss must repeat, since any slow second may look like one.
+BLOCKS_TOGETHER, SLOTS_TOGETHER, BLOCKS_ALONE = 1, 2, 3
 
 
 def quote(word: str) -> str:
@@ -96,18 +98,17 @@ def _watch(study: Study, stage: Stage) -> str:
         f"--rate {call.rate:.9g}"
     )
     if stage.codes:
-        line += _blocks(study, stage, stage.codes)
+        line += _blocks(stage, stage.codes)
     line += f" --figure {call.figure}" if call.figure != "mean" else ""
     line += " --lower-is-better" if call.lower else ""
     line += f" --iteration {_literal(call.iteration)}" if call.iteration else ""
     return f"{line} --victim {_literal(call.victim)} {{out}}"
 
 
-def _blocks(study: Study, stage: Stage, codes: Codes) -> str:
+def _blocks(stage: Stage, codes: Codes) -> str:
     """Return the options by which watch knows when suspects are stopped, and releases them."""
-    least = 1 if stage.is_in_rows else SLOTS_LOST
-    deviation = deviation_of(study, stage.figure_seconds)
-    blocks = max(math.ceil((deviation / NOISE_MAX) ** 2), least) if deviation > 0 else least
+    blocks = BLOCKS_TOGETHER if stage.is_in_rows else SLOTS_TOGETHER
+    blocks = BLOCKS_ALONE if stage.is_alone else blocks
     pids = ",".join(f"{{s{group + 1}.pid}}" for group in range(len(stage.groups)))
     rows = "--rows 1 --blocks 1"
     if stage.is_in_rows:

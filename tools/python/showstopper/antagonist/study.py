@@ -51,7 +51,7 @@ SUSPECTS_MAX = effects.SUSPECTS_MAX**2
 SLOT_SECONDS, SLOT_ITERATIONS = 5, 10  # lower bounds of the length of a slot
 BLOCK_FIGURES = 5  # with fewer figures while a suspect is stopped, figures are means of slots
 ASIDE_ROWS = 5  # until a suspect that is set aside is not throttled any longer
-NOISE_MAX = 0.12  # standard deviation of a slot; a loss of 30 % is three of them
+NOISE_MAX = 0.12  # standard deviation of a slot
 CPUS_MIN = 0.001  # a suspect that uses less is considered idle, and its CPU time unknown
 
 
@@ -291,6 +291,10 @@ class Stage:
     effects: Effects | None = None
 
     @property
+    def is_alone(self) -> bool:
+        return self.name.startswith("alone-")
+
+    @property
     def slot_count(self) -> int:
         return self.codes.slots if self.codes else LOOK_SLOTS
 
@@ -455,7 +459,19 @@ class Study:
             is_lost = throttled.stopped[:, group] + throttled.after[:, group] > 0
             figures[is_lost & (np.arange(len(figures)) < row + ASIDE_ROWS)] = math.nan
         of_groups = [(one[:, 0].sum(), math.hypot(*one[:, 1])) for one in usual]
-        return effects.estimate(throttled, figures, np.column_stack(cpu), np.array(of_groups))
+        # A suspect that was set aside is judged by its run alone, so that is a test of all suspects.
+        tests = len(self.suspects) if stage.is_alone and self._was_aside(stage.groups[0][0]) else 0
+        return effects.estimate(
+            throttled, figures, np.column_stack(cpu), np.array(of_groups), tests
+        )
+
+    def _was_aside(self, suspect: int) -> bool:
+        return any(
+            suspect in one.groups[group]
+            for one in self.stages
+            if not one.is_alone
+            for group in one.aside
+        )
 
 
 def _throttled(stage: Stage, codes: Codes, folder: str) -> Throttled:

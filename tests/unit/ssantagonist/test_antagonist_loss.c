@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loss.h"
+#include "unit.h"
+
+/* Adds rows in which the suspect runs, alternately this much above and below 0. */
+static void run_rows(struct loss *loss, int rows, double noise) {
+    for (int i = 0; i < rows; i++)
+        loss_while_running(loss, i % 2 ? noise : -noise);
+}
+
+TEST(one_clear_block_suffices_if_it_may) {
+    struct loss loss = {0};
+    run_rows(&loss, 20, 0.05);
+    assert_false(loss_while_stopped(&loss, log(0.75), 1));
+    assert_true(loss_while_stopped(&loss, log(0.65), 1));
+}
+
+TEST(losses_must_be_successive) {
+    struct loss loss = {0};
+    run_rows(&loss, 20, 0.01);
+    assert_false(loss_while_stopped(&loss, -1, 3));
+    assert_false(loss_while_stopped(&loss, -1, 3));
+    assert_false(loss_while_stopped(&loss, -0.1, 3));
+    assert_false(loss_while_stopped(&loss, -1, 3));
+    assert_false(loss_while_stopped(&loss, -1, 3));
+    assert_true(loss_while_stopped(&loss, -1, 3));
+}
+
+/* A second of 25 % noise is slower by a third now and then. */
+TEST(losses_within_the_noise_prove_nothing) {
+    struct loss loss = {0};
+    run_rows(&loss, 20, 0.25);
+    assert_false(loss_while_stopped(&loss, -0.5, 1));
+    assert_true(loss_while_stopped(&loss, -2, 1));
+}
+
+/* Seconds in which the suspect runs are slow, too, and raise the noise. */
+TEST(a_slow_phase_is_not_a_loss) {
+    struct loss loss = {0};
+    run_rows(&loss, 20, 0.1);
+    for (int i = 0; i < 3; i++) {
+        loss_while_running(&loss, -0.5);
+        assert_false(loss_while_stopped(&loss, -0.5, 3));
+    }
+}
+
+TEST(blocks_before_the_reference_are_not_judged) {
+    struct loss loss = {0};
+    run_rows(&loss, 4, 0.01);
+    assert_false(loss_while_stopped(&loss, -5, 1));
+    run_rows(&loss, 1, 0.01);
+    assert_true(loss_while_stopped(&loss, -5, 1));
+}
+
+TEST(silence_is_a_loss_even_if_it_outlasts_the_block) {
+    struct loss loss = {0};
+    run_rows(&loss, 20, 0.3);
+    assert_false(loss_while_stopped(&loss, -INFINITY, 2));
+    run_rows(&loss, 20, INFINITY); /* the victim stays silent */
+    assert_true(loss_while_stopped(&loss, -INFINITY, 2));
+}
+
+UNIT_RUN
