@@ -236,7 +236,7 @@ start_service() {
     case $1 in
     nginx)
         printf '%s\n' 'user root; daemon off; worker_processes 2; pid nginx.pid; error_log stderr;' \
-            'events {}' "http { access_log off; types { } default_type text/plain; gzip on; gzip_comp_level 3;" \
+            'events {}' "http { access_log off; types { } default_type text/plain; gzip on; gzip_types *; gzip_comp_level 3;" \
             "gzip_http_version 1.0; server { listen 127.0.0.1:$port; root $folder/site; } }" >"$folder/nginx.conf"
         serve_in_group nginx -p "$folder" -c "$folder/nginx.conf"
         asked=(-H 'Accept-Encoding: gzip')
