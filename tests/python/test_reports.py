@@ -10,13 +10,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from conftest import PACKAGE
 from conftest import Record as Maker
 from showstopper import Study, cli
-from showstopper.report import figures, page, summary
+from showstopper.report import figures, overlay, page, summary
 from showstopper.report.tables import Sheet, Table, View, describe, glossary, page_number
+from showstopper.report.topics import runs
 from showstopper.text import UserError
 
 
@@ -72,6 +74,21 @@ def test_record_with_every_table_empty_is_reported(tmp_path: Path) -> None:
     summary.prepare(study)
     assert all(isinstance(one.csv(), str) for one in summary.sheets(study).values())
     assert page.render(page.of_study(study)) and isinstance(page.text(study), str)
+
+
+def test_picture_of_a_replay_at_another_speed_is_full(make_record: Maker) -> None:
+    """Its line and its axis are on the run's own clock, not on that of the trace."""
+    plan = {"schema": 2, "instances": 1, "cpu_count": 2, "labels": {"speed": "0.1"}}
+    study = Study(make_record(plan_json=json.dumps(plan)))
+    assert study.records[0].speed == 0.1
+    (ax,) = overlay.plot_run(study, 0, "load", "x").axes
+    assert max(ax.lines[-1].get_xdata()) > 0.9 * ax.get_xlim()[1]
+
+
+def test_axis_of_one_instance_has_no_fractions(make_record: Maker) -> None:
+    record = Study(make_record()).records[0]
+    (ax, _) = runs._plot_fields(record, np.array([[0.5]]), 1, "instance", "duty, %").axes
+    assert [tick for tick in ax.get_yticks() if -0.5 < tick < 0.5] == [0]
 
 
 def test_page_is_whole_and_escapes_texts(make_record: Maker, tmp_path: Path) -> None:

@@ -78,13 +78,18 @@ def _draw(
     study: Study, ax: Any, panel: str, lines: Sequence[Line], unit: float, only: bool = False
 ) -> None:
     drawn = [_line(study, line, panel, only) for line in lines]
+
+    def scale(line: Line) -> float:
+        """Runs over each other share the time of their trace; the only one has its own."""
+        return (1 if only else study.records[line.run].speed) / unit
+
     targets = [int(rows["target"].notna().sum()) if "target" in rows else 0 for rows in drawn]
     if any(targets):  # that of the line for which it is known at most points, below all lines
         at = int(np.argmax(targets))
-        x = drawn[at]["at"] * study.records[lines[at].run].speed / unit
+        x = drawn[at]["at"] * scale(lines[at])
         ax.plot(x, drawn[at]["target"], color=f.AXIS, linewidth=4, label="target", zorder=1.5)
     for at, (line, rows) in enumerate(zip(lines, drawn)):
-        own = study.records[line.run].speed / unit
+        own = scale(line)
         color = line.color or f.color_of(at)
         invalid = study.runs.loc[[line.run, line.counted], "verdict"].eq("invalid").any()
         name = f"{line.name}{', invalid' if invalid and not only else ''}"[:40]

@@ -425,7 +425,7 @@ def _plot_fields(record: Record, values: np.ndarray, items: int, name: str, labe
     y = np.linspace(-0.5, items - 0.5, len(values) + 1)
     f.fields(ax, x, y, 100 * values, label, most=100)
     ax.set_ylabel(name)
-    ax.yaxis.get_major_locator().set_params(integer=True)
+    ax.yaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
     return fig
 
 
