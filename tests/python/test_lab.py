@@ -16,6 +16,7 @@ import pytest
 from conftest import PACKAGE
 from hypothesis import given
 from hypothesis import strategies as st
+from showstopper import installation
 from showstopper.lab import QUESTIONS, accuracy, plan, throughput, values
 from showstopper.lab.catalogue import Use, Workload
 from showstopper.lab.methods import METHODS, Held
@@ -272,3 +273,18 @@ def test_throughput_refuses_targets_beside_parts() -> None:
     options = throughput.parser().read(["--targets", "50", "--parts", "2"])
     with pytest.raises(UserError, match="--targets replaces --parts"):
         throughput.check(options)
+
+
+@pytest.mark.parametrize("of_user", [False, True])
+def test_data_are_found_where_pip_puts_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_user: bool
+) -> None:
+    """`pip install --user` puts them below the base of the user, otherwise below the prefix."""
+    packages = tmp_path / "user/lib/site-packages"
+    module = packages / "showstopper/installation.py" if of_user else tmp_path / "other/a/b.py"
+    monkeypatch.setattr(installation, "__file__", str(module))
+    monkeypatch.setattr("site.getusersitepackages", lambda: str(packages))
+    monkeypatch.setattr("site.getuserbase", lambda: str(tmp_path / "user"))
+    monkeypatch.setattr("sys.prefix", str(tmp_path / "prefix"))
+    base = tmp_path / ("user" if of_user else "prefix")
+    assert installation.experiments.__wrapped__() == base / "share/showstopper/experiments"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import os
 import shutil
+import site
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,8 +32,12 @@ def find_missing() -> str:
 @functools.cache
 def experiments() -> Path:
     """Return the folder with environments, services, workloads and published figures."""
-    beside = Path(__file__).resolve().parents[2] / "experiments"  # in the source and below share/
-    return beside if beside.is_dir() else Path(sys.prefix) / "share/showstopper/experiments"
+    own = Path(__file__).resolve()
+    beside = own.parents[2] / "experiments"  # in the source and below share/
+    if beside.is_dir():
+        return beside
+    of_user = Path(site.getusersitepackages()).resolve() in own.parents  # pip install --user
+    return Path(site.getuserbase() if of_user else sys.prefix) / "share/showstopper/experiments"
 
 
 def use_programs(folder: str, own: str = "") -> None:
