@@ -54,6 +54,7 @@ def test_adjacent_headings_share_the_lines_below_them(tmp_path: Path) -> None:
         ("[a]\nmemory = much\n", ":2: memory: 'much'"),
         ("[a]\npublished = h2\n", ":2: published: 'h2'"),
         ("[a]\nscratch = mine\n", ":2: scratch: 'mine' would be the folder of several instances"),
+        ("[a]\nscratch = {scratch}.{side}\n", ":2: scratch: '{scratch}.{side}' contains itself"),
         ("[a]\nscratch = ../{side}/{instance}\n", ":2: scratch: '../{side}/{instance}' is not"),
         ("[]\n", ":1: [] has no name"),
         ("[a]\ncommand = x\n\n[b a]\n", ":4: the workload 'a' is in this file twice"),

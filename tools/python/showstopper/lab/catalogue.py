@@ -398,6 +398,8 @@ def check_value(key: str, value: str) -> None:
         raise UserError(f"{shown} is not yes or no")
     elif key == "memory":
         values.size(value)
+    elif key == "scratch" and "{scratch}" in value:
+        raise UserError(f"{shown} contains itself: use {{side}} and {{instance}}")
     elif key == "scratch" and not _FOLDER.fullmatch(value):
         use = "use letters, digits, ._- and the placeholders"
         raise UserError(f"{shown} is not a valid name for a folder: {use}")
