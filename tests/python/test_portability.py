@@ -188,3 +188,14 @@ def test_failed_comparison_keeps_earlier_results(tmp_path: Path) -> None:
     with pytest.raises(UserError):
         compare(folder, ["b"], status=2)
     assert (folder / "predict-a/made").exists() and (folder / "text/predict-a.txt").exists()
+
+
+@pytest.mark.parametrize("existed", [False, True])
+def test_failed_comparison_removes_only_its_own_folder(tmp_path: Path, existed: bool) -> None:
+    folder = tmp_path / "results"
+    if existed:
+        folder.mkdir()
+    request = options.parse("portability", ["-o", str(folder), "base", "a"])
+    with pytest.raises(UserError):
+        portability.compare(request, lambda words: 2, request.words)
+    assert folder.exists() == existed

@@ -294,6 +294,7 @@ def compare(
 ) -> None:
     """Compare profiles. Writes text to text/, and tables and pages next to it."""
     output = request.output
+    is_new = not os.path.isdir(output)
     make_folders(output)
     with Folder(output) as results:
         results.remove("compare.new")
@@ -303,7 +304,8 @@ def compare(
         text, log = _captured(ssprofile, words)
     except (UserError, OutputError) as error:
         with contextlib.suppress(OSError):
-            os.rmdir(output)
+            if is_new:
+                os.rmdir(output)
         tell(f"ssprofile: {error}")
         raise UserError("the profiles cannot be compared, for the reasons above") from None
     # Replace the results of an earlier call only after the comparison has succeeded.
