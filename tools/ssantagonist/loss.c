@@ -10,11 +10,18 @@
 /* The mean loss must exceed its standard error by this factor. */
 #define CLEAR 4
 
+static bool is_too_large(double change) {
+    return change <= log(1 - LOSS_MAX);
+}
+
 void loss_while_running(struct loss *loss, double figure) {
+    double change = figure - loss->mean;
+
+    loss->is_well = !is_too_large(change);
     if (!isfinite(figure))
         return;
+
     loss->rows = fmin(loss->rows + 1, REFERENCE_ROWS);
-    double change = figure - loss->mean;
     loss->mean += change / loss->rows;
     loss->variance += (change * (figure - loss->mean) - loss->variance) / loss->rows;
 }
@@ -24,12 +31,15 @@ bool loss_while_stopped(struct loss *loss, double figure, uint64_t blocks) {
 
     if (loss->rows < REFERENCE_MIN)
         return false;
-    if (change > log(1 - LOSS_MAX)) {
+    if (!is_too_large(change)) {
         loss->sum = 0;
         loss->blocks = 0;
         return false;
     }
+    if (!loss->is_well && isfinite(figure))
+        return false;
 
+    loss->is_well = false;
     loss->sum += change;
     loss->blocks++;
     double count = (double)loss->blocks;

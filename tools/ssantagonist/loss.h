@@ -19,6 +19,7 @@
 struct loss {
     double mean, variance; /* of the last rows in which the suspect ran */
     double rows;           /* number of these, limited */
+    bool is_well;          /* no loss in the last row in which the suspect ran */
     double sum;            /* of the changes in the last blocks */
     uint64_t blocks;       /* number of these: successive blocks, each with too large a loss */
 };
@@ -28,7 +29,8 @@ SS_NONNULL() void loss_while_running(struct loss *loss, double figure);
 
 /*
  * Adds a block. Returns true if at least `blocks` successive ones show too large a loss, and their
- * mean is clearly beyond the noise: a single slow second proves nothing.
+ * mean is clearly beyond the noise. A loss that has begun before the block does not count: a slow
+ * phase, or another suspect, may be the cause. Silence always does.
  */
 SS_NONNULL() bool loss_while_stopped(struct loss *loss, double figure, uint64_t blocks);
 
