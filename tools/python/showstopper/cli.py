@@ -90,7 +90,7 @@ def _add_settings(options: Parser) -> None:
     add("--edge", type=within(_seconds(0.1)), default=-1.0, metavar="TIME",
         help="leave out this much at both ends of every step; default: a sixth of the step, at "
         "most 30s")
-    add("--interval", type=within(_seconds(0.5), 0.01, say="at least 10m"), default=6.0,
+    add("--interval", type=within(_seconds(0.5), 0.01, say="at least 10ms"), default=6.0,
         metavar="TIME", help="count iterations in intervals of this length; default: 6s")
     add("--confidence", type=within(units.load, 0.5, 0.9999, "50% to 99.99%"), default=0.95,
         metavar="PART", help="the confidence level of intervals and bands; default: 95%%")

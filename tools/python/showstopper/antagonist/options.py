@@ -89,7 +89,7 @@ def _add_throttle(parser: Parser) -> None:
     add("--slot", type=within(seconds), default=0.0, metavar="TIME",
         help="length of a slot, for which a suspect is throttled or not; default 0: the longest of "
         "5 s, 10 iterations, and 10/(1-Q) requests for quantile Q")
-    add("--block", type=within(seconds, 0.01, 1, "10m to 1s"), default=1.0, metavar="TIME",
+    add("--block", type=within(seconds, 0.01, 1, "10ms to 1s"), default=1.0, metavar="TIME",
         help="the longest time for which a suspect is stopped; default 1s")
     parser.add_text("--figure", default="mean", metavar="mean|pN",
         help="of the response times of a URL: mean, or a quantile such as p99; default mean")

@@ -102,7 +102,7 @@ def _add_ends(own: Parser) -> None:
         "Without --at-most, that may never happen: no number of blocks decides if the difference "
         "is just this limit")
     add("--at-most", "TIME", values.length, "time limit for all runs, at least 20 blocks of four; "
-        "default: 15M, or no limit if --until or --fail-above is given. If 20 pairs of processes "
+        "default: 15min, or no limit if --until or --fail-above is given. If 20 pairs of processes "
         "do not fit with --order alternate, there is one for A and A and one for A and B, and the "
         "answer is about these processes")
     add("--seconds", "TIME", values.length, "length of a run, from the start of the command; "

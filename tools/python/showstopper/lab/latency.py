@@ -90,7 +90,7 @@ def demand(value: str) -> str:
     """Return a demand as ssrequest --capacity accepts it; a time without a unit is in seconds."""
     parts = re.fullmatch(r"(?:mean|p([0-9]+(?:\.[0-9]+)?))=([0-9.]+[a-zA-Z]*)", value)
     if not parts:
-        raise UserError(f"{show(value)}: not of the form mean=1s or p95=500m")
+        raise UserError(f"{show(value)}: not of the form mean=1s or p95=500ms")
     if parts[1] and not 0 < Fraction(parts[1]) <= 100:
         raise UserError(f"{show(value)}: a percentile is above 0 and at most 100")
     values.duration(parts[2])

@@ -9,6 +9,7 @@ of the experiment; None if it has none. All are texts until they are read by the
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,17 +20,22 @@ from . import values
 from .values import Kind
 
 EPILOGUE = """\
-A TIME is written as for showstopper: 20s, 107m (milliseconds), 3M (minutes);
-without a unit it is in seconds, but the length of a round needs one. A LOAD is
-25%, 0.25 or 1/4; a bare number from 2 to 100 is in percent. A value that begins
-with - is written --NAME=VALUE. To continue an interrupted experiment, repeat
-the same call: finished runs are kept, and an unfinished one is repeated.
-sslab(1) describes the results."""
+A TIME is written as for showstopper: 20s, 107ms, 3min; without a unit it is in
+seconds, but the length of a round needs one. A LOAD is 25%, 0.25 or 1/4; a bare
+number from 2 to 100 is in percent. A value that begins with - is written
+--NAME=VALUE. To continue an interrupted experiment, repeat the same call:
+finished runs are kept, and an unfinished one is repeated. sslab(1) describes
+the results."""
 
 _COMMON = {
     "ram": "/dev/shm", "others": "10%", "retries": "0", "energy_root": "/", "rounds": "1",
 }  # fmt: skip
 _HYPHEN = "\u2011"  # at which argparse does not break lines
+
+
+def _with_units(default: str) -> str:
+    """Write the short units of plans as in all other texts: 107ms rather than 107m."""
+    return re.sub(r"\b(\d+)([mM])\b", lambda one: one[1] + {"m": "ms", "M": "min"}[one[2]], default)
 
 
 class Options(argparse.Namespace):
@@ -86,7 +92,7 @@ class Parser(options.Parser):
         self._kinds[name] = kind
         if isinstance(kind, values.Words) and kind.known:
             about += f"; one of: {' '.join(kind.known)}"
-        about = about.replace("DEFAULT", self._initial.get(name, ""))
+        about = about.replace("DEFAULT", _with_units(self._initial.get(name, "")))
         about = about.replace("%", "%%").replace("-", _HYPHEN)
         if metavar:
             self._group.add_argument(*flags, metavar=metavar, help=about, dest=name, **more)

@@ -246,7 +246,7 @@ def _check(workload: Workload, even_if_missing: bool) -> None:
 def _hold(given: Options, use: Use) -> Held:
     method = METHODS[given.method]
     if method.has_rounds and not given.tau:
-        raise UserError(f"--method: {given.method} requires a length of rounds: add --tau 107m")
+        raise UserError(f"--method: {given.method} requires a length of rounds: add --tau 107ms")
     available = len(values.cpu_set(given.cpus) if given.cpus else os.sched_getaffinity(0))
     return Held(
         given.method, use, given.machine_cpus or available, given.instances, given.target,

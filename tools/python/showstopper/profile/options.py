@@ -45,8 +45,8 @@ _FORWARDED = (
     ("--time", "TIME", "run each kernel of ssburn for this long"),
     ("--cpu", "CPU", "measure on this CPU; default: the first one that may be used"),
     ("--repetitions", "N", "run every benchmark this many times; default: 5"),
-    ("--period", "TIME", "the period of a quota; default: 10m"),
-    ("--quantum", "TIME", "the length of one run and one stop of duty and load; default: 50m"),
+    ("--period", "TIME", "the period of a quota; default: 10ms"),
+    ("--quantum", "TIME", "the length of one run and one stop of duty and load; default: 50ms"),
 )
 
 
@@ -180,10 +180,10 @@ def _calibrate() -> Parser:
     add("--repetitions", type=within(units.count, 1, 64, "1 to 64"), metavar="N",
         help="run every benchmark this many times per setting; default: 3; the closed method takes "
         "at least 2, and more if needed")
-    add("--period", type=within(seconds, 0.001, 1, "1m to 1s"), default=0.01, metavar="TIME",
-        help="the period of a quota; default: 10m")
-    add("--quantum", type=within(seconds, 0.002, 10, "2m to 10s"), default=0.05, metavar="TIME",
-        help="the length of one run and one stop of duty and load; default: 50m")
+    add("--period", type=within(seconds, 0.001, 1, "1ms to 1s"), default=0.01, metavar="TIME",
+        help="the period of a quota; default: 10ms")
+    add("--quantum", type=within(seconds, 0.002, 10, "2ms to 10s"), default=0.05, metavar="TIME",
+        help="the length of one run and one stop of duty and load; default: 50ms")
     parser.add_text("--root", metavar="DIR",
         help="set the frequency of the machine whose /proc, /sys and /run are in DIR")
     add("--idle-states", action="store_true",
@@ -208,11 +208,11 @@ in the same --output: it runs applications as the base and under the setting
 that was found, and reports how many are in the predicted range. sweep draws
 the speed of the kernels over the setting of --throttle as box plots."""
 _PORTABILITY_END = """\
-A TIME is written as for showstopper: 20s, 107m (milliseconds); without a unit
-it is in seconds. A LOAD is 25%, 0.25 or 1/4. To continue an interrupted demo,
-repeat the same call: finished runs are kept. showstopper-portability(7)
-describes the results and their meaning. The exit status is 125 if the call is
-refused, and 1 if a demo has no result."""
+A TIME is written as for showstopper: 20s, 107ms; without a unit it is in
+seconds. A LOAD is 25%, 0.25 or 1/4. To continue an interrupted demo, repeat the
+same call: finished runs are kept. showstopper-portability(7) describes the
+results and their meaning. The exit status is 125 if the call is refused, and 1
+if a demo has no result."""
 
 
 def _portability() -> Parser:
@@ -250,10 +250,10 @@ def _add_demo(parser: Parser) -> None:
         ("--throttle", "KIND", "throttle of the target: duty, load, quota or frequency; default: "
          "duty"),
         ("--method", "METHOD", "method of finding the setting: closed or search; default: closed"),
-        ("--quantum", "TIME", "length of a round of duty and load; default: 20m"),
-        ("--period", "TIME", "period of a quota; default: 10m"),
+        ("--quantum", "TIME", "length of a round of duty and load; default: 20ms"),
+        ("--period", "TIME", "period of a quota; default: 10ms"),
         ("--kernels", "LIST", "kernels of ssburn, or all; default: 25 kernels of all classes"),
-        ("--seconds", "TIME", "running time of a kernel; default: 500m"),
+        ("--seconds", "TIME", "running time of a kernel; default: 500ms"),
         ("--repetitions", "N", "runs of each kernel on base and target; default: 4"),
         ("--cpu", "CPU", "CPU to run on; default: the first one that may be used"),
         ("--others", "LOAD", "warn if other processes use more of the machine before it begins; "
