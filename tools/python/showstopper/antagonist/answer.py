@@ -73,7 +73,7 @@ def df_suspects(study: Study) -> pd.DataFrame:
     is_alone = found["is_alone"].astype(bool)
     last, alone = (rows[~rows.index.duplicated(keep="last")] for rows in
                    (found[~is_alone], found[is_alone]))
-    # A suspect that was set aside has no effect among others, but may have one alone.
+    # There is no estimate among others for a suspect that was set aside; that alone replaces it.
     was_aside = last.index[last["verdict"].eq(SUPPORTS) & last["effect"].isna()]
     hurting = alone.index[alone["verdict"].isin([HURTS, SHIFTS])].intersection(was_aside)
     last = pd.concat([last.drop(hurting), alone.loc[hurting]])
