@@ -36,10 +36,10 @@ static int convert(const struct sstrace_request *request, struct ss_error *error
 
     struct sstrace_spool spool;
     sstrace_spool_open(&spool);
-    int result = sstrace_run(request, &spool.strand.sink, error);
+    int result = sstrace_run(request, &spool.trace.sink, error);
     if (result == 0)
-        result = sstrace_output_write(request, &spool.strand, error);
-    sstrace_strands_close(&spool.strands);
+        result = sstrace_output_write(request, &spool.trace, error);
+    sstrace_spool_file_close(&spool.file);
     return result;
 }
 

@@ -30,10 +30,10 @@ static int take_compiled(
 }
 
 static int write_compiled(
-    const struct sstrace_strand *trace, FILE *stream, struct ss_error *error) {
+    const struct sstrace_spooled_trace *trace, FILE *stream, struct ss_error *error) {
     struct writer writer = {.sink = {.take = take_compiled}};
     ss_trace_writer_open(&writer.compiled, stream, trace->count, trace->length);
-    if (sstrace_strand_play(trace, &writer.sink, error) != 0)
+    if (sstrace_spooled_trace_play(trace, &writer.sink, error) != 0)
         return -1;
     ss_trace_writer_close(&writer.compiled);
     return 0;
@@ -46,13 +46,13 @@ static int take_text(
     return 0;
 }
 
-static int fill(
-    struct sstrace_columns *columns, const struct sstrace_strand *trace, struct ss_error *error) {
-    int result = sstrace_strand_play(trace, &columns->sink, error);
+static int fill(struct sstrace_columns *columns, const struct sstrace_spooled_trace *trace,
+    struct ss_error *error) {
+    int result = sstrace_spooled_trace_play(trace, &columns->sink, error);
     return result == 0 ? columns->sink.end(&columns->sink, error) : result;
 }
 
-static int draw(const struct sstrace_strand *trace, FILE *stream, struct ss_error *error) {
+static int draw(const struct sstrace_spooled_trace *trace, FILE *stream, struct ss_error *error) {
     struct sstrace_columns columns;
     size_t count;
     int rows;
@@ -85,7 +85,7 @@ static void write_table(const struct sstrace_columns *columns, FILE *stream) {
 }
 
 /* Replaces standard input with the table. A column is about as wide as a pixel of the picture. */
-static int prepare_picture(const struct sstrace_strand *trace, struct ss_error *error) {
+static int prepare_picture(const struct sstrace_spooled_trace *trace, struct ss_error *error) {
     SS_OWNED(fclose) FILE *stream = tmpfile();
     struct sstrace_columns columns;
     if (!stream)
@@ -109,16 +109,16 @@ int sstrace_picture_execute(const char *path, const char *title, struct ss_error
     return analysis_execute("sstrace", (char *const *)words, error);
 }
 
-int sstrace_output_print(const struct sstrace_request *request, const struct sstrace_strand *trace,
-    FILE *stream, struct ss_error *error) {
+int sstrace_output_print(const struct sstrace_request *request,
+    const struct sstrace_spooled_trace *trace, FILE *stream, struct ss_error *error) {
     struct writer text = {.sink = {.take = take_text}, .stream = stream};
     if (request->dump)
-        return sstrace_strand_play(trace, &text.sink, error);
+        return sstrace_spooled_trace_play(trace, &text.sink, error);
     return request->plot ? draw(trace, stream, error) : write_compiled(trace, stream, error);
 }
 
-static int write_file(const struct sstrace_request *request, const struct sstrace_strand *trace,
-    struct ss_error *error) {
+static int write_file(const struct sstrace_request *request,
+    const struct sstrace_spooled_trace *trace, struct ss_error *error) {
     struct ss_whole_file file;
     if (ss_whole_file_begin(&file, request->output, error) < 0)
         return -1;
@@ -128,8 +128,8 @@ static int write_file(const struct sstrace_request *request, const struct sstrac
     return -1;
 }
 
-int sstrace_output_write(const struct sstrace_request *request, const struct sstrace_strand *trace,
-    struct ss_error *error) {
+int sstrace_output_write(const struct sstrace_request *request,
+    const struct sstrace_spooled_trace *trace, struct ss_error *error) {
     if (sstrace_is_picture(request))
         return prepare_picture(trace, error);
     return request->output ? write_file(request, trace, error)

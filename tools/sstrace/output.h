@@ -19,11 +19,11 @@ SS_NONNULL() static inline bool sstrace_is_picture(const struct sstrace_request 
  * A picture is only prepared.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_output_write(const struct sstrace_request *request,
-    const struct sstrace_strand *trace, struct ss_error *error);
+    const struct sstrace_spooled_trace *trace, struct ss_error *error);
 
 /* Writes the trace to a stream. The caller checks the stream for errors. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_output_print(const struct sstrace_request *request,
-    const struct sstrace_strand *trace, FILE *stream, struct ss_error *error);
+    const struct sstrace_spooled_trace *trace, FILE *stream, struct ss_error *error);
 
 /*
  * Replaces this process by one of the Python package that draws a prepared picture into the file at

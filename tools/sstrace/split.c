@@ -24,15 +24,15 @@
 
 struct machine {
     struct sstrace_samples samples;
-    struct sstrace_strand strand;
+    struct sstrace_spooled_trace trace;
     char name[]; /* as in the table */
 };
 
 struct machines {
     struct sstrace_split split;
     struct sstrace_request request; /* a copy that refers to `split` */
-    struct sstrace_strands strands;
-    struct machine **items; /* in the order of their first rows */
+    struct sstrace_spool_file file; /* of all traces */
+    struct machine **items;         /* in the order of their first rows */
     size_t count, room;
     struct sstrace_names names; /* the numbers of `items` */
     int64_t origin;             /* time zero of all traces */
@@ -44,8 +44,8 @@ static bool add_machine(struct machines *machines, const char *name) {
     if (!SS_GROW(machines->items, machines->count + 1, machines->room) ||
         !(machine = malloc(sizeof *machine + length)))
         return false;
-    sstrace_strand_open(&machine->strand, &machines->strands);
-    sstrace_samples_open(&machine->samples, &machines->request.import, &machine->strand.sink);
+    sstrace_spooled_trace_open(&machine->trace, &machines->file);
+    sstrace_samples_open(&machine->samples, &machines->request.import, &machine->trace.sink);
     memcpy(machine->name, name, length);
     machines->items[machines->count++] = machine;
     return true;
@@ -145,8 +145,9 @@ static int fail(const char *path, struct ss_error *error) {
 }
 
 /* Writes directly: the folder is not yet visible, and is synced as a whole. */
-static int write_file(const struct sstrace_request *request, const struct sstrace_strand *trace,
-    int folder, const char *path, struct ss_error *error) {
+static int write_file(const struct sstrace_request *request,
+    const struct sstrace_spooled_trace *trace, int folder, const char *path,
+    struct ss_error *error) {
     SS_OWNED(close)
     int file = openat(folder, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     FILE *stream = file < 0 ? NULL : fdopen(file, "w");
@@ -169,15 +170,15 @@ static int write_machine(struct machines *machines, struct machine *machine, int
     request->transforms[0].from = (ss_time)(machine->samples.origin - machines->origin);
     sstrace_spool_open(&spool);
     sstrace_pipeline_open(
-        &pipeline, request->transforms, request->transform_count, &spool.strand.sink);
+        &pipeline, request->transforms, request->transform_count, &spool.trace.sink);
 
-    int result = sstrace_strand_play(&machine->strand, pipeline.first, error);
+    int result = sstrace_spooled_trace_play(&machine->trace, pipeline.first, error);
     if (result == 0)
         result = pipeline.first->end(pipeline.first, error);
     if (result == 0)
-        result = write_file(request, &spool.strand, folder, file, error);
+        result = write_file(request, &spool.trace, folder, file, error);
     sstrace_pipeline_close(&pipeline);
-    sstrace_strands_close(&spool.strands);
+    sstrace_spool_file_close(&spool.file);
     return result == 0 ? 0 : ss_error_wrap(error, "%s", ss_words_show(machine->name).text);
 }
 
@@ -252,7 +253,7 @@ static int write_folder(
 int sstrace_split_run(const struct sstrace_request *request, struct ss_error *error) {
     struct machines machines = {.split = {.find = find_samples, .end = end_table},
         .request = *request,
-        .strands = SSTRACE_STRANDS_NEW};
+        .file = SSTRACE_SPOOL_FILE_NEW};
     struct sstrace_statistics unused =
         sstrace_statistics_open(); /* each machine has its own sink */
     machines.request.import.split = &machines.split;
@@ -280,6 +281,6 @@ int sstrace_split_run(const struct sstrace_request *request, struct ss_error *er
     }
     free(machines.items);
     sstrace_names_close(&machines.names);
-    sstrace_strands_close(&machines.strands);
+    sstrace_spool_file_close(&machines.file);
     return result;
 }

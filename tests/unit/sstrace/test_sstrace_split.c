@@ -8,8 +8,8 @@
 #include "strands.h"
 #include "unit.h"
 
-#define STRANDS 3
-#define RECORDS (2 * SSTRACE_STRAND_RECORDS + 1) /* two full blocks and a begun one */
+#define TRACES  3
+#define RECORDS (2 * SSTRACE_SPOOL_BLOCK_RECORDS + 1) /* two full blocks and a begun one */
 
 /* Returns record `at` of trace `which`, which differs from all records of other traces. */
 static struct ss_trace_record make_record(size_t which, size_t at) {
@@ -18,22 +18,22 @@ static struct ss_trace_record make_record(size_t which, size_t at) {
 }
 
 TEST(interleaved_rows_are_split_into_complete_traces) {
-    static const size_t counts[STRANDS] = {RECORDS, SSTRACE_STRAND_RECORDS, 1};
-    struct sstrace_strands strands = SSTRACE_STRANDS_NEW;
-    struct sstrace_strand strand[STRANDS];
+    static const size_t counts[TRACES] = {RECORDS, SSTRACE_SPOOL_BLOCK_RECORDS, 1};
+    struct sstrace_spool_file file = SSTRACE_SPOOL_FILE_NEW;
+    struct sstrace_spooled_trace traces[TRACES];
     struct ss_error error = {0};
-    for (size_t which = 0; which < STRANDS; which++)
-        sstrace_strand_open(&strand[which], &strands);
+    for (size_t which = 0; which < TRACES; which++)
+        sstrace_spooled_trace_open(&traces[which], &file);
     for (size_t at = 0; at < RECORDS; at++) {
-        for (size_t which = 0; which < STRANDS && at < counts[which]; which++) {
+        for (size_t which = 0; which < TRACES && at < counts[which]; which++) {
             struct ss_trace_record record = make_record(which, at);
-            assert_int_equal(strand[which].sink.take(&strand[which].sink, &record, &error), 0);
+            assert_int_equal(traces[which].sink.take(&traces[which].sink, &record, &error), 0);
         }
     }
-    for (size_t which = 0; which < STRANDS; which++) {
+    for (size_t which = 0; which < TRACES; which++) {
         struct ss_trace_records records = {0};
         struct ss_trace_collector collector = ss_trace_collect(&records);
-        assert_int_equal(sstrace_strand_play(&strand[which], &collector.sink, &error), 0);
+        assert_int_equal(sstrace_spooled_trace_play(&traces[which], &collector.sink, &error), 0);
         assert_int_equal(records.count, counts[which]);
         for (size_t at = 0; at < records.count; at++) {
             struct ss_trace_record expected = make_record(which, at);
@@ -43,7 +43,7 @@ TEST(interleaved_rows_are_split_into_complete_traces) {
         }
         ss_trace_records_free(&records);
     }
-    sstrace_strands_close(&strands);
+    sstrace_spool_file_close(&file);
 }
 
 TEST(machine_names_are_escaped_in_file_names) {

@@ -87,8 +87,8 @@ static int end_clip(struct ss_trace_sink *sink, struct ss_error *error) {
 static int take_repeat(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
-    struct sstrace_strand *strand = &stage->spool.strand;
-    return strand->sink.take(&strand->sink, record, error);
+    struct sstrace_spooled_trace *trace = &stage->spool.trace;
+    return trace->sink.take(&trace->sink, record, error);
 }
 
 /* A repetition: shifted by `shift`, and without a leading `free` section. */
@@ -110,10 +110,10 @@ static int take_round(
 
 /* Checks the result of all repetitions before the first one, because it may not fit on the disk. */
 static int check_repeat(const struct sstrace_stage *stage, ss_time period, struct ss_error *error) {
-    const struct sstrace_strand *strand = &stage->spool.strand;
-    uint64_t most = ss_time_since(SS_TIME_NEVER - 1, strand->length) / period + 1;
-    if (most > SSTRACE_RECORDS_MAX / strand->count)
-        most = SSTRACE_RECORDS_MAX / strand->count;
+    const struct sstrace_spooled_trace *trace = &stage->spool.trace;
+    uint64_t most = ss_time_since(SS_TIME_NEVER - 1, trace->length) / period + 1;
+    if (most > SSTRACE_RECORDS_MAX / trace->count)
+        most = SSTRACE_RECORDS_MAX / trace->count;
     if (stage->how.count <= 1 || stage->how.count <= most)
         return 0;
     return ss_error_fail(error,
@@ -124,9 +124,9 @@ static int check_repeat(const struct sstrace_stage *stage, ss_time period, struc
 
 static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
-    const struct sstrace_strand *strand = &stage->spool.strand;
-    ss_time period = ss_time_since(strand->length, strand->first_load);
-    if (strand->first_load == SS_TIME_NEVER)
+    const struct sstrace_spooled_trace *trace = &stage->spool.trace;
+    ss_time period = ss_time_since(trace->length, trace->first_load);
+    if (trace->first_load == SS_TIME_NEVER)
         return ss_error_fail(error,
             "--repeat: the trace has only free sections, and one at its beginning is played once, "
             "so nothing can be repeated");
@@ -137,7 +137,7 @@ static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
         return -1;
     for (uint64_t i = 0; i < stage->how.count; i++) {
         struct round round = {.sink = {.take = take_round}, .stage = stage, .shift = i * period};
-        if (sstrace_strand_play(strand, &round.sink, error) != 0)
+        if (sstrace_spooled_trace_play(trace, &round.sink, error) != 0)
             return -1;
     }
     return stage->next->end(stage->next, error);
@@ -201,5 +201,5 @@ void sstrace_pipeline_open(struct sstrace_pipeline *pipeline,
 
 void sstrace_pipeline_close(struct sstrace_pipeline *pipeline) {
     for (size_t i = 0; i < pipeline->count; i++)
-        sstrace_strands_close(&pipeline->stages[i].spool.strands);
+        sstrace_spool_file_close(&pipeline->stages[i].spool.file);
 }

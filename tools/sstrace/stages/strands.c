@@ -9,7 +9,7 @@
 #include "base/owned.h"
 #include "base/words.h"
 
-#define BLOCK sizeof(struct sstrace_strand_block)
+#define BLOCK sizeof(struct sstrace_spool_block)
 
 _Static_assert(BLOCK == 1024, "a block fits into pages");
 
@@ -40,38 +40,38 @@ static int open_file(void) {
     return descriptor;
 }
 
-void sstrace_strands_close(struct sstrace_strands *strands) {
-    if (strands->file >= 0)
-        close(strands->file);
-    strands->file = -1;
+void sstrace_spool_file_close(struct sstrace_spool_file *file) {
+    if (file->descriptor >= 0)
+        close(file->descriptor);
+    file->descriptor = -1;
 }
 
 /* Writes the full block and begins the next one, whose number the full block names. */
-static int flush(struct sstrace_strand *strand, struct ss_error *error) {
-    struct sstrace_strands *strands = strand->strands;
-    if (strands->file < 0 && (strands->file = open_file()) < 0)
+static int flush(struct sstrace_spooled_trace *trace, struct ss_error *error) {
+    struct sstrace_spool_file *file = trace->file;
+    if (file->descriptor < 0 && (file->descriptor = open_file()) < 0)
         return fail(error);
-    strand->block.next = strands->blocks++;
-    ssize_t written = pwrite(strands->file, &strand->block, BLOCK, (off_t)(strand->last * BLOCK));
+    trace->block.next = file->blocks++;
+    ssize_t written = pwrite(file->descriptor, &trace->block, BLOCK, (off_t)(trace->last * BLOCK));
     if (written != (ssize_t)BLOCK) {
         errno = written < 0 ? errno : ENOSPC;
         return fail(error);
     }
-    strand->last = strand->block.next;
+    trace->last = trace->block.next;
     return 0;
 }
 
 static int take(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
-    struct sstrace_strand *strand = (struct sstrace_strand *)sink;
-    size_t at = strand->count % SSTRACE_STRAND_RECORDS;
-    if (at == 0 && strand->count > 0 && flush(strand, error) != 0)
+    struct sstrace_spooled_trace *trace = (struct sstrace_spooled_trace *)sink;
+    size_t at = trace->count % SSTRACE_SPOOL_BLOCK_RECORDS;
+    if (at == 0 && trace->count > 0 && flush(trace, error) != 0)
         return -1;
-    strand->block.records[at] = ss_trace_pack(record);
-    if (!record->free && strand->first_load == SS_TIME_NEVER)
-        strand->first_load = record->time;
-    strand->length = record->time;
-    strand->count++;
+    trace->block.records[at] = ss_trace_pack(record);
+    if (!record->free && trace->first_load == SS_TIME_NEVER)
+        trace->first_load = record->time;
+    trace->length = record->time;
+    trace->count++;
     return 0;
 }
 
@@ -80,18 +80,19 @@ static int end(struct ss_trace_sink *sink, struct ss_error *error) {
     return 0;
 }
 
-void sstrace_strand_open(struct sstrace_strand *strand, struct sstrace_strands *strands) {
-    *strand = (struct sstrace_strand){
-        .sink = {.take = take, .end = end}, .strands = strands, .first_load = SS_TIME_NEVER};
-    strand->first = strand->last = strands->blocks++;
+void sstrace_spooled_trace_open(
+    struct sstrace_spooled_trace *trace, struct sstrace_spool_file *file) {
+    *trace = (struct sstrace_spooled_trace){
+        .sink = {.take = take, .end = end}, .file = file, .first_load = SS_TIME_NEVER};
+    trace->first = trace->last = file->blocks++;
 }
 
 /* Returns the block with this number: the last one is in memory, the others are read. */
-static const struct sstrace_strand_block *get_block(const struct sstrace_strand *strand,
-    uint64_t number, struct sstrace_strand_block *buffer, struct ss_error *error) {
-    if (number == strand->last)
-        return &strand->block;
-    ssize_t got = pread(strand->strands->file, buffer, BLOCK, (off_t)(number * BLOCK));
+static const struct sstrace_spool_block *get_block(const struct sstrace_spooled_trace *trace,
+    uint64_t number, struct sstrace_spool_block *buffer, struct ss_error *error) {
+    if (number == trace->last)
+        return &trace->block;
+    ssize_t got = pread(trace->file->descriptor, buffer, BLOCK, (off_t)(number * BLOCK));
     if (got == (ssize_t)BLOCK)
         return buffer;
     errno = got < 0 ? errno : EIO;
@@ -99,16 +100,16 @@ static const struct sstrace_strand_block *get_block(const struct sstrace_strand 
     return NULL;
 }
 
-int sstrace_strand_play(
-    const struct sstrace_strand *strand, struct ss_trace_sink *to, struct ss_error *error) {
-    struct sstrace_strand_block buffer;
-    const struct sstrace_strand_block *block = NULL;
-    uint64_t number = strand->first;
-    for (uint64_t i = 0; i < strand->count; i++) {
-        size_t at = i % SSTRACE_STRAND_RECORDS;
+int sstrace_spooled_trace_play(
+    const struct sstrace_spooled_trace *trace, struct ss_trace_sink *to, struct ss_error *error) {
+    struct sstrace_spool_block buffer;
+    const struct sstrace_spool_block *block = NULL;
+    uint64_t number = trace->first;
+    for (uint64_t i = 0; i < trace->count; i++) {
+        size_t at = i % SSTRACE_SPOOL_BLOCK_RECORDS;
         if (at == 0) {
             number = block ? block->next : number;
-            block = get_block(strand, number, &buffer, error);
+            block = get_block(trace, number, &buffer, error);
         }
         if (!block)
             return -1;
@@ -120,6 +121,6 @@ int sstrace_strand_play(
 }
 
 void sstrace_spool_open(struct sstrace_spool *spool) {
-    spool->strands = (struct sstrace_strands)SSTRACE_STRANDS_NEW;
-    sstrace_strand_open(&spool->strand, &spool->strands);
+    spool->file = (struct sstrace_spool_file)SSTRACE_SPOOL_FILE_NEW;
+    sstrace_spooled_trace_open(&spool->trace, &spool->file);
 }
