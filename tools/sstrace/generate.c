@@ -68,7 +68,10 @@ static const struct generator generators[] = {
 
 #define ROWS_MAX 16
 
-/* The options of a generator: those of the module, then its own, whose fields follow in memory. */
+/*
+ * The options of a generator: those of its module, then its own. A struct config with the values of
+ * its own follows the module's configuration in memory.
+ */
 struct rows {
     struct ss_option all[ROWS_MAX];
     size_t own; /* offset of struct config */
@@ -78,6 +81,7 @@ static void list_rows(const struct generator *generator, struct rows *rows) {
     const struct ss_module *head = generator->module ? &generator->module->head : NULL;
     size_t count = 0;
     *rows = (struct rows){.own = head ? (head->config_size + 15) / 16 * 16 : 0};
+
     for (const struct ss_option *row = head ? head->options : NULL; row && row->name; row++)
         rows->all[count++] = *row;
     for (const struct ss_option *row = generator->options; row->name; row++) {
@@ -86,7 +90,7 @@ static void list_rows(const struct generator *generator, struct rows *rows) {
     }
 }
 
-/* Returns the place of a module's option in its configuration; NULL if it has none of this name. */
+/* Returns a pointer to the value of an option; NULL if there is no option of this name. */
 static const void *find_value(const struct rows *rows, const char *config, const char *name) {
     for (const struct ss_option *row = rows->all; row->name; row++) {
         if (strcmp(row->name, name) == 0)
@@ -108,7 +112,7 @@ static int check_count(ss_time length, ss_time every, struct ss_error *error) {
         error, "too many records (at most %d): choose a shorter length", SSTRACE_RECORDS_MAX);
 }
 
-/* Gives the target of the module at each step; with `holds`, until the next one. */
+/* Samples the module's target at each step. With `holds`, holds each target until the next. */
 static int sample(const struct ss_trace_module *module, const struct ss_self *self, ss_time step,
     ss_time length, bool holds, struct ss_trace_sink *sink, struct ss_error *error) {
     if (check_count(length, step, error) != 0)
@@ -151,6 +155,7 @@ static int run_module(const struct generator *generator, const struct rows *rows
         step = unit ? *unit / generator->parts : length;
     int result = sample(module, &self, step, length,
         generator->parts == 1 && !(interpolate && *interpolate), sink, error);
+
     if (module->head.release)
         module->head.release(&self);
     return result;
@@ -178,6 +183,7 @@ static int make_bursts(
         ss_time end = ss_time_add(time, draw_interval(config->seed, index, mean));
         double load = burst ? config->max : config->min;
         end = end < config->length ? end : config->length;
+
         if (give(sink, time, load, false, error) != 0 || give(sink, end, load, false, error) != 0)
             return -1;
         time = end;
@@ -196,6 +202,7 @@ static char *write_options(const struct sstrace_generation *generation) {
         colon += i > 0;
         colon = memchr(colon, ':', strcspn(colon, ","));
     }
+
     char *options = NULL;
     int length =
         colon ? asprintf(&options, "%.*s,hold=%s%s", (int)(colon - text), text, colon + 1, more)
@@ -208,6 +215,7 @@ int sstrace_generate(const struct sstrace_generation *generation, struct ss_opti
     const struct generator *generator = generators;
     while (strcmp(generator->name, generation->name) != 0)
         generator++;
+
     size_t before = store->warning_count;
     struct rows rows;
     char label[64];
@@ -223,6 +231,7 @@ int sstrace_generate(const struct sstrace_generation *generation, struct ss_opti
         result = generator->module
                      ? run_module(generator, &rows, values, sink, error)
                      : make_bursts((const struct config *)(void *)values, sink, error);
+
     ss_option_store_label(store, before, label);
     return result == 0 ? 0 : ss_error_wrap(error, "%s", label);
 }

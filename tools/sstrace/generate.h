@@ -9,7 +9,7 @@
 #include "options/values.h"
 #include "trace/record.h"
 
-/* A trace that is made: by a trace module, whose targets are sampled, or as bursts. */
+/* A generated trace: the sampled targets of a trace module, or bursts. */
 struct sstrace_generation {
     const char *name; /* of the option, such as "sine"; NULL: a trace is read instead */
     const char *text; /* "MAIN,name=value,..." */

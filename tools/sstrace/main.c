@@ -57,14 +57,18 @@ static int run(char **argv, int *status, struct ss_error *error) {
         else
             result = convert(&request, error);
     }
+
     if (result == 0)
         result = ss_streams_flush(error);
+
     ss_option_store_print_warnings(stderr, "sstrace", &store);
+
     if (result < 0)
         error->status = 2;
     else if (sstrace_is_picture(&request))
         result = sstrace_picture_execute(
             request.output, request.file_count ? request.files[0] : NULL, error);
+
     ss_option_store_free(&store);
     return result;
 }

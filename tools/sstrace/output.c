@@ -57,8 +57,10 @@ static int draw(const struct sstrace_spooled_trace *trace, FILE *stream, struct 
     size_t count;
     int rows;
     sstrace_plot_fit(&count, &rows);
+
     if (sstrace_columns_open(&columns, trace->length, count, error) != 0)
         return -1;
+
     int result = fill(&columns, trace, error);
     if (result == 0)
         sstrace_plot_print(stream, &columns, rows, ss_screen_is_unicode());
@@ -67,8 +69,8 @@ static int draw(const struct sstrace_spooled_trace *trace, FILE *stream, struct 
 }
 
 /*
- * Writes what the Python package draws: the trace's length in nanoseconds and a table of its
- * columns. The loads of a column that is free are empty.
+ * Writes the input of the Python package: the length of the trace in nanoseconds and a table of its
+ * columns. The loads of a `free` column are empty.
  */
 static void write_table(const struct sstrace_columns *columns, FILE *stream) {
     fprintf(stream, "%" PRIu64 "\n", (uint64_t)columns->length);
@@ -91,16 +93,20 @@ static int prepare_picture(const struct sstrace_spooled_trace *trace, struct ss_
     if (!stream)
         return ss_error_fail(
             error, "cannot create a temporary file for the picture: %s", strerror(errno));
+
     if (sstrace_columns_open(&columns, trace->length, SSTRACE_COLUMNS_MAX, error) != 0)
         return -1;
+
     int result = fill(&columns, trace, error);
     write_table(&columns, stream);
     sstrace_columns_close(&columns);
+
     errno = 0;
     if (fflush(stream) != 0 || ferror(stream) || fseek(stream, 0, SEEK_SET) != 0 ||
         dup2(fileno(stream), STDIN_FILENO) < 0)
         return ss_error_fail(
             error, "cannot write a temporary file for the picture: %s", strerror(errno));
+
     return result;
 }
 

@@ -2,7 +2,7 @@
 #ifndef SSTRACE_OUTPUT_H
 #define SSTRACE_OUTPUT_H
 
-/* The forms in which a finished trace is written: compiled, text, drawing. */
+/* Writes a finished trace: compiled, as text, or as a drawing. */
 
 #include <showstopper/contract.h>
 
@@ -26,8 +26,8 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_output_print(const struct sstrace_re
     const struct sstrace_spooled_trace *trace, FILE *stream, struct ss_error *error);
 
 /*
- * Replaces this process by one of the Python package that draws a prepared picture into the file at
- * `path`, whole or not at all. `title` may be NULL. Returns only if the package is not available.
+ * Executes the Python package, which draws the prepared picture and writes it to `path`, whole or
+ * not at all. `title` may be NULL. Returns only if the package is not available.
  */
 SS_MUST_USE SS_NONNULL(1) int sstrace_picture_execute(
     const char *path, const char *title, struct ss_error *error);

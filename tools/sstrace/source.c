@@ -15,8 +15,10 @@ static const struct sstrace_format *find_format(const char *name, struct ss_erro
     const char *names[FORMATS_MAX];
     struct ss_suggest_names known = {
         "format", names, 0, sizeof *names, "sstrace --help lists them"};
+
     for (; sstrace_formats[known.count]; known.count++)
         names[known.count] = sstrace_formats[known.count]->name;
+
     int found = ss_suggest_find(&known, name, error);
     if (found >= 0)
         return sstrace_formats[found];
@@ -40,14 +42,17 @@ static int refuse_sysstat(const struct text_input *input, struct ss_error *error
     const unsigned char *magic = (const unsigned char *)head;
     const char *cpus = strstr(head, " CPU)");
     bool binary = (magic[0] == 0x96 && magic[1] == 0xd5) || (magic[0] == 0xd5 && magic[1] == 0x96);
+
     if (binary)
         return ss_error_fail(
             error, "%s is a binary sar file: convert it with sadf -d FILE | sstrace", input->name);
+
     if (strncmp(head, "Linux ", 6) == 0 && cpus && cpus < head + strcspn(head, "\n"))
         return ss_error_fail(error,
             "%s is text of mpstat, sar or iostat: use mpstat -o JSON, or sadf -d for files of "
             "sar",
             input->name);
+
     /* HOST INTERVAL TIME DEVICE FIELD VALUE, separated by tabs */
     const char *field = strstr(head, "\t%");
     if (field && field < head + strcspn(head, "\n"))
@@ -79,6 +84,7 @@ static int check_options(const struct sstrace_request *request, const struct sst
         {options->separator, SSTRACE_TAKES_COLUMNS, "separator"},
         {options->time_unit, SSTRACE_TAKES_COLUMNS, "time-unit"},
     };
+
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (words[i].given && !format)
             return ss_error_fail(error,
@@ -103,6 +109,7 @@ static int import(const struct sstrace_request *request, const struct sstrace_fo
     struct sstrace_samples samples;
     sstrace_samples_open(&samples, &request->import, sink);
     samples.takes_unit = format->takes & SSTRACE_TAKES_UNIT;
+
     int result = import_file(format, input, &samples);
     for (int i = 1; i < request->file_count && result == 0; i++) {
         result = text_input_close(input);
@@ -111,6 +118,7 @@ static int import(const struct sstrace_request *request, const struct sstrace_fo
         if (result == 0)
             result = import_file(format, input, &samples);
     }
+
     if (result == 0)
         result = sstrace_samples_end(&samples, input);
     sstrace_samples_close(&samples);
@@ -144,20 +152,25 @@ static int read_input(const struct sstrace_request *request, struct text_input *
     const char *name = request->import.format;
     bool compiled = (unsigned char)*input->head == SS_TRACE_MAGIC_FIRST;
     const struct sstrace_format *format = name ? find_format(name, error) : NULL;
+
     if (name && !format)
         return -1;
     if (!name && !compiled)
         format = detect(input->head);
+
     if (!format && !compiled && refuse_sysstat(input, error) != 0)
         return -1;
     if (check_options(request, format, error) != 0)
         return -1;
+
     if (format)
         return import(request, format, input, sink, error);
+
     if (request->file_count > 1)
         return ss_error_fail(error,
             "unexpected argument '%s': only measurements may be in several files",
             ss_words_show(request->files[1]).text);
+
     return read_trace(input, sink, error);
 }
 
@@ -183,6 +196,7 @@ int sstrace_source_run(
         result = read_files(request, sink, error);
     else if ((result = check_options(request, NULL, error)) == 0)
         result = sstrace_generate(&request->generation, request->store, sink, error);
+
     return result == 0 ? sink->end(sink, error) : -1;
 }
 

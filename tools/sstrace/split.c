@@ -44,6 +44,7 @@ static bool add_machine(struct machines *machines, const char *name) {
     if (!SS_GROW(machines->items, machines->count + 1, machines->room) ||
         !(machine = malloc(sizeof *machine + length)))
         return false;
+
     sstrace_spooled_trace_open(&machine->trace, &machines->file);
     sstrace_samples_open(&machine->samples, &machines->request.import, &machine->trace.sink);
     memcpy(machine->name, name, length);
@@ -69,6 +70,7 @@ static void print_problem(
         found += count;
         affected += count > 0;
     }
+
     if (found > 0)
         fprintf(stderr, "sstrace: %s: %s: %llu, in %llu of %zu machines\n",
             ss_words_show(name).text, problem->text, (unsigned long long)found,
@@ -102,10 +104,11 @@ static int64_t find_usual(const struct machines *machines) {
     return shortest;
 }
 
-/* Ends all series. Their traces count from the start of the first machine. */
+/* Ends all series. Time zero of all traces is the earliest start of a machine. */
 static int end_table(struct sstrace_split *split, struct text_input *input) {
     struct machines *machines = (struct machines *)split;
     int64_t usual = find_usual(machines);
+
     machines->origin = INT64_MAX;
     for (size_t i = 0; i < machines->count; i++) {
         struct sstrace_samples *samples = &machines->items[i]->samples;
@@ -114,9 +117,11 @@ static int end_table(struct sstrace_split *split, struct text_input *input) {
         if (samples->used > 0 && samples->origin < machines->origin)
             machines->origin = samples->origin;
     }
+
     if (machines->origin == INT64_MAX)
         return ss_error_fail(input->error, "%s:%llu:1: the file has no samples",
             ss_words_show(input->name).text, (unsigned long long)input->line + 1);
+
     print_warnings(machines, input->name);
     return 0;
 }
@@ -127,6 +132,7 @@ int sstrace_split_name(
     if (!*machine)
         return ss_error_fail(error, "a machine has no name, which --split gives to its file: "
                                     "complete the table");
+
     for (const char *at = machine; *at; at++) {
         unsigned char byte = (unsigned char)*at;
         bool plain = isalnum(byte) || strchr("_-+=@:,", byte) || (byte == '.' && at > machine);
@@ -135,6 +141,7 @@ int sstrace_split_name(
                 ss_words_show(machine).text);
         used += (size_t)snprintf(file + used, FILE_NAME - used, plain ? "%c" : "%%%02X", byte);
     }
+
     snprintf(file + used, FILE_NAME - used, "%s", suffix);
     return 0;
 }
@@ -144,7 +151,7 @@ static int fail(const char *path, struct ss_error *error) {
         errno == EEXIST ? "it exists already: choose another folder" : strerror(errno));
 }
 
-/* Writes directly: the folder is not yet visible, and is synced as a whole. */
+/* Needs no temporary file: the folder is not yet visible, and is synced as a whole. */
 static int write_file(const struct sstrace_request *request,
     const struct sstrace_spooled_trace *trace, int folder, const char *path,
     struct ss_error *error) {
@@ -154,6 +161,7 @@ static int write_file(const struct sstrace_request *request,
     if (!stream)
         return fail(path, error);
     ss_owned_take(&file);
+
     int result = sstrace_output_print(request, trace, stream, error);
     bool written = !ferror(stream);
     if (fclose(stream) != 0)
@@ -182,7 +190,7 @@ static int write_machine(struct machines *machines, struct machine *machine, int
     return result == 0 ? 0 : ss_error_wrap(error, "%s", ss_words_show(machine->name).text);
 }
 
-/* Fails if a signal, which the caller holds back, is to end the program. */
+/* Fails if a signal that ends the program is pending. The caller has blocked these signals. */
 static int write_machines(
     struct machines *machines, int folder, const sigset_t *before, struct ss_error *error) {
     const char *suffix = machines->request.dump ? ".txt" : ".trace";
@@ -222,7 +230,7 @@ static int write_next_to(struct machines *machines, const struct ss_walk *walk, 
             error, "%s cannot be written: %s", ss_words_show(folder).text, why.message);
 
     int result = write_machines(machines, opened, before, error);
-    /* Sync all files at once, which for thousands of files takes seconds less than one by one. */
+    /* For thousands of files, one syncfs() is seconds faster than an fsync() of each. */
     if (result == 0 &&
         (syncfs(opened) != 0 || renameat(walk->folder, name, walk->folder, walk->name) != 0))
         result = fail(folder, error);
@@ -254,6 +262,7 @@ int sstrace_split_run(const struct sstrace_request *request, struct ss_error *er
     struct machines machines = {.split = {.find = find_samples, .end = end_table},
         .request = *request,
         .file = SSTRACE_SPOOL_FILE_NEW};
+
     struct sstrace_statistics unused =
         sstrace_statistics_open(); /* each machine has its own sink */
     machines.request.import.split = &machines.split;
@@ -261,7 +270,8 @@ int sstrace_split_run(const struct sstrace_request *request, struct ss_error *er
         request->transform_count * sizeof *request->transforms);
     machines.request.transforms[0] = (struct sstrace_transform){.kind = SSTRACE_LATER};
     machines.request.transform_count++;
-    /* Refused before hours are spent on the table. */
+
+    /* Check this first: reading the table may take hours. */
     if (lstat(request->split, &(struct stat){0}) == 0) {
         errno = EEXIST;
         return fail(request->split, error);

@@ -50,9 +50,11 @@ static int add_transform(
     const struct transformation *how = transformations;
     while (strcmp(how->option, row->option.name) != 0)
         how++;
+
     if (request->transform_count == SSTRACE_TRANSFORMS_MAX - 1) /* --split adds one */
         return ss_error_fail(error, "too many transformations (at most %d): run sstrace twice",
             SSTRACE_TRANSFORMS_MAX - 1);
+
     struct sstrace_transform *added = &request->transforms[request->transform_count++];
     *added = (struct sstrace_transform){.kind = how->kind, .to = SS_TIME_NEVER};
     if (how->kind == SSTRACE_LATER && *text == '-')
@@ -65,6 +67,7 @@ static int add_transform(
         return ss_error_fail(error, "'%s' is not %s", ss_words_show(text).text, row->value);
     if (second)
         *second++ = '\0';
+
     char label[32];
     size_t before = request->store->warning_count;
     if ((how->first.name && ss_option_set(&how->first, text, added, request->store, error) != 0) ||
@@ -72,6 +75,7 @@ static int add_transform(
         return -1;
     snprintf(label, sizeof label, "--%s", how->option);
     ss_option_store_label(request->store, before, label);
+
     return check_values(added, error);
 }
 

@@ -9,6 +9,7 @@ static void add_line(struct sstrace_statistics *statistics, const struct ss_trac
     const struct ss_trace_record *before = statistics->count > 0 ? &statistics->before : &first;
     if (before->free)
         return;
+
     double length = ss_time_seconds(record->time - before->time);
     double end = record->free ? before->load : record->load;
     statistics->work += length * (before->load + end) / 2;
@@ -19,6 +20,7 @@ static int take(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_statistics *statistics = (struct sstrace_statistics *)sink;
     (void)error;
+
     add_line(statistics, record);
     if (!record->free) {
         double load = record->load;
@@ -28,6 +30,7 @@ static int take(
         statistics->mean = load;
         statistics->any = true;
     }
+
     statistics->before = *record;
     statistics->count++;
     return 0;

@@ -91,8 +91,10 @@ static bool means(const struct text_field *field, enum sstrace_meaning meaning) 
         [SSTRACE_MEANS_SERIES] = series_names,
         [SSTRACE_MEANS_PERCENT] = percent_names,
     };
+
     if (meaning == SSTRACE_MEANS_UNIT_OF_TIME)
         return means_unit_of_time(field);
+
     struct plain_name plain = make_plain(field);
     for (const char *const *name = names[meaning]; *name; name++) {
         const char *ending = text_after(plain.text, *name);
@@ -142,6 +144,7 @@ static int check_names(struct sstrace_heading *heading, struct text_input *input
     struct text_walk walk;
     struct text_field field;
     int more;
+
     text_walk_begin(&walk, input, heading->separator);
     for (heading->count = 0; (more = text_walk_next(&walk, &field)) > 0;) {
         bool value = is_value(&field);
@@ -150,6 +153,7 @@ static int check_names(struct sstrace_heading *heading, struct text_input *input
         if (++heading->count == load)
             load_is_value = value || field.length == 0;
     }
+
     heading->is_first_row =
         requested || (load > 0 && load <= heading->count ? !load_is_value : !any_value);
     return more;
@@ -160,15 +164,18 @@ int sstrace_heading_open(struct sstrace_heading *heading, struct text_input *inp
     *heading = (struct sstrace_heading){.separator = separator};
     if (check_names(heading, input, options) != 0)
         return -1;
+
     const char *text = heading->is_first_row ? input->text : comment;
     if (!text)
         return 0;
+
     struct ss_error ignored = {0};
     heading->header = (struct text_input){.name = input->name, .error = &ignored};
     heading->header.text = strdup(text + (text == comment ? strspn(text, " \t#") : 0));
     if (!heading->header.text)
         return ss_error_memory(input->error);
     heading->header.length = strlen(heading->header.text);
+
     /* A comment with another number of fields is not a heading. */
     size_t count;
     struct text_walk walk;
@@ -185,7 +192,7 @@ void sstrace_heading_close(struct sstrace_heading *heading) {
     heading->header.text = NULL;
 }
 
-/* Iterates over the names, whose quotes have been checked before. */
+/* Iterates over the names. Their quotes were checked when the heading was opened. */
 static bool next_name(const struct sstrace_heading *heading, struct text_walk *walk,
     struct text_field *field, size_t *number) {
     if (!walk->input) {
@@ -248,6 +255,7 @@ int sstrace_heading_refuse(
     size_t used = 0;
     struct text_walk walk = {0};
     struct text_field field;
+
     for (size_t number = 0; next_name(heading, &walk, &field, &number);) {
         if (used + field.length + 8 >= sizeof list) {
             snprintf(list + used, sizeof list - used, ", ...");
@@ -256,6 +264,7 @@ int sstrace_heading_refuse(
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", used ? ", " : "",
             (int)field.length, field.text);
     }
+
     if (!heading->header.text)
         return text_input_blame(input, 1, "%s: the columns have no names, only numbers 1 to %zu",
             question, heading->count);
@@ -269,19 +278,23 @@ int sstrace_heading_refuse(
 static bool has_word(const struct text_field *name, const char *word) {
     size_t length = strlen(word);
     const char *end = name->text + name->length;
+
     for (const char *at = name->text; (size_t)(end - at) >= length; at++) {
         const char *rest = at + length;
         if (strncasecmp(at, word, length) != 0)
             continue;
+
         bool begins = at == name->text || !isalpha((unsigned char)at[-1]) ||
                       (islower((unsigned char)at[-1]) && isupper((unsigned char)*at));
         bool ends = rest == end || !isalpha((unsigned char)*rest) ||
                     (islower((unsigned char)rest[-1]) && isupper((unsigned char)*rest));
+
         while (rest < end && !isalpha((unsigned char)*rest))
             rest++;
         if (rest == end || (begins && ends))
             return true;
     }
+
     return false;
 }
 

@@ -20,8 +20,9 @@ struct sstrace_format {
     unsigned takes;
 
     /*
-     * The text with which only this format begins, or a function that returns whether input with
-     * this beginning is certainly in this format. Both are NULL if that is never certain.
+     * How to recognize the format: text with which only this format begins, or a function that
+     * returns whether input that begins with `head` is certainly in this format. Both are NULL if
+     * --from is always required.
      */
     const char *begins;
     bool (*detect)(const char *head);

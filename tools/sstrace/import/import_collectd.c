@@ -43,25 +43,30 @@ static const char *file_name(const char *path) {
 static bool looks_like_counter(const struct text_input *input) {
     double before = NAN, first = NAN;
     bool falls = false;
+
     for (const char *at = input->head; (at = strchr(at, '\n'));) {
         const char *end = strchr(++at, '\n'), *comma = strchr(at, ',');
         if (!comma || (end && comma > end))
             continue;
+
         /* The head may end within its last line. */
         if (!end && input->head_length == TEXT_HEAD)
             break;
+
         const char *behind = end ? end : comma + strlen(comma);
         behind -= behind[-1] == '\r';
         struct text_field field = {.text = comma + 1, .length = (size_t)(behind - comma - 1)};
         double value;
         if (!text_field_number(&field, false, &value) || isnan(value))
             continue;
+
         if (value > LARGEST_PERCENT)
             return true;
         falls |= value < before;
         first = isnan(first) ? value : first;
         before = value;
     }
+
     return !falls && before > first && !strstr(file_name(input->name), "percent");
 }
 
@@ -86,17 +91,20 @@ static int begin(struct collectd *collectd) {
         return text_input_blame(input, 1,
             "expected a file of idle time, cpu-idle-DATE or percent-idle-DATE: the load is the "
             "rest");
+
     int more = text_input_read_line(input);
     if (more > 0 && strcmp(input->text, HEADER) != 0)
         return text_input_blame(input, 1, "expected the header " HEADER);
     if (more <= 0)
         return more;
+
     collectd->table = (struct text_table){.input = input, .separator = ',', .columns = 2};
     text_table_pick(&collectd->table, 1, &collectd->time);
     text_table_pick(&collectd->table, 2, &collectd->value);
     collectd->counts = looks_like_counter(input);
     collectd->samples->stamp = collectd->counts ? SSTRACE_STAMP_SPAN : SSTRACE_STAMP_END;
     collectd->scale.idle = true;
+
     return sstrace_scale_set(&collectd->scale, collectd->samples->options, SSTRACE_UNIT_PERCENT,
                input->error) == 0
                ? 1
@@ -107,35 +115,42 @@ static int begin(struct collectd *collectd) {
 static int take_ticks(struct collectd *collectd, struct sstrace_sample *sample, double ticks) {
     struct text_input *input = collectd->input;
     int64_t length;
+
     if (__builtin_sub_overflow(sample->to, collectd->before, &length))
         return text_input_blame(
             input, collectd->time.column, "the time is too far from the previous row");
+
     double seconds = (double)length / 1e9;
     double rose = ticks - collectd->ticks;
     bool first = !collectd->any;
     sample->from = collectd->before;
-    /* The sample is skipped and counted; its counter alone is not a load. */
+
+    /* sstrace_samples_add() skips this sample and counts it, but would refuse a load above 1. */
     if (seconds <= 0 && !isnan(ticks))
         sample->load = 0;
     if (!first && (isnan(ticks) || seconds <= 0))
         return sstrace_samples_add(collectd->samples, input, collectd->value.column, sample);
     if (isnan(ticks))
         return 0;
+
     collectd->any = true;
     collectd->before = sample->to;
     collectd->ticks = ticks;
     if (first)
         return 0;
+
     if (rose < 0) {
         sstrace_samples_break(collectd->samples);
         return 0;
     }
+
     double full = collectd->scale.full * seconds;
     if (rose > full * FASTEST)
         return text_input_blame(input, collectd->value.column,
             "the counter rose by %.0f in %.3g s, but a CPU has only %.0f ticks in that time: for "
             "several CPUs use --unit cores --cpus N",
             rose, seconds, full);
+
     sample->load = rose > full ? 0 : 1 - rose / full;
     return sstrace_samples_add(collectd->samples, input, collectd->value.column, sample);
 }

@@ -24,7 +24,7 @@ struct csv {
     struct text_field time, load, series;
     struct sstrace_scale scale;
     int64_t time_unit;  /* unit of numbers in the column of times, ns; 0: a second */
-    bool dated;         /* whether the times of the file have dates has been checked */
+    bool dated;         /* checked whether the times of the file have dates */
     bool overnight;     /* the times of day of a series have passed midnight */
     bool unit_is_known; /* an option or the column's name gives the unit */
     double largest;     /* largest load so far, as written; at most 1: the unit is ambiguous */
@@ -50,11 +50,13 @@ static int choose_time(struct csv *csv) {
     const char *wanted = csv->options->time_column;
     if (wanted)
         return sstrace_heading_find(&csv->heading, csv->input, wanted, &csv->time_number);
+
     csv->time_number = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_TIME).number;
     if (!csv->time_number)
         csv->time_number = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_UNIT_OF_TIME).number;
     if (csv->time_number || csv->options->every)
         return 0;
+
     if (csv->heading.count != 2)
         return sstrace_heading_refuse(&csv->heading, csv->input,
             "no column is clearly the time: use --time-column, or --every TIME if no column has "
@@ -68,9 +70,11 @@ static int guess_load(struct csv *csv) {
     struct sstrace_guess idle = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_IDLE);
     if (load.matches == 0 && idle.matches == 0)
         load = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_PERCENT);
+
     /* Next to a column of idle time, "cpu" may be the number of the CPU. */
     bool unclear = load.matches == 1 && idle.matches > 0 &&
                    sstrace_heading_number(&csv->heading, "cpu") == load.number;
+
     if (load.matches == 1 && !unclear) {
         csv->load_number = load.number;
         return 0;
@@ -80,11 +84,13 @@ static int guess_load(struct csv *csv) {
         csv->scale.idle = true;
         return 0;
     }
+
     size_t others = csv->time_number ? 1 : 0;
     if (!csv->heading.header.text && csv->heading.count == others + 1) {
         csv->load_number = others && csv->time_number == 1 ? 2 : 1;
         return 0;
     }
+
     return sstrace_heading_refuse(&csv->heading, csv->input,
         "no column is clearly the load: use --load-column or --idle-column");
 }
@@ -184,6 +190,7 @@ static int take_time(struct csv *csv, struct sstrace_sample *sample) {
     bool begins = series->file != csv->samples->files;
     if (begins)
         begin_series(csv, series);
+
     if (!csv->time_number) {
         sample->from = series->now;
         if (__builtin_add_overflow(series->now, (int64_t)csv->options->every, &series->now))
@@ -192,17 +199,21 @@ static int take_time(struct csv *csv, struct sstrace_sample *sample) {
         sample->to = series->now;
         return 0;
     }
+
     if (!sstrace_stamp_read(&series->clock, csv->time.text, csv->time.length, &sample->to))
         return text_input_blame(csv->input, csv->time.column,
             "expected a time: " SSTRACE_STAMP_EXPECTED ", or --time-unit for other numbers");
-    /* Rows may be sorted by time, then the series begins on the next day, or by series. */
+
+    /* If rows are sorted by time, the series begins on the next day; if by series, on the first. */
     if (begins && csv->overnight)
         return text_input_blame(csv->input, csv->time.column,
             "the times of another machine have passed midnight, so the day of this time is "
             "unknown: use times with dates");
+
     csv->overnight |= series->clock.day > 0;
     if (csv->dated)
         return 0;
+
     csv->dated = true;
     return sstrace_samples_date(csv->samples, csv->input, !series->clock.is_day);
 }
@@ -217,13 +228,16 @@ static int take_row(struct csv *csv) {
         if (!sstrace_samples_wants(csv->samples, name))
             return 0;
     }
+
     if (take_time(csv, &sample) != 0 ||
         sstrace_scale_load(&csv->scale, csv->input, &csv->load, &number, &sample.load) != 0)
         return -1;
+
     bool has_sign = csv->load.length > 0 && csv->load.text[csv->load.length - 1] == '%';
     csv->unit_is_known |= has_sign;
     if (number > csv->largest)
         csv->largest = number;
+
     return sstrace_samples_add(csv->samples, csv->input, csv->load.column, &sample);
 }
 

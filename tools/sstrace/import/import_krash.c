@@ -57,9 +57,11 @@ static int next(struct krash *it) {
             break;
         it->at = NULL;
     }
+
     size_t length = is_sign(*it->at) ? 1 : strcspn(it->at, " \t\r\v\f{}=#");
     it->field = (struct text_field){
         .text = it->at, .length = length, .column = (size_t)(it->at - it->input->text) + 1};
+
     it->at += length;
     snprintf(it->token, sizeof it->token, "%.*s", length < TOKEN ? (int)length : TOKEN - 1,
         it->field.text);
@@ -103,20 +105,24 @@ static int read_kill(struct krash *it) {
 static int read_event(struct krash *it, uint32_t cpu, bool wanted, int64_t *before) {
     struct event event = {.cpu = cpu};
     double number;
+
     if (read_seconds(it, &event.time) != 0)
         return -1;
     if (event.time <= *before)
         return blame(it, "a time after the previous one");
     *before = event.time;
+
     if (need(it, "a load") != 0 ||
         sstrace_scale_load(&it->scale, it->input, &it->field, &number, &event.load) != 0)
         return -1;
     if (!(event.load >= 0 && event.load <= 1))
         return blame(it, "a load from 0 to 100 %");
+
     if (!wanted)
         return 0;
     if (it->count == EVENTS_MAX || !SS_GROW(it->events, it->count + 1, it->capacity))
         return text_input_blame(it->input, it->field.column, "too many loads");
+
     it->events[it->count++] = event;
     return 0;
 }
@@ -125,8 +131,10 @@ static int read_event(struct krash *it, uint32_t cpu, bool wanted, int64_t *befo
 static int read_cpu(struct krash *it) {
     uint64_t number = strtoull(it->token, NULL, 10);
     int64_t before = -1;
+
     if (it->token[strspn(it->token, "0123456789")] || strlen(it->token) > 9)
         return blame(it, "cpu, profile, kill, NAME = VALUE or the number of a CPU");
+
     for (uint32_t i = 0; i < it->cpus_count; i++) {
         if (it->cpus[i] == number)
             return text_input_blame(it->input, it->field.column, "this CPU appears twice");
@@ -134,9 +142,11 @@ static int read_cpu(struct krash *it) {
     if (it->cpus_count == CPUS_MAX)
         return text_input_blame(
             it->input, it->field.column, "too many CPUs (at most %d)", CPUS_MAX);
+
     uint32_t cpu = it->cpus_count++;
     it->cpus[cpu] = number;
     bool wanted = !it->samples->options->select || sstrace_samples_wants(it->samples, it->token);
+
     int result = need_sign(it, '{');
     while (result == 0 && (result = need(it, "SECONDS PERCENT or '}'")) == 0) {
         if (strcmp(it->token, "}") == 0)
@@ -144,6 +154,7 @@ static int read_cpu(struct krash *it) {
         result =
             strcmp(it->token, "kill") == 0 ? read_kill(it) : read_event(it, cpu, wanted, &before);
     }
+
     return -1;
 }
 
@@ -153,6 +164,7 @@ static int read_item(struct krash *it, unsigned int *depth) {
         --*depth;
         return 0;
     }
+
     if (strcmp(it->token, "cpu") == 0 || strcmp(it->token, "profile") == 0) {
         ++*depth;
         return need_sign(it, '{');
@@ -161,6 +173,7 @@ static int read_item(struct krash *it, unsigned int *depth) {
         return read_kill(it);
     if (!ss_words_has("cgroup_root all_name burner_basename", ' ', it->token))
         return read_cpu(it);
+
     if (need_sign(it, '=') != 0 || need(it, "a value") != 0)
         return -1;
     return is_sign(*it->token) ? blame(it, "a value") : 0;
@@ -177,9 +190,11 @@ static int find_end(struct krash *it, int64_t *end) {
     for (size_t i = it->count; i > 0 && before == last; i--)
         before = it->events[i - 1].time;
     int64_t length = (int64_t)it->samples->options->every;
+
     *end = it->kill;
     if (it->kill >= 0)
         return 0;
+
     if (length == 0)
         length = last - before;
     if (length == 0 || __builtin_add_overflow(last, length, end))
@@ -224,9 +239,11 @@ static int give_all(struct krash *it) {
 static int read_profile(struct krash *it) {
     unsigned int depth = 0;
     int result;
+
     if (sstrace_scale_set(
             &it->scale, it->samples->options, SSTRACE_UNIT_PERCENT, it->input->error) != 0)
         return -1;
+
     while ((result = next(it)) > 0) {
         if (read_item(it, &depth) != 0)
             return -1;
@@ -236,8 +253,10 @@ static int read_profile(struct krash *it) {
     if (depth > 0)
         return text_input_blame(
             it->input, it->input->length + 1, "expected '}', not the end of the file");
+
     if (it->count > 0)
         return give_all(it);
+
     /* If the selected CPU is absent, sstrace_samples_end() lists the CPUs of the profile. */
     if (it->samples->options->select && it->cpus_count > 0)
         return 0;

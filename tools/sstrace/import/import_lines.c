@@ -15,12 +15,14 @@ static int next_number(struct text_input *input, struct text_field *field) {
     struct text_walk walk;
     struct text_field more;
     int result;
+
     while ((result = text_input_read_line(input)) > 0) {
         text_walk_begin(&walk, input, ' ');
         if ((result = text_walk_next(&walk, field)) < 0)
             return -1;
         if (result == 0 || field->length == 0 || *field->text == '#')
             continue;
+
         result = text_walk_next(&walk, &more);
         if (result > 0 && more.length > 0 && *more.text != '#')
             return text_input_blame(input, more.column, "expected one number per line");
@@ -49,6 +51,7 @@ static int import(const struct sstrace_format *format, struct text_input *input,
     struct text_field field;
     ss_time every = samples->options->every;
     int result;
+
     if (every == 0 && !planetlab)
         return ss_error_fail(input->error,
             "%s:1:1: use --every TIME: a file of load levels does not say how long each "
@@ -58,6 +61,7 @@ static int import(const struct sstrace_format *format, struct text_input *input,
         every = PLANETLAB_EVERY;
     if (sstrace_scale_set(&scale, samples->options, SSTRACE_UNIT_PERCENT, input->error) != 0)
         return -1;
+
     struct sstrace_sample sample = {.to = sstrace_lines_begin(samples)};
     while ((result = next_number(input, &field)) > 0) {
         double number;
@@ -68,6 +72,7 @@ static int import(const struct sstrace_format *format, struct text_input *input,
             sstrace_lines_add(samples, input, field.column, &sample, (int64_t)every) != 0)
             return -1;
     }
+
     return result;
 }
 

@@ -45,11 +45,14 @@ static int read_header(struct sstrace_rows *rows, const char *header) {
     int more = text_table_read_row(rows->input);
     if (more <= 0)
         return more;
+
     if (strncmp(rows->input->text, header, strlen(header)) != 0)
         return text_input_blame(rows->input, 1, "the first line must begin with '%s'", header);
+
     if (sstrace_heading_open(
             &heading, rows->input, rows->table.separator, NULL, rows->samples->options) != 0)
         return -1;
+
     int result = pick_all_named(rows, &heading);
     sstrace_heading_close(&heading);
     return result == 0 ? 1 : -1;
@@ -98,6 +101,7 @@ static int fit_into_window(struct sstrace_rows *rows, struct sstrace_sample *sam
         sample->to - from > GOOGLE_WINDOW)
         return text_input_blame(
             rows->input, rows->end.column, "expected an end time at most 300 s after the start");
+
     int64_t length = sample->to - from;
     sample->from = from - from % GOOGLE_WINDOW;
     sample->to = sample->from + GOOGLE_WINDOW;
@@ -121,6 +125,7 @@ int sstrace_rows_take(struct sstrace_rows *rows) {
     struct sstrace_sample sample = {0};
     double number;
     int64_t date;
+
     if (rows->has_series) {
         char name[TEXT_NAME];
         if (text_field_name(&rows->series, rows->input, name) != 0)
@@ -130,6 +135,7 @@ int sstrace_rows_take(struct sstrace_rows *rows) {
         if (!wanted)
             return 0;
     }
+
     if (take_time(rows, &rows->time, layout->end ? &sample.from : &sample.to) != 0 ||
         (layout->end && take_time(rows, &rows->end, &sample.to) != 0) ||
         sstrace_scale_load(&rows->scale, rows->input, &rows->load, &number, &sample.load) != 0)
@@ -141,6 +147,7 @@ int sstrace_rows_take(struct sstrace_rows *rows) {
                 is_dated ? &date : NULL, &sample.to) != 0)
             return -1;
     }
+
     if (layout->bad_marks && (number == -1 || number == 101))
         sample.load = NAN;
     if (layout->adds_up && fit_into_window(rows, &sample) != 0)
@@ -148,8 +155,7 @@ int sstrace_rows_take(struct sstrace_rows *rows) {
     return sstrace_samples_add(rows->samples, rows->input, rows->load.column, &sample);
 }
 
-/* Returns whether a line is a header. The published tables have none, but one may have been added.
- */
+/* Returns whether a line is a header, which a user may have added to a published table. */
 static bool is_header(const struct sstrace_rows *rows) {
     double number;
     return !text_field_number(&rows->load, false, &number) &&
@@ -162,10 +168,12 @@ static int import_rows(const struct sstrace_format *format, struct text_input *i
     int more = 1;
     if (sstrace_rows_open(&rows, format->layout, input, samples) != 0)
         return -1;
+
     if (format->begins)
         more = read_header(&rows, format->begins);
     else
         pick_numbered(&rows);
+
     if (more > 0 && samples->options->select && !rows.has_series)
         return ss_error_fail(input->error,
             "--select has no effect with %s, which has only one series: remove --select",

@@ -52,16 +52,19 @@ static int read_names(struct sadf *sadf, struct text_walk *walk) {
     struct text_field name;
     bool idle = false, iowait = false, is_cpu = false;
     int more;
+
     sadf->one_line = sadf->cpus.any = false;
     for (size_t i = 0; (more = text_walk_next(walk, &name)) > 0; i++) {
         size_t tail = sizeof repeated - 1;
         if (sadf->one_line)
             return text_input_blame(sadf->input, name.column,
                 "with sadf -h, expected only CPUs on the line: use sadf -d FILE -- -u");
+
         if (name.length > tail && memcmp(name.text + name.length - tail, repeated, tail) == 0) {
             sadf->one_line = is_cpu;
             name.length -= tail;
         }
+
         is_cpu |= i == 0 && text_field_is(&name, "CPU");
         if (text_field_is(&name, "%idle")) {
             sadf->idle = i - 1;
@@ -73,6 +76,7 @@ static int read_names(struct sadf *sadf, struct text_walk *walk) {
         }
         sadf->figures = i;
     }
+
     bool is_load = is_cpu && idle && iowait;
     sadf->section = is_load ? SECTION_CPU : SECTION_OTHER;
     sadf->any_cpu |= is_load;
@@ -95,10 +99,12 @@ static int read_header(struct sadf *sadf) {
 /* Reads the figures of one CPU. All are 0 if the CPU was offline. */
 static int read_load(struct sadf *sadf, struct text_walk *walk, double *load, size_t *column) {
     double sum = 0, idle = 0;
+
     for (size_t i = 0; i < sadf->figures; i++) {
         struct text_field field;
         double value;
         int more = text_walk_next(walk, &field);
+
         if (more < 0)
             return -1;
         if (more == 0)
@@ -107,12 +113,14 @@ static int read_load(struct sadf *sadf, struct text_walk *walk, double *load, si
                 i);
         if (!text_field_number(&field, true, &value))
             return text_input_blame(sadf->input, field.column, "expected a percentage");
+
         sum += value;
         if (i == sadf->idle || i == sadf->iowait) {
             idle += value;
             *column = field.column;
         }
     }
+
     *load = sum == 0 ? NAN : sstrace_scale_rest(idle, SSTRACE_ROUNDING);
     return 0;
 }
@@ -122,6 +130,7 @@ static int take_cpu(struct sadf *sadf, struct text_walk *walk, const struct text
     size_t column = cpu->column;
     char name[TEXT_NAME];
     double number;
+
     if (text_field_is(cpu, "-1"))
         strcpy(name, "all");
     else if (text_field_name(cpu, sadf->input, name) != 0)
@@ -130,11 +139,13 @@ static int take_cpu(struct sadf *sadf, struct text_walk *walk, const struct text
              (!text_field_is(cpu, "all") && !text_field_number(cpu, false, &number)))
         return text_input_blame(
             sadf->input, cpu->column, "expected the number of a CPU, or -1 for all");
+
     int wanted = sstrace_sysstat_wants(&sadf->cpus, name, cpu->column);
     if (wanted < 0 || read_load(sadf, walk, &sample.load, &column) != 0)
         return -1;
     if (!wanted)
         return 0;
+
     strcpy(sadf->wanted_host, sadf->cpus.host);
     return sstrace_samples_add(sadf->samples, sadf->input, column, &sample);
 }
@@ -173,6 +184,7 @@ static bool begins_with(const struct text_field *field, const char *word) {
 static int take_row(struct sadf *sadf) {
     struct text_walk walk;
     struct text_field fields[4];
+
     text_walk_begin(&walk, sadf->input, ';');
     for (int i = 0; i < 4; i++) {
         int more = text_walk_next(&walk, &fields[i]);
@@ -182,6 +194,7 @@ static int take_row(struct sadf *sadf) {
             return text_input_blame(sadf->input, sadf->input->length + 1,
                 "expected host;interval;time;CPU and figures, separated by ;");
     }
+
     if (text_field_name(&fields[0], sadf->input, sadf->cpus.host) != 0)
         return -1;
     if (begins_with(&fields[3], "LINUX-RESTART")) {
@@ -189,11 +202,13 @@ static int take_row(struct sadf *sadf) {
             sstrace_samples_break(sadf->samples);
         return 0;
     }
+
     if (begins_with(&fields[3], "COM ") || sadf->section == SECTION_OTHER)
         return 0;
     if (sadf->section == SECTION_NONE)
         return text_input_blame(
             sadf->input, 1, "expected the header '" HEADER "CPU;...' before the first row");
+
     return read_span(sadf, &fields[1], &fields[2]) != 0 ? -1 : take_cpus(sadf, &walk, &fields[3]);
 }
 
@@ -203,6 +218,7 @@ static int import_sadf(const struct sstrace_format *format, struct text_input *i
     struct sadf sadf = {
         .input = input, .samples = samples, .cpus = {.samples = samples, .input = input}};
     samples->stamp = SSTRACE_STAMP_SPAN;
+
     int more;
     while ((more = text_input_read_line(input)) > 0) {
         int result = 0;
@@ -214,6 +230,7 @@ static int import_sadf(const struct sstrace_format *format, struct text_input *i
         if (result != 0)
             return -1;
     }
+
     if (more == 0 && sadf.section == SECTION_OTHER && !sadf.any_cpu)
         return text_input_blame(
             input, 1, "the file has no CPU statistics: create it with sadf -d FILE -- -u");

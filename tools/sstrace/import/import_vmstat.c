@@ -43,6 +43,7 @@ static int read_header(struct vmstat *it) {
         if (text_field_is(&it->words[i], "wa"))
             it->wait = i + 1;
     }
+
     if (it->idle > 0)
         return 0;
     return text_input_blame(it->input, 1,
@@ -68,11 +69,12 @@ static int read_load(struct vmstat *it, double *load) {
     return 0;
 }
 
-/* Adds the sample of a line, which ended at the time at the end of the line, if there is one. */
+/* Adds the sample of a line. A time at the end of the line is when the sample ended. */
 static int add(struct vmstat *it, double load) {
     ss_time every = it->samples->options->every;
     size_t column = it->words[it->idle - 1].column;
     struct sstrace_sample sample = {.load = load};
+
     if (it->times) {
         const struct text_field *date = &it->words[it->count - 2], *time = date + 1;
         size_t length = (size_t)(time->text - date->text) + time->length;
@@ -80,10 +82,12 @@ static int add(struct vmstat *it, double load) {
             return text_input_blame(it->input, date->column, "expected " SSTRACE_STAMP_EXPECTED);
         return it->any ? sstrace_samples_add(it->samples, it->input, column, &sample) : 0;
     }
+
     if (every == 0)
         return text_input_blame(it->input, 1,
             "expected a time at the end of the line, as vmstat -t writes it: without times, "
             "use --every TIME");
+
     it->last.load = load;
     return it->any ? sstrace_lines_add(it->samples, it->input, column, &it->last, (int64_t)every)
                    : 0;
@@ -96,13 +100,16 @@ static int add(struct vmstat *it, double load) {
 static int take_row(struct vmstat *it) {
     const struct text_field *last = &it->words[it->count - 1];
     double load;
+
     if (it->columns == 0)
         return text_input_blame(it->input, 1, "expected a header that names the columns of vmstat");
+
     bool times = memchr(last->text, ':', last->length) != NULL;
     size_t min = it->columns + times;
     if (it->count < min || it->count > min + times) /* the header may name the zone */
         return text_input_blame(it->input, last->column,
             "expected %zu fields, one for each name in the header, not %zu", min, it->count);
+
     if (!it->any) {
         it->times = times;
         if (times)
@@ -110,10 +117,12 @@ static int take_row(struct vmstat *it) {
         else
             it->last.to = sstrace_lines_begin(it->samples);
     }
+
     if (it->times != times)
         return text_input_blame(it->input, last->column,
             it->times ? "expected a time at the end of the line, as before"
                       : "unexpected time at the end of the line: earlier lines have none");
+
     if (read_load(it, &load) != 0 || add(it, load) != 0)
         return -1;
     it->any = true;
@@ -137,6 +146,7 @@ static int import(const struct sstrace_format *format, struct text_input *input,
     (void)format;
     struct vmstat it = {.samples = samples, .input = input};
     int result;
+
     while ((result = text_input_read_line(input)) > 0) {
         if (sstrace_lines_open(input)) {
             fprintf(stderr, "sstrace: %s:%llu: ignoring the last line, which is incomplete\n",
@@ -146,6 +156,7 @@ static int import(const struct sstrace_format *format, struct text_input *input,
         if (take_line(&it) != 0)
             return -1;
     }
+
     return result;
 }
 

@@ -40,16 +40,19 @@ void sstrace_samples_open(struct sstrace_samples *samples,
 bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series) {
     const char *select = samples->options->select;
     struct sstrace_split *split = samples->options->split;
+
     if (split) {
         samples->current = split->find(split, series);
         samples->named = true;
         return true;
     }
+
     size_t before = samples->names.count;
     size_t number = sstrace_names_number(&samples->names, series);
     size_t used = strlen(samples->first_names), room = sizeof samples->first_names - used;
     if (samples->names.count > before && strlen(series) + 3 < room)
         snprintf(samples->first_names + used, room, "%s%s", used ? ", " : "", series);
+
     return select ? strcmp(series, select) == 0 : number == 0;
 }
 
@@ -64,18 +67,21 @@ static int bridge(struct sstrace_samples *samples, struct text_input *input, int
     char length[SS_UNITS_SHOWN], at[SS_UNITS_SHOWN];
     ss_units_show_time(length, (ss_time)(from - samples->reached));
     ss_units_show_time(at, (ss_time)(samples->reached - samples->origin));
+
     struct ss_words_shown name = ss_words_show(input->name);
     unsigned long long line = samples->line;
     if (samples->options->gaps == SSTRACE_GAPS_REFUSE)
         return ss_error_fail(input->error,
             "%s:%llu:1: no samples for %s before this one: --gaps keep or fill accepts the gap",
             name.text, line, length);
+
     samples->gaps++;
     if (!samples->options->split)
         fprintf(stderr, "sstrace: %s:%llu: no samples for %s after %s: %s\n", name.text, line,
             length, at,
             samples->options->gaps == SSTRACE_GAPS_FILL ? "filled by a straight line"
                                                         : "the previous load is held");
+
     if (samples->options->gaps == SSTRACE_GAPS_FILL)
         return 0;
     return give(samples, from, samples->load, input);
@@ -88,11 +94,13 @@ static int hold(
         samples->origin = samples->reached = it->from;
         samples->any = true;
     }
+
     if (it->from > samples->reached && bridge(samples, input, it->from) != 0)
         return -1;
     if (give(samples, it->from, it->load, input) != 0 ||
         give(samples, it->to, it->load, input) != 0)
         return -1;
+
     samples->reached = it->to;
     samples->load = it->load;
     samples->used++;
@@ -121,8 +129,10 @@ static int flush_begin(struct sstrace_samples *samples, struct text_input *input
     int64_t length = next - samples->held.to;
     int64_t usual = samples->usual ? samples->usual : length;
     struct sstrace_sample it = {samples->held.to, next, samples->held.load};
+
     if (length > (int64_t)(GAP * (double)usual) || samples->broken)
         it.to = it.from + usual;
+
     samples->has_held = false;
     samples->line = samples->held_line;
     return it.to > it.from ? pass_on(samples, input, it) : 0;
@@ -136,6 +146,7 @@ static int flush_begin(struct sstrace_samples *samples, struct text_input *input
 static void learn_usual(struct sstrace_samples *samples, int64_t length) {
     if (length <= 0 || samples->options->every)
         return;
+
     int64_t longer = length > samples->before ? length : samples->before;
     bool similar = llabs(length - samples->before) <= length / 4;
     if (similar && (!samples->repeated || longer < samples->usual)) {
@@ -144,6 +155,7 @@ static void learn_usual(struct sstrace_samples *samples, int64_t length) {
     } else if (!samples->usual) {
         samples->usual = length;
     }
+
     samples->before = length;
 }
 
@@ -171,6 +183,7 @@ static int add_begin(struct sstrace_samples *samples, struct text_input *input,
         samples->late++;
         return 0;
     }
+
     note_row(samples, sample->to);
     if (samples->has_held && flush_begin(samples, input, sample->to) != 0)
         return -1;
@@ -187,15 +200,18 @@ static int add_end(struct sstrace_samples *samples, struct text_input *input,
     int64_t before = samples->has_held ? samples->held.to : samples->reached;
     bool first = !samples->any && !samples->has_held;
     struct sstrace_sample it = {.from = before, .to = sample->to, .load = sample->load};
+
     if (!first && sample->to <= before) {
         samples->late++;
         return 0;
     }
+
     note_row(samples, sample->to);
     if (first && !samples->usual) {
         keep(samples, input, sample);
         return 0;
     }
+
     if (samples->has_held) {
         samples->has_held = false;
         struct sstrace_sample held = samples->held;
@@ -204,9 +220,11 @@ static int add_end(struct sstrace_samples *samples, struct text_input *input,
         if (pass_on(samples, input, held) != 0)
             return -1;
     }
+
     if (samples->usual &&
         (first || samples->broken || sample->to - before > (int64_t)(GAP * (double)samples->usual)))
         it.from = it.to - samples->usual;
+
     samples->broken = false;
     samples->line = input->line;
     return pass_on(samples, input, it);
@@ -252,12 +270,14 @@ static int add(struct sstrace_samples *samples, struct text_input *input, size_t
     if ((samples->stamp == SSTRACE_STAMP_SPAN && rebase(samples, input, &it.from) != 0) ||
         rebase(samples, input, &it.to) != 0)
         return -1;
+
     if (isnan(it.load)) {
         samples->bad++;
         if (samples->stamp != SSTRACE_STAMP_SPAN)
             note_row(samples, it.to);
         return 0;
     }
+
     if (it.load < 0 || it.load > 1 + LOAD_TOLERANCE)
         return text_input_blame(input, column,
             "the load is %.6g %%, but must be between 0 and 100%s", it.load * 100,
@@ -266,11 +286,13 @@ static int add(struct sstrace_samples *samples, struct text_input *input, size_t
         it.load = 1;
     if (it.load < SS_TRACE_LOAD_MIN)
         it.load = 0;
+
     samples->offered++;
     if (it.to > samples->latest) {
         samples->latest = it.to;
         samples->fresh++;
     }
+
     switch (samples->stamp) {
     case SSTRACE_STAMP_BEGIN:
         return add_begin(samples, input, &it);
@@ -285,24 +307,29 @@ static int add(struct sstrace_samples *samples, struct text_input *input, size_t
 static int add_to_series(struct sstrace_samples *samples, struct text_input *input, size_t column,
     const struct sstrace_sample *sample) {
     struct sstrace_samples *series = samples->current;
+
     if (!samples->named)
         return text_input_blame(
             input, 1, "no column names the machine, so there is nothing to split by");
     if (!series)
         return ss_error_memory(input->error);
+
     if (!samples->has_base)
         samples->base = samples->stamp == SSTRACE_STAMP_SPAN ? sample->from : sample->to;
     samples->has_base = true;
+
     series->stamp = samples->stamp;
     series->adds_up = samples->adds_up;
     series->takes_unit = samples->takes_unit;
     series->base = samples->base;
     series->has_base = true;
+
     /* A series that begins with a gap would take the gap for its interval. */
     if (!series->usual) {
         series->usual = samples->usual;
         series->repeated = samples->repeated;
     }
+
     int result = add(series, input, column, sample);
     if (series->usual && (!samples->usual || series->usual < samples->usual)) {
         samples->usual = series->usual;
@@ -310,6 +337,7 @@ static int add_to_series(struct sstrace_samples *samples, struct text_input *inp
     } else if (series->usual == samples->usual) {
         samples->repeated |= series->repeated;
     }
+
     samples->offered += series->offered;
     samples->fresh += series->fresh;
     series->offered = series->fresh = 0;
@@ -343,6 +371,7 @@ int sstrace_samples_place(struct sstrace_samples *samples, struct text_input *in
         if (sstrace_samples_date(samples, input, is_dated) != 0)
             return -1;
     }
+
     if (__builtin_add_overflow(*time, origin->at, time))
         return text_input_blame(input, 1, "a time is out of range");
     return 0;
@@ -373,8 +402,10 @@ static int flush_last(struct sstrace_samples *samples, struct text_input *input)
         return ss_error_fail(input->error,
             "%s has a single sample and does not say how long it lasted: use --every TIME",
             ss_words_show(input->name).text);
+
     if (samples->stamp == SSTRACE_STAMP_BEGIN)
         return flush_begin(samples, input, samples->held.to + samples->usual);
+
     struct sstrace_sample it = samples->held;
     it.from = it.to - samples->usual;
     samples->has_held = false;
@@ -392,12 +423,15 @@ int sstrace_samples_end(struct sstrace_samples *samples, struct text_input *inpu
     const char *select = samples->options->select;
     if (samples->options->split)
         return samples->options->split->end(samples->options->split, input);
+
     if (flush_last(samples, input) != 0)
         return -1;
+
     if (!select && samples->names.count > 1)
         return ss_error_fail(input->error, "%s has %zu series (%s%s): choose one with --select",
             ss_words_show(input->name).text, samples->names.count,
             ss_words_show(samples->first_names).text, samples->names.count > 5 ? ", ..." : "");
+
     if (samples->used == 0 && select && samples->names.count > 0)
         return ss_error_fail(input->error, "%s has no samples of '%s': it has %zu series (%s)",
             ss_words_show(input->name).text, ss_words_show(select).text, samples->names.count,
@@ -405,6 +439,7 @@ int sstrace_samples_end(struct sstrace_samples *samples, struct text_input *inpu
     if (samples->used == 0)
         return ss_error_fail(input->error, "%s:%llu:1: the file has no samples",
             ss_words_show(input->name).text, (unsigned long long)input->line + 1);
+
     for (size_t i = 0; i < SSTRACE_PROBLEMS; i++) {
         uint64_t count = sstrace_problem_count(&sstrace_problems[i], samples);
         if (count > 0)

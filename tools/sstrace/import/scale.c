@@ -9,6 +9,7 @@ int sstrace_scale_set(struct sstrace_scale *scale, const struct sstrace_import_o
         unit = options->unit;
     if (unit == SSTRACE_UNIT_CORES && options->cpus == 0)
         return ss_error_fail(error, "--unit cores requires --cpus");
+
     scale->full = unit == SSTRACE_UNIT_FRACTION ? 1 : 100;
     if (unit == SSTRACE_UNIT_CORES)
         scale->full *= (double)options->cpus;
@@ -40,18 +41,21 @@ int sstrace_scale_load(struct sstrace_scale *scale, struct text_input *input,
     const struct text_field *field, double *number, double *load) {
     struct text_field plain = *field;
     double full = scale->full;
+
     if (plain.length > 0 && plain.text[plain.length - 1] == '%') {
         plain.length--;
         while (plain.length > 0 && plain.text[plain.length - 1] == ' ')
             plain.length--;
         full = full == 1 ? 100 : full;
     }
+
     if (!text_field_number(&plain, scale->comma, number))
         return text_input_blame(input, field->column, "expected a number");
     if (!decides_comma(scale, &plain))
         return text_input_blame(input, field->column,
             "ambiguous comma, either a decimal point or a separator of thousands: use a "
             "point, or no comma");
+
     *load = *number / full;
     if (scale->idle)
         *load = sstrace_scale_rest(*load * 100, SSTRACE_ROUNDING);

@@ -23,8 +23,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int sstrace_scale_set(struct sstrace_scale *scale,
 /* Rounding and clocks that disagree may make idle time exceed the whole by this, in percent. */
 #define SSTRACE_ROUNDING 1.0
 
-/* Returns the load of a CPU that was idle for `idle` percent, which may exceed 100 by `rounding`.
- */
+/* Returns the load of a CPU that was idle for `idle` percent; up to 100 + `rounding` means 0. */
 double sstrace_scale_rest(double idle, double rounding);
 
 /*

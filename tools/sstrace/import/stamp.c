@@ -60,6 +60,7 @@ bool sstrace_stamp_number(const char *text, size_t length, int64_t unit, int64_t
     if (under.low > 1 || under.high)
         value = ss_wide_divide(
             ss_wide_add(value, ss_wide_divide(under, ss_wide(2), NULL)), under, NULL);
+
     if (value.high || value.low > INT64_MAX)
         return false;
     *ns = decimal.negative ? -(int64_t)value.low : (int64_t)value.low;
@@ -108,18 +109,22 @@ static bool take_day_time(struct rest *rest, bool needs_seconds, int64_t *ns) {
     if (!take_digits(rest, 1, 2, &hours) || !take(rest, ":") ||
         !take_digits(rest, 2, 2, &minutes) || hours > 23 || minutes > 59)
         return false;
+
     bool has_seconds = take(rest, ":");
     if (has_seconds ? !take_digits(rest, 2, 2, &seconds) || seconds > 60 : needs_seconds)
         return false;
+
     *ns = hours * HOUR + (minutes * 60 + seconds) * SECOND;
     const char *mark = rest->at;
     if (!has_seconds || !take(rest, ".,"))
         return true;
+
     while (rest->at < rest->end && is_digit(*rest->at))
         rest->at++;
     int64_t part;
     if (!sstrace_stamp_number(mark, (size_t)(rest->at - mark), SECOND, &part))
         return false;
+
     *ns += part;
     return true;
 }
@@ -128,6 +133,7 @@ static bool take_day_time(struct rest *rest, bool needs_seconds, int64_t *ns) {
 static bool take_offset(struct rest *rest, int64_t *ns) {
     int hours, minutes = 0;
     bool west = rest->at[-1] == '-';
+
     if (rest->end - rest->at == 4 && rest->at[2] != ':') {
         if (!take_digits(rest, 4, 4, &minutes))
             return false;
@@ -137,6 +143,7 @@ static bool take_offset(struct rest *rest, int64_t *ns) {
                (take(rest, ":") && !take_digits(rest, 2, 2, &minutes))) {
         return false;
     }
+
     if (hours > 15 || minutes > 59)
         return false;
     *ns = (hours * HOUR + minutes * 60 * SECOND) * (west ? -1 : 1);
@@ -160,10 +167,12 @@ bool sstrace_stamp_date(const char *text, size_t length, int64_t *ns) {
     int64_t date, time, offset;
     if (!take_date(&rest, &date))
         return false;
+
     if (rest.at == rest.end) {
         *ns = date;
         return true;
     }
+
     if (!take(&rest, " T") || !take_day_time(&rest, false, &time) || !take_zone(&rest, &offset))
         return false;
     *ns = date + time - offset;
@@ -176,14 +185,17 @@ bool sstrace_stamp_day(const char *text, size_t length, int64_t *ns) {
         return false;
     while (take(&rest, " ")) {
     }
+
     size_t left = (size_t)(rest.end - rest.at);
     if (left == 0)
         return true;
+
     bool morning = left == 2 && strncasecmp(rest.at, "AM", 2) == 0;
     bool evening = left == 2 && strncasecmp(rest.at, "PM", 2) == 0;
     bool twelve = *ns >= 12 * HOUR;
     if ((!morning && !evening) || *ns < HOUR || *ns >= 13 * HOUR)
         return false;
+
     if (evening && !twelve)
         *ns += 12 * HOUR;
     if (morning && twelve)
@@ -194,13 +206,16 @@ bool sstrace_stamp_day(const char *text, size_t length, int64_t *ns) {
 bool sstrace_stamp_read(struct sstrace_clock *clock, const char *text, size_t length, int64_t *ns) {
     int64_t time;
     clock->is_day = false;
+
     if (sstrace_stamp_number(text, length, clock->unit ? clock->unit : SECOND, ns) ||
         sstrace_stamp_date(text, length, ns))
         return true;
+
     if (!sstrace_stamp_day(text, length, &time))
         return false;
     if (time < clock->before - 12 * HOUR && __builtin_add_overflow(clock->day, DAY, &clock->day))
         return false;
+
     clock->is_day = true;
     clock->before = time;
     *ns = clock->day + time;

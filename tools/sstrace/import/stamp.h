@@ -4,9 +4,9 @@
 
 /*
  * Converts times, as monitoring tools write them, to ns since 1970 UTC, exactly and independently
- * of locale and time zone. Each function parses all `length` bytes of `text`, which needs no final
- * 0. Returns false if the text is not a time in the expected form, or is outside of the years 1678
- * to 2261, which 64 bits can represent.
+ * of locale and time zone. Each function parses all `length` bytes of `text`, which need not be
+ * NUL-terminated. Returns false if the text is not a time in the expected form, or is outside of
+ * the years 1678 to 2261, which 64 bits can represent.
  */
 
 #include <stdbool.h>

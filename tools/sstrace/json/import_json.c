@@ -111,6 +111,7 @@ static int take_stamp(struct sstrace_json *json, const struct sstrace_json_event
         return take_time(json, event, it->time);
     if (strcmp(event->key, "interval") != 0)
         return 0;
+
     if (sstrace_json_expect(json, event, SSTRACE_JSON_NUMBER) != 0)
         return -1;
     if (!sstrace_stamp_number(event->text, event->length, 1000000000, &it->interval) ||
@@ -124,17 +125,20 @@ static int take_load(struct sstrace_json *json, const struct sstrace_json_event 
     struct sysstat *it = json->context;
     if (strcmp(event->key, "cpu") == 0)
         return take_text(json, event, it->cpu);
+
     bool idle = strcmp(event->key, "idle") == 0;
     bool iowait = strcmp(event->key, "iowait") == 0;
     if (event->kind == SSTRACE_JSON_NUMBER)
         it->any |= event->number != 0;
     if (!idle && !iowait)
         return 0;
+
     if (sstrace_json_expect(json, event, SSTRACE_JSON_NUMBER) != 0)
         return -1;
     if (!isfinite(event->number))
         return sstrace_json_blame(
             json, "the number '%s' is out of range", ss_words_show(event->text).text);
+
     *(idle ? &it->idle : &it->iowait) = event->number;
     if (idle)
         it->mark = sstrace_json_mark(json);
@@ -145,16 +149,20 @@ static int take_load(struct sstrace_json *json, const struct sstrace_json_event 
 static int end_load(struct sstrace_json *json) {
     struct sysstat *it = json->context;
     it->any_loads = true;
+
     if (!*it->cpu)
         return sstrace_json_blame(json, "'cpu' is missing in this object");
+
     int wanted = sstrace_sysstat_wants(&it->cpus, it->cpu, sstrace_json_spot(json));
     if (wanted <= 0)
         return wanted;
+
     if (!it->has_idle)
         return sstrace_json_blame(json, "'idle' is missing in this object");
     if (it->has_load)
         return sstrace_json_blame(
             json, "duplicate load of '%s' in this sample", ss_words_show(it->cpu).text);
+
     it->has_load = true;
     it->load_mark = it->mark;
     /* All figures are 0 if the CPU was offline. */
@@ -167,8 +175,10 @@ static int end_sample(struct sstrace_json *json) {
     char stamp[2 * NAME];
     struct sstrace_sample sample = {.load = it->load};
     it->any_sample = true;
+
     if (!it->has_load)
         return 0;
+
     if (!*it->time)
         return sstrace_json_blame(json, "'timestamp' is missing in this object");
     snprintf(stamp, sizeof stamp, "%s%s%s", it->date, *it->date ? " " : "", it->time);
@@ -177,6 +187,7 @@ static int end_sample(struct sstrace_json *json) {
         return text_input_blame(json->input, it->stamp_mark.column,
             "'%s' is not a time: expected " SSTRACE_STAMP_EXPECTED, ss_words_show(stamp).text);
     }
+
     if (__builtin_add_overflow(sample.to, it->day, &sample.to) ||
         __builtin_sub_overflow(sample.to, it->interval, &sample.from))
         return sstrace_json_blame(json, "a time is out of range");
@@ -184,11 +195,13 @@ static int end_sample(struct sstrace_json *json) {
         sstrace_samples_date(it->samples, json->input, it->is_dated) != 0)
         return -1;
     it->is_placed = true;
+
     json->input->line = it->load_mark.line;
     if (!it->samples->any && !it->samples->has_held)
         it->samples->stamp = it->interval ? SSTRACE_STAMP_SPAN : SSTRACE_STAMP_END;
     if (it->samples->stamp == SSTRACE_STAMP_SPAN && it->interval == 0)
         return sstrace_json_blame(json, "'interval' is missing, but earlier samples have it");
+
     return sstrace_samples_add(it->samples, json->input, it->load_mark.column, &sample);
 }
 
@@ -217,18 +230,23 @@ static int begin(struct sysstat *it, int place) {
 static int take(struct sstrace_json *json, const struct sstrace_json_event *event) {
     struct sysstat *it = json->context;
     bool end = event->kind == SSTRACE_JSON_END;
+
     if (event->opens >= 0)
         return event->kind == SSTRACE_JSON_NULL ? 0 : begin(it, event->opens);
+
     if (event->place == LOAD || event->place == LOAD_OLD)
         return end ? end_load(json) : take_load(json, event);
+
     if (event->place == SAMPLE && end)
         return end_sample(json);
     if (event->place == SAMPLE && it->times_only && strcmp(event->key, "timestamp") == 0)
         return take_time(json, event, it->time);
+
     if (event->place == HOST && !end)
         return take_host(json, event);
     if (event->place == STAMP && !it->times_only && !end)
         return take_stamp(json, event);
+
     return 0;
 }
 
@@ -240,12 +258,15 @@ static int import(const struct sstrace_format *format, struct text_input *input,
         .cpus = {.samples = samples, .input = input}};
     struct sstrace_json json = {
         .input = input, .places = places, .take = take, .context = &it, .may_break = it.times_only};
+
     if (sstrace_json_read(&json) != 0)
         return -1;
+
     if (json.broken)
         fprintf(stderr,
             "sstrace: %s:%llu: the file is truncated: using only its complete samples\n",
             ss_words_show(input->name).text, (unsigned long long)json.line);
+
     if (!it.any_statistics || (it.any_sample && !it.any_loads))
         return sstrace_json_blame(
             &json, "expected sysstat.hosts[].statistics[] with a cpu-load in each before this");

@@ -45,12 +45,14 @@ static int take_top(struct sstrace_json *json, const struct sstrace_json_event *
     struct prometheus *it = json->context;
     if (event->kind == SSTRACE_JSON_END || event->kind == SSTRACE_JSON_NULL)
         return 0;
+
     if (strcmp(event->key, "status") == 0) {
         if (sstrace_json_expect(json, event, SSTRACE_JSON_TEXT_VALUE) != 0)
             return -1;
         it->failed = strcmp(event->text, "success") != 0;
         it->failed_mark = sstrace_json_mark(json);
     }
+
     if (strcmp(event->key, "error") == 0 && event->kind == SSTRACE_JSON_TEXT_VALUE)
         return sstrace_json_blame(json, "Prometheus refused the query: %s", event->text);
     return 0;
@@ -71,23 +73,28 @@ static int take_data(struct sstrace_json *json, const struct sstrace_json_event 
 /* Appends a label, to form METRIC{name="value",...} as in PromQL. */
 static int take_label(struct sstrace_json *json, const struct sstrace_json_event *event) {
     struct prometheus *it = json->context;
+
     if (sstrace_json_expect(json, event, SSTRACE_JSON_TEXT_VALUE) != 0)
         return -1;
+
     char *to = strcmp(event->key, "__name__") == 0 ? it->metric : it->labels;
     size_t used = strlen(to);
     /* Each character may need a backslash; the extra bytes are for quotes, commas and braces. */
     if (event->cut || used + strlen(event->key) + 2 * event->length + 8 > NAME)
         return sstrace_json_blame(json, "the labels of a series are too long");
+
     if (to == it->metric) {
         memcpy(to, event->text, event->length + 1);
         return 0;
     }
+
     used += (size_t)sprintf(to + used, "%s%s=\"", used ? "," : "", event->key);
     for (const char *from = event->text; *from; from++) {
         if (*from == '"' || *from == '\\')
             to[used++] = '\\';
         to[used++] = *from;
     }
+
     memcpy(to + used, "\"", 2);
     return 0;
 }
@@ -108,29 +115,34 @@ static int take_number(struct sstrace_json *json, const struct sstrace_json_even
     struct text_field field = {.text = event->text, .length = event->length};
     double value;
     it->mark = sstrace_json_mark(json);
+
     if (sstrace_json_expect(json, event, SSTRACE_JSON_TEXT_VALUE) != 0)
         return -1;
     if (strcmp(event->text + strspn(event->text, "+-"), "Inf") == 0)
         value = NAN;
     else if (event->length == 0 || !text_field_number(&field, false, &value))
         return sstrace_json_blame(json, "'%s' is not a number", ss_words_show(event->text).text);
+
     it->sample.load = value / it->scale.full;
     return 0;
 }
 
-/* Adds the value that ends. Prometheus writes the labels of a series before its values. */
+/* Finishes the current value. Prometheus writes the labels of a series before its values. */
 static int end_value(struct sstrace_json *json) {
     struct prometheus *it = json->context;
+
     if (it->parts != 2)
         return sstrace_json_blame(json, "expected [TIME, \"VALUE\"]");
     if (!it->has_metric)
         return sstrace_json_blame(json, "'metric' is missing before the values of this series");
+
     if (!it->wanted)
         return 0;
     double value = it->sample.load * it->scale.full;
     if (value > it->max)
         it->max = value;
     it->any |= !isnan(value);
+
     json->input->line = it->mark.line;
     return sstrace_samples_add(it->samples, json->input, it->mark.column, &it->sample);
 }
@@ -142,6 +154,7 @@ static int take_value(struct sstrace_json *json, const struct sstrace_json_event
         return take_number(json, event);
     if (event->index > 1)
         return sstrace_json_blame(json, "expected [TIME, \"VALUE\"]");
+
     if (sstrace_json_expect(json, event, SSTRACE_JSON_NUMBER) != 0)
         return -1;
     if (!event->cut && sstrace_stamp_number(event->text, event->length, 1000000000, &it->sample.to))
@@ -166,6 +179,7 @@ static int take(struct sstrace_json *json, const struct sstrace_json_event *even
     if (event->opens >= 0)
         return event->kind == SSTRACE_JSON_NULL ? 0 : begin(json->context, event->opens);
     bool end = event->kind == SSTRACE_JSON_END;
+
     switch (event->place) {
     case TOP:
         return take_top(json, event);
@@ -187,11 +201,14 @@ static int import(const struct sstrace_format *format, struct text_input *input,
     (void)format;
     struct prometheus it = {.samples = samples};
     struct sstrace_json json = {.input = input, .places = places, .take = take, .context = &it};
+
     if (sstrace_scale_set(&it.scale, samples->options, SSTRACE_UNIT_FRACTION, input->error) != 0)
         return -1;
     samples->stamp = SSTRACE_STAMP_END;
+
     if (sstrace_json_read(&json) != 0)
         return -1;
+
     if (it.failed) {
         input->line = it.failed_mark.line;
         return text_input_blame(
@@ -199,6 +216,7 @@ static int import(const struct sstrace_format *format, struct text_input *input,
     }
     if (!it.any_result)
         return sstrace_json_blame(&json, "expected data.result[] of a query_range before this");
+
     if (it.any && it.max <= 1 && it.scale.full > 1)
         fprintf(stderr,
             "sstrace: %s: no value is above %g: if 1 is full load, use --unit fraction\n",

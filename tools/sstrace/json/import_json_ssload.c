@@ -17,7 +17,7 @@ static const struct sstrace_json_place places[] = {
 static const struct member {
     const char *key;
     size_t field;                /* in struct sstrace_rows */
-    enum sstrace_json_kind kind; /* NULL: any number or text */
+    enum sstrace_json_kind kind; /* SSTRACE_JSON_NULL: any number or text */
 } members[] = {
     {"elapsed_seconds", offsetof(struct sstrace_rows, time), SSTRACE_JSON_NUMBER},
     {"load", offsetof(struct sstrace_rows, load), SSTRACE_JSON_NUMBER},
@@ -41,15 +41,18 @@ static struct text_field *field_of(struct lines *it, int member) {
 static int end_object(struct sstrace_json *json) {
     struct lines *it = json->context;
     bool has_cpu = it->has[CPU];
+
     for (int i = 0; i <= LOAD; i++) {
         if (!it->has[i])
             return sstrace_json_blame(json, "'%s' is missing in this object", members[i].key);
     }
     if (!has_cpu && it->rows.samples->options->select)
         return sstrace_json_blame(json, "'cpu' is missing in this object: remove --select");
+
     if (!it->has[DATE])
         field_of(it, DATE)->length = 0;
     memset(it->has, 0, sizeof it->has);
+
     it->rows.has_series = has_cpu;
     json->input->line = it->mark.line;
     return sstrace_rows_take(&it->rows);

@@ -84,15 +84,18 @@ static bool enter(struct sstrace_json *json, struct sstrace_json_event *event) {
     json->quiet = 0;
     event->opens = event->place = -1;
     event->key = "";
+
     if (json->depth == 0) {
         event->opens = find_place(json, -1, "");
         return true;
     }
+
     int at = json->depth - 1;
     event->place = json->levels[at].place;
     event->index = json->levels[at].count++;
     if (event->place < 0)
         return false;
+
     if (!json->levels[at].list)
         event->key = json->key;
     event->opens = find_place(json, event->place, json->levels[at].list ? "[]" : json->key);
@@ -103,6 +106,7 @@ static int report(struct sstrace_json *json, struct sstrace_json_event *event, s
     json->token = token;
     if (!enter(json, event))
         return 1;
+
     if (event->opens >= 0 && event->kind != SSTRACE_JSON_NULL &&
         json->places[event->opens].kind != event->kind)
         return refuse_kind(json, event->key, event->kind, json->places[event->opens].kind) == 0;
@@ -119,7 +123,7 @@ static int on_boolean(void *context, int value) {
     return report(context, &event, value ? 4 : 5);
 }
 
-/* Copies a text and replaces null bytes, which would end it. */
+/* Copies a text and replaces NUL bytes, which would end it. */
 static bool copy(char to[SSTRACE_JSON_TEXT], const void *from, size_t *length) {
     bool cut = *length >= SSTRACE_JSON_TEXT;
     if (cut)
@@ -137,6 +141,7 @@ static int report_text(struct sstrace_json *json, enum sstrace_json_kind kind, c
     struct sstrace_json_event event = {.kind = kind, .text = json->text, .length = length};
     event.cut = copy(json->text, text, &event.length);
     struct text_field field = {.text = json->text, .length = event.length};
+
     if (kind == SSTRACE_JSON_NUMBER &&
         (event.cut || !text_field_number(&field, false, &event.number)))
         event.number = INFINITY;
@@ -164,9 +169,11 @@ static int begin(struct sstrace_json *json, enum sstrace_json_kind kind) {
     struct sstrace_json_event event = {.kind = kind};
     if (!report(json, &event, 1))
         return 0;
+
     if (json->depth == SSTRACE_JSON_DEPTH)
         return sstrace_json_blame(json, "lists and objects are nested too deeply (at most %d)",
                    SSTRACE_JSON_DEPTH) == 0;
+
     json->levels[json->depth].place = event.opens;
     json->levels[json->depth].list = kind == SSTRACE_JSON_LIST;
     json->levels[json->depth].count = 0;
@@ -209,9 +216,11 @@ static int refuse_text(struct sstrace_json *json) {
     unsigned char *words = yajl_get_error(json->parser, 0, json->chunk, 0);
     char *text = words ? (char *)words : (char[]){""};
     text[strcspn(text, "\n")] = '\0';
+
     char *colon = strstr(text, ": ");
     json->token = 1;
     sstrace_json_blame(json, "invalid JSON: %s", colon ? colon + 2 : text);
+
     if (words)
         yajl_free_error(json->parser, words);
     return -1;
@@ -220,16 +229,19 @@ static int refuse_text(struct sstrace_json *json) {
 /* Checks the end of the input. */
 static int finish(struct sstrace_json *json, bool any) {
     json->chunk = NULL;
+
     yajl_status status = yajl_complete_parse(json->parser);
     if (status == yajl_status_client_canceled)
         return -1;
     if (status == yajl_status_ok)
         return 0;
+
     json->token = 0;
     if (any && json->may_break) {
         json->broken = true;
         return 0;
     }
+
     return sstrace_json_blame(json,
         any ? "unexpected end of file: the JSON is incomplete" : "expected JSON, found nothing");
 }
@@ -238,11 +250,13 @@ static int feed(struct sstrace_json *json, const unsigned char *chunk, size_t le
     json->chunk = chunk;
     json->counted = 0;
     json->quiet += length;
+
     yajl_status status = yajl_parse(json->parser, chunk, length);
     if (status == yajl_status_error)
         return refuse_text(json);
     if (status != yajl_status_ok)
         return -1;
+
     count_to(json, length);
     json->token = 0;
     if (json->quiet > QUIET_LONGEST)
@@ -260,6 +274,7 @@ static int read_all(struct sstrace_json *json, unsigned char chunk[CHUNK]) {
         if (feed(json, chunk, length) != 0)
             return -1;
     }
+
     if (ferror(input->stream))
         return ss_error_fail(input->error, "%s cannot be read: %s", ss_words_show(input->name).text,
             strerror(errno));
@@ -270,12 +285,14 @@ int sstrace_json_read(struct sstrace_json *json) {
     unsigned char *chunk = malloc(CHUNK + 1);
     json->parser = yajl_alloc(&callbacks, NULL, json);
     json->line = 1;
+
     int result = -1;
     if (chunk && json->parser) {
         yajl_config(json->parser, yajl_allow_multiple_values, (int)json->several);
         result = read_all(json, chunk);
     } else
         ss_error_memory(json->input->error);
+
     if (json->parser)
         yajl_free(json->parser);
     free(chunk);

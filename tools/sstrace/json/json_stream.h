@@ -12,7 +12,8 @@
 #include "import.h"
 
 #define SSTRACE_JSON_DEPTH 64
-/* Size limit of strings and keys, with the final 0; longer ones are truncated. */
+
+/* Size limit of strings and keys, including the NUL; longer ones are truncated. */
 #define SSTRACE_JSON_TEXT 1024
 
 enum sstrace_json_kind {
@@ -44,7 +45,7 @@ struct sstrace_json_event {
                          table */
     const char *key;  /* "" in a list */
     uint64_t index;   /* index of the value in the list or object */
-    const char *text; /* for TEXT_VALUE, and for NUMBER as written; with a final 0 */
+    const char *text; /* for TEXT_VALUE, and for NUMBER as written; NUL-terminated */
     size_t length;    /* length of `text` */
     bool cut;         /* `text` is truncated */
     double number;    /* for NUMBER, the value, which is infinite if out of range; otherwise 0 */

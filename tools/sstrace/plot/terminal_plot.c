@@ -20,6 +20,7 @@ static void add_to_column(
         column->free += share;
         return;
     }
+
     if (column->controlled == 0)
         column->min = column->largest = from;
     column->min = fmin(column->min, fmin(from, to));
@@ -38,7 +39,7 @@ static double difference(struct ss_wide end, struct ss_wide begin) {
 
 /*
  * Adds a straight line between two records. Does not change the column that begins at the line's
- * end. Times are in nanoseconds divided by the number of columns, so that none is rounded.
+ * end. Multiplies times by the number of columns, so that the edges of columns are not rounded.
  */
 static void add_line(struct sstrace_columns *columns, const struct ss_trace_record *from,
     const struct ss_trace_record *to) {
@@ -48,6 +49,7 @@ static void add_line(struct sstrace_columns *columns, const struct ss_trace_reco
     while (columns->current < columns->count &&
            ss_wide_compare(ss_wide_times(length, columns->current + 1), begin) <= 0)
         columns->current++;
+
     double rise = to->load - from->load, all = difference(end, begin);
     struct ss_wide left = begin;
     for (size_t i = columns->current; i < columns->count && ss_wide_compare(left, end) < 0; i++) {
@@ -74,12 +76,14 @@ static int take(
     (void)error;
     struct sstrace_columns *columns = (struct sstrace_columns *)sink;
     const struct ss_trace_record *last = &columns->last;
+
     if (!columns->any)
         add_held(columns, *record, 0, record->time);
     else if (record->free)
         add_held(columns, *last, last->time, record->time);
     else
         add_line(columns, last, record);
+
     columns->last = *record;
     columns->any = true;
     return 0;
@@ -91,6 +95,7 @@ static int end(struct ss_trace_sink *sink, struct ss_error *error) {
     const struct ss_trace_record *last = &columns->last;
     if (!columns->any)
         return 0;
+
     if (columns->length > last->time)
         add_held(columns, *last, last->time, columns->length);
     for (size_t i = 0; columns->length == 0 && i < columns->count; i++)
@@ -124,8 +129,10 @@ void sstrace_plot_fit(size_t *columns, int *rows) {
     int width, height;
     ss_screen_size(STDOUT_FILENO, &width, &height);
     width = width < SSTRACE_COLUMNS_MAX ? width : SSTRACE_COLUMNS_MAX;
+
     *columns = width > MARGIN ? (size_t)(width - MARGIN) : 1;
     *rows = height - ROWS_BESIDES < ROWS_MAX ? height - ROWS_BESIDES : ROWS_MAX;
+
     /* Put quarters, or at least the half, at the edge of a row. */
     *rows -= *rows >= 8 ? *rows % 4 : *rows % 2;
     if (*rows < 2)
@@ -238,6 +245,7 @@ static void print_row(FILE *stream, const struct sstrace_columns *columns,
         fprintf(stream, "%3d%%%s", percent, glyphs->mark);
     else
         fprintf(stream, "%*s%s", MARGIN - 1, "", glyphs->upright);
+
     int blanks = 0;
     for (size_t i = 0; i < columns->count; i++) {
         const char *glyph = choose_glyph(glyphs, &columns->items[i], row, rows);
@@ -286,9 +294,11 @@ static bool lay_axis(struct axis *axis, const struct sstrace_columns *columns, s
     size_t max = columns->count / 8 + 1 < 10 ? columns->count / 8 + 1 : 10;
     if (step > 0 && columns->length / step > max)
         return false;
+
     size_t width = MARGIN + columns->count, used = 0;
     memset(axis->labels, ' ', width);
     memset(axis->ticks, 0, sizeof axis->ticks);
+
     for (ss_time time = 0; time <= columns->length; time += step) {
         char label[SS_UNITS_SHOWN];
         label_tick(label, time, step);
@@ -296,6 +306,7 @@ static bool lay_axis(struct axis *axis, const struct sstrace_columns *columns, s
         size_t from = MARGIN + column - (length - 1) / 2;
         if (length > width)
             return false;
+
         bool last = from + length > width;
         if (last)
             from = width - length;
@@ -304,12 +315,14 @@ static bool lay_axis(struct axis *axis, const struct sstrace_columns *columns, s
             break; /* a longer step leaves fewer labels */
         if (close)
             return false;
+
         memcpy(axis->labels + from, label, length);
         axis->ticks[column] = true;
         used = from + length;
         if (step == 0 || columns->length - time < step)
             break;
     }
+
     axis->labels[used] = '\0';
     return true;
 }
@@ -320,6 +333,7 @@ static void print_axis(
     ss_time step = step_after(0);
     while (!lay_axis(&axis, columns, step))
         step = step_after(step);
+
     fprintf(stream, "  0%%%s", glyphs->corner);
     for (size_t i = 0; i < columns->count; i++)
         fputs(axis.ticks[i] ? glyphs->tick : glyphs->line, stream);
@@ -333,6 +347,7 @@ void sstrace_plot_print(
     for (int row = rows - 1; row >= 0; row--)
         print_row(stream, columns, glyphs, row, rows, &used);
     print_axis(stream, columns, glyphs);
+
     if (used.range || used.free)
         fprintf(stream, "%*s", MARGIN, "");
     if (used.range)

@@ -14,7 +14,7 @@ static int fail_too_long(struct ss_error *error) {
     return ss_error_fail(error, "the trace becomes longer than 213503d (584 years), the maximum");
 }
 
-/* Handles a record of SCALE, LATER or LOAD_SCALE, which change each record by itself. */
+/* Handles a record of SCALE, LATER or LOAD_SCALE, which change each record independently. */
 static int take_each(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
@@ -25,14 +25,13 @@ static int take_each(
         changed.time = ss_time_add(record->time, stage->how.from);
     else
         changed.load = record->load * stage->how.factor;
+
     if (changed.time == SS_TIME_NEVER)
         return fail_too_long(error);
     return sstrace_give(stage, changed, error);
 }
 
-/*
- * Returns the record at time `at`, which must be after the previous record and not after this one.
- */
+/* Returns the record at time `at`, which must be between the previous record and this one. */
 static struct ss_trace_record cut(
     const struct sstrace_stage *stage, const struct ss_trace_record *record, ss_time at) {
     struct ss_trace_record edge = {.time = at - stage->how.from};
@@ -54,19 +53,23 @@ static int take_clip(
     ss_time from = stage->how.from, to = stage->how.to;
     if (stage->done)
         return 0;
+
     if (record->time > from && !stage->begun) {
         stage->begun = true;
         if (sstrace_give(stage, cut(stage, record, from), error) != 0)
             return -1;
     }
+
     if (record->time >= to) {
         stage->done = true;
         return sstrace_give(stage, cut(stage, record, to), error);
     }
+
     stage->before = *record;
     stage->any = true;
     if (record->time <= from)
         return 0;
+
     struct ss_trace_record moved = *record;
     moved.time -= from;
     return sstrace_give(stage, moved, error);
@@ -91,7 +94,7 @@ static int take_repeat(
     return trace->sink.take(&trace->sink, record, error);
 }
 
-/* A repetition: shifted by `shift`, and without a leading `free` section. */
+/* A repetition, shifted by `shift`. All but the first drop a leading `free` section. */
 struct round {
     struct ss_trace_sink sink;
     struct sstrace_stage *stage;
@@ -108,14 +111,16 @@ static int take_round(
     return round->begun ? sstrace_give(round->stage, moved, error) : 0;
 }
 
-/* Checks the result of all repetitions before the first one, because it may not fit on the disk. */
+/* Checks the size of the result in advance, because it may not fit on the disk. */
 static int check_repeat(const struct sstrace_stage *stage, ss_time period, struct ss_error *error) {
     const struct sstrace_spooled_trace *trace = &stage->spool.trace;
     uint64_t most = ss_time_since(SS_TIME_NEVER - 1, trace->length) / period + 1;
     if (most > SSTRACE_RECORDS_MAX / trace->count)
         most = SSTRACE_RECORDS_MAX / trace->count;
+
     if (stage->how.count <= 1 || stage->how.count <= most)
         return 0;
+
     return ss_error_fail(error,
         "--repeat: the trace gets longer than 213503d (584 years) or more than %d records: repeat "
         "it at most %llu times",
@@ -133,13 +138,16 @@ static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
     if (period == 0)
         return ss_error_fail(
             error, "--repeat: the trace ends at its first load, so nothing can be repeated");
+
     if (check_repeat(stage, period, error) != 0)
         return -1;
+
     for (uint64_t i = 0; i < stage->how.count; i++) {
         struct round round = {.sink = {.take = take_round}, .stage = stage, .shift = i * period};
         if (sstrace_spooled_trace_play(trace, &round.sink, error) != 0)
             return -1;
     }
+
     return stage->next->end(stage->next, error);
 }
 
@@ -150,6 +158,7 @@ static int take_last(
     char at[SS_UNITS_SHOWN];
     if (it.time == SS_TIME_NEVER)
         return fail_too_long(error);
+
     if (it.free) {
         it.load = stage->any ? stage->before.load : 0;
     } else if (!(it.load <= 1)) {
@@ -160,6 +169,7 @@ static int take_last(
     } else if (it.load < SS_TRACE_LOAD_MIN) {
         it.load = 0;
     }
+
     stage->before = it;
     stage->any = true;
     return sstrace_give(stage, it, error);

@@ -9,7 +9,7 @@
 #include "strands.h"
 #include "trace/record.h"
 
-/* More records than this, made by a generator or a transformation, are most likely a mistake. */
+/* Generators and transformations refuse to make more records: that is most likely a mistake. */
 #define SSTRACE_RECORDS_MAX 100000000
 
 enum sstrace_transform_kind {
@@ -54,7 +54,7 @@ struct sstrace_pipeline {
     size_t count;
 };
 
-/* Opens the stages of transformations, which are made in order, before `end`. */
+/* Opens a stage for each transformation, in order; the last one passes its output to `end`. */
 SS_NONNULL()
 void sstrace_pipeline_open(struct sstrace_pipeline *pipeline,
     const struct sstrace_transform *transforms, size_t count, struct ss_trace_sink *end);

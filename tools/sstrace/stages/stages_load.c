@@ -3,7 +3,7 @@
 
 #include "stages.h"
 
-/* A mean of loads of 1 may exceed 1 by this through rounding. */
+/* Rounding may raise a mean of loads of 1 above 1 by this much. */
 #define ROUNDING 1e-9
 
 int sstrace_take_steps(
@@ -14,6 +14,7 @@ int sstrace_take_steps(
     if (stage->any && !before->free && !record->free && record->time > before->time &&
         record->load != before->load && sstrace_give(stage, held, error) != 0)
         return -1;
+
     stage->before = *record;
     stage->any = true;
     return sstrace_give(stage, *record, error);
@@ -30,6 +31,7 @@ static int give_corner(const struct sstrace_stage *stage, const struct ss_trace_
     if ((before->load < bound) == (record->load < bound) || before->load == bound ||
         record->load == bound)
         return 0;
+
     double part = (bound - before->load) / (record->load - before->load);
     ss_time time = before->time + (ss_time)round(part * (double)(record->time - before->time));
     if (time <= before->time || time >= record->time)
@@ -47,16 +49,18 @@ int sstrace_take_clamp(
             give_corner(stage, record, rises ? how->max : how->min, error) != 0)
             return -1;
     }
+
     stage->before = *record;
     stage->any = true;
+
     struct ss_trace_record clamped = *record;
     clamped.load = clamp(stage, record->load);
     return sstrace_give(stage, clamped, error);
 }
 
 /*
- * Passes on the mean load of the window that ends at `to`, if it is not empty. It is shorter than
- * the others before a `free` section and at the end of the trace.
+ * Passes on the mean load of the window that ends at `to`, unless the window is empty. Windows
+ * before a `free` section and at the end of the trace may be shorter than the step.
  */
 static int give_window(struct sstrace_stage *stage, ss_time to, struct ss_error *error) {
     if (to <= stage->window)
@@ -64,11 +68,13 @@ static int give_window(struct sstrace_stage *stage, ss_time to, struct ss_error 
     double mean = stage->work / (double)(to - stage->window);
     if (mean > 1 && mean < 1 + ROUNDING)
         mean = 1;
+
     struct ss_trace_record record = {.time = stage->window, .load = mean};
     stage->window = to;
     stage->work = 0;
     if (sstrace_give(stage, record, error) != 0)
         return -1;
+
     record.time = to;
     return sstrace_give(stage, record, error);
 }
@@ -81,6 +87,7 @@ static int add_line(
         ss_time step = stage->how.step;
         ss_time edge = ss_time_add(at - at % step, step);
         ss_time to = edge < record->time ? edge : record->time;
+
         double load =
             (ss_trace_interpolate(before, record, at) + ss_trace_interpolate(before, record, to)) /
             2;
@@ -99,14 +106,17 @@ int sstrace_take_resample(
         return ss_error_fail(error,
             "--resample: the trace gets more than %d steps: choose a longer step",
             SSTRACE_RECORDS_MAX);
+
     if (!stage->any)
         stage->before = (struct ss_trace_record){.load = record->load, .free = record->free};
     stage->any = true;
+
     bool was_free = stage->before.free;
     if (!was_free && add_line(stage, record, error) != 0)
         return -1;
     if (record->free && !was_free && give_window(stage, record->time, error) != 0)
         return -1;
+
     if (was_free)
         stage->window = record->time;
     stage->before = *record;
@@ -120,6 +130,7 @@ int sstrace_take_resample(
 int sstrace_end_resample(struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
     bool more = stage->window < stage->before.time;
+
     if (!stage->before.free && more && give_window(stage, stage->before.time, error) != 0)
         return -1;
     if (!stage->before.free && !more && sstrace_give(stage, stage->before, error) != 0)

@@ -29,11 +29,13 @@ static int open_file(void) {
     int descriptor = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
         return descriptor;
+
     SS_OWNED(free) char *path = NULL;
     if (asprintf(&path, "%s/sstrace.XXXXXX", folder()) < 0) {
         path = NULL;
         return -1;
     }
+
     descriptor = mkostemp(path, O_CLOEXEC);
     if (descriptor >= 0)
         unlink(path);
@@ -46,17 +48,19 @@ void sstrace_spool_file_close(struct sstrace_spool_file *file) {
     file->descriptor = -1;
 }
 
-/* Writes the full block and begins the next one, whose number the full block names. */
+/* Writes the full block, which contains the number of the next one, and begins the next one. */
 static int flush(struct sstrace_spooled_trace *trace, struct ss_error *error) {
     struct sstrace_spool_file *file = trace->file;
     if (file->descriptor < 0 && (file->descriptor = open_file()) < 0)
         return fail(error);
+
     trace->block.next = file->blocks++;
     ssize_t written = pwrite(file->descriptor, &trace->block, BLOCK, (off_t)(trace->last * BLOCK));
     if (written != (ssize_t)BLOCK) {
         errno = written < 0 ? errno : ENOSPC;
         return fail(error);
     }
+
     trace->last = trace->block.next;
     return 0;
 }
@@ -67,6 +71,7 @@ static int take(
     size_t at = trace->count % SSTRACE_SPOOL_BLOCK_RECORDS;
     if (at == 0 && trace->count > 0 && flush(trace, error) != 0)
         return -1;
+
     trace->block.records[at] = ss_trace_pack(record);
     if (!record->free && trace->first_load == SS_TIME_NEVER)
         trace->first_load = record->time;
@@ -87,14 +92,16 @@ void sstrace_spooled_trace_open(
     trace->first = trace->last = file->blocks++;
 }
 
-/* Returns the block with this number: the last one is in memory, the others are read. */
+/* Returns the block with this number. Reads it into `buffer` unless it is the last one. */
 static const struct sstrace_spool_block *get_block(const struct sstrace_spooled_trace *trace,
     uint64_t number, struct sstrace_spool_block *buffer, struct ss_error *error) {
     if (number == trace->last)
         return &trace->block;
+
     ssize_t got = pread(trace->file->descriptor, buffer, BLOCK, (off_t)(number * BLOCK));
     if (got == (ssize_t)BLOCK)
         return buffer;
+
     errno = got < 0 ? errno : EIO;
     fail(error);
     return NULL;
@@ -105,6 +112,7 @@ int sstrace_spooled_trace_play(
     struct sstrace_spool_block buffer;
     const struct sstrace_spool_block *block = NULL;
     uint64_t number = trace->first;
+
     for (uint64_t i = 0; i < trace->count; i++) {
         size_t at = i % SSTRACE_SPOOL_BLOCK_RECORDS;
         if (at == 0) {
@@ -117,6 +125,7 @@ int sstrace_spooled_trace_play(
         if (to->take(to, &record, error) != 0)
             return -1;
     }
+
     return 0;
 }
 

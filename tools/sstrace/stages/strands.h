@@ -3,8 +3,8 @@
 #define SSTRACE_STRANDS_H
 
 /*
- * Traces in a temporary file, until they are known to be complete. Many traces grow in one file, in
- * any order: each is a chain of blocks, and keeps only its last block in memory.
+ * Stores traces in a temporary file until they are known to be complete. Many traces can grow in
+ * one file at the same time: each is a chain of blocks, of which only the last is in memory.
  */
 
 #include <showstopper/contract.h>
@@ -12,30 +12,30 @@
 #include "trace/compiled.h"
 #include "trace/record.h"
 
-#define SSTRACE_SPOOL_BLOCK_RECORDS 63 /* with the number of the next block: 1 KiB */
+#define SSTRACE_SPOOL_BLOCK_RECORDS 63 /* makes a block 1 KiB long */
 
 struct sstrace_spool_file {
-    int descriptor;  /* unnamed: gone when it is closed; -1 before the first full block */
+    int descriptor;  /* unnamed, so closing it deletes it; -1 until a block is full */
     uint64_t blocks; /* number of blocks that are used or reserved */
 };
 
-/* A spool file before its first full block. */
+/* Initializer. The file is created when the first block is full. */
 #define SSTRACE_SPOOL_FILE_NEW                                                                     \
     { .descriptor = -1 }
 
 struct sstrace_spool_block {
     struct ss_trace_packed records[SSTRACE_SPOOL_BLOCK_RECORDS];
-    uint64_t next; /* number of the block that follows */
+    uint64_t next; /* number of the next block of this trace */
     uint64_t padding;
 };
 
-/* One trace. It must stay where it is, and its file must outlive it. */
+/* One trace. It must not be moved, and must not outlive its file. */
 struct sstrace_spooled_trace {
     struct ss_trace_sink sink;
     struct sstrace_spool_file *file;
     uint64_t first, last; /* numbers of blocks; the last one is in memory */
     uint64_t count;       /* number of records */
-    ss_time first_load;   /* time of the first record that is not `free`; SS_TIME_NEVER: none */
+    ss_time first_load;   /* time of the first record that is not `free`, or SS_TIME_NEVER */
     ss_time length;       /* time of the last record */
     struct sstrace_spool_block block;
 };
@@ -51,7 +51,7 @@ void sstrace_spooled_trace_open(
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_spooled_trace_play(
     const struct sstrace_spooled_trace *trace, struct ss_trace_sink *to, struct ss_error *error);
 
-/* A trace that has the file for itself. Close `file`. */
+/* A trace that is alone in its file. The caller closes `file`. */
 struct sstrace_spool {
     struct sstrace_spool_file file;
     struct sstrace_spooled_trace trace;
