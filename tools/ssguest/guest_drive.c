@@ -62,10 +62,12 @@ static void say(const struct driver *driver, const char *word) {
 /* Takes the next line. Returns false if no line is complete: lines may arrive in parts. */
 static bool take_line(struct driver *driver, char line[4096]) {
     char *end = memchr(driver->text, '\n', driver->length);
+
     if (!end) {
         driver->length = driver->length == sizeof driver->text ? 0 : driver->length;
         return false;
     }
+
     *end++ = '\0';
     snprintf(line, 4096, "%s", driver->text);
     driver->length -= (size_t)(end - driver->text);
@@ -81,11 +83,14 @@ static void read_signal(struct driver *driver) {
     struct signalfd_siginfo arrived;
     if (read(driver->signals, &arrived, sizeof arrived) != sizeof arrived)
         return;
+
     int status = arrived.ssi_signo == SIGINT ? 130 : 143;
+
     if (!driver->is_running || driver->interrupted) {
         driver->stopped = status;
         return;
     }
+
     driver->interrupted = status;
     driver->deadline = ss_platform_now() + driver->driven->grace * SS_SECOND;
     say(driver, status == 130 ? "INT" : "TERM");
@@ -95,23 +100,28 @@ static void read_signal(struct driver *driver) {
 static enum outcome wait_once(struct driver *driver, ss_time deadline) {
     struct pollfd files[] = {{driver->from, POLLIN, 0}, {driver->signals, POLLIN, 0},
         {driver->caller, POLLIN, 0}, {driver->machine, POLLIN, 0}};
+
     ss_time now = ss_platform_now();
     if (now >= deadline)
         return LATE;
+
     ss_time left = deadline - now;
     poll(files, 4, left < SS_SECOND ? (int)(left / SS_MILLISECOND) + 1 : 1000);
+
     if (files[1].revents)
         read_signal(driver);
     if (files[2].revents)
         driver->stopped = 143;
     if (driver->stopped)
         return STOPPED;
+
     if (files[0].revents & POLLIN) {
         ssize_t length =
             read(driver->from, driver->text + driver->length, sizeof driver->text - driver->length);
         driver->length += length > 0 ? (size_t)length : 0;
         return FOUND;
     }
+
     return files[3].revents ? GONE : FOUND;
 }
 
@@ -119,16 +129,19 @@ static enum outcome wait_once(struct driver *driver, ss_time deadline) {
 static enum outcome await_word(struct driver *driver, const char *word, ss_time patience) {
     ss_time limit = ss_platform_now() + patience;
     size_t length = strlen(word);
+
     for (;;) {
         char line[4096];
         while (take_line(driver, line)) {
             bool is_missing = strncmp(line, "missing ", 8) == 0;
             if (!is_missing && (strncmp(line, word, length) != 0 || !strchr(" ", line[length])))
                 continue;
+
             snprintf(driver->value, sizeof driver->value, "%s",
                 strchr(line, ' ') ? strchr(line, ' ') + 1 : "");
             return is_missing ? STOPPED : FOUND;
         }
+
         ss_time deadline = driver->deadline < limit ? driver->deadline : limit;
         enum outcome outcome = wait_once(driver, deadline);
         if (outcome != FOUND)
@@ -142,6 +155,7 @@ static bool find_last_line(const char *folder, const char *name, char found[512]
     SS_OWNED(free) char *path = NULL;
     SS_OWNED(fclose)
     FILE *file = asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : fopen(path, "re");
+
     *found = '\0';
     while (file && fgets(line, sizeof line, file)) {
         char *to = line;
@@ -149,10 +163,12 @@ static bool find_last_line(const char *folder, const char *name, char found[512]
             if (isprint((unsigned char)*at))
                 *to++ = *at;
         }
+
         *to = '\0';
         if (*line)
             snprintf(found, 512, "%s", line);
     }
+
     return *found;
 }
 
@@ -202,6 +218,7 @@ static bool has_all_threads(const struct driver *driver) {
 static int find_threads(struct driver *driver, struct ss_error *error) {
     ss_time deadline = ss_platform_now() + THREADS_PATIENCE;
     struct pollfd machine = {driver->machine, POLLIN, 0};
+
     for (;;) {
         ss_platform_process_threads((pid_t)driver->driven->machine, add_thread, driver);
         if (has_all_threads(driver))
@@ -215,22 +232,28 @@ static int find_threads(struct driver *driver, struct ss_error *error) {
 static int pin_threads(const struct driver *driver, struct ss_error *error) {
     struct ss_cpus cpus;
     uint64_t number = 0;
+
     if (!driver->driven->pins)
         return 0;
+
     if (ss_cpus_parse(driver->driven->pins, &cpus, error) < 0)
         return ss_error_wrap(error, "--pins");
+
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX && number < driver->driven->vcpus; cpu++) {
         struct ss_cpus one = {0};
         if (!ss_cpus_has(&cpus, cpu))
             continue;
+
         ss_cpus_add(&one, cpu);
         int status = ss_platform_thread_bind(driver->threads[number], &one);
         if (status < 0)
             return ss_error_fail(error,
                 "--pins: virtual CPU %" PRIu64 " cannot be pinned to CPU %u: %s", number,
                 (unsigned)cpu, strerror(-status));
+
         number++;
     }
+
     return 0;
 }
 
@@ -238,13 +261,16 @@ static int pin_threads(const struct driver *driver, struct ss_error *error) {
 static int64_t read_cpu_time(const struct driver *driver, uint64_t number) {
     char path[128], text[1024];
     unsigned long long user = 0, kernel = 0;
+
     snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)driver->driven->machine,
         (int)driver->threads[number]);
+
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     const char *rest = file && fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
     if (rest && sscanf(rest, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
                     &kernel) != 2)
         return 0;
+
     return (int64_t)((user + kernel) * 1000000 / (unsigned long long)sysconf(_SC_CLK_TCK));
 }
 
@@ -256,6 +282,7 @@ static void write_times(const struct driver *driver, const int64_t *before, ss_t
                      : NULL;
     if (!file)
         return;
+
     fprintf(file, "vcpu,host_cpu_seconds,wall_seconds\n");
     for (uint64_t i = 0; i < driver->driven->vcpus; i++)
         fprintf(file, "%" PRIu64 ",%.6f,%.6f\n", i,
@@ -279,20 +306,26 @@ static bool read_clock(const char *text, int64_t *microseconds) {
 /* Returns LATE if no answer has a valid time. */
 static enum outcome ask_clock(struct driver *driver, struct reading *reading) {
     int64_t quickest = INT64_MAX;
+
     for (int i = 0; i < CLOCK_ANSWERS; i++) {
         int64_t guest;
         int64_t before = ss_platform_wallclock() / 1000;
+
         say(driver, "clock");
         enum outcome outcome = await_word(driver, "clock", ANSWER_PATIENCE);
         int64_t after = ss_platform_wallclock() / 1000;
+
         if (outcome != FOUND)
             return outcome;
+
         if (!read_clock(driver->value, &guest) || after - before >= quickest)
             continue;
+
         quickest = after - before;
         reading->host = before + quickest / 2;
         reading->guest = guest;
     }
+
     return quickest < INT64_MAX ? FOUND : LATE;
 }
 
@@ -300,18 +333,22 @@ static enum outcome set_clock(struct driver *driver) {
     for (int attempt = 1; attempt <= CLOCK_ATTEMPTS; attempt++) {
         struct reading reading = {0};
         char request[64];
+
         enum outcome outcome = ask_clock(driver, &reading);
         if (outcome != FOUND)
             return outcome;
+
         int64_t difference = reading.guest - reading.host;
         if (llabs(difference) <= CLOCK_DIFFERENCE * attempt)
             return FOUND;
+
         snprintf(request, sizeof request, "shift %" PRId64, -difference);
         say(driver, request);
         outcome = await_word(driver, "clock", ANSWER_PATIENCE);
         if (outcome != FOUND)
             return outcome;
     }
+
     return FOUND;
 }
 
@@ -320,9 +357,11 @@ static void keep_clock(struct driver *driver, const char *when, int flags) {
     struct reading reading = {0};
     if (!driver->driven->clock || ask_clock(driver, &reading) != FOUND)
         return;
+
     SS_OWNED(fclose) FILE *file = ss_walk_stream(driver->driven->clock, flags, NULL);
     if (!file)
         return;
+
     if (flags & O_TRUNC)
         fprintf(file, "when,host_seconds,guest_seconds,difference_seconds\n");
     fprintf(file, "%s,%" PRId64 ".%06" PRId64 ",%" PRId64 ".%06" PRId64 ",%.6f\n", when,
@@ -333,10 +372,12 @@ static void keep_clock(struct driver *driver, const char *when, int flags) {
 static int boot(struct driver *driver, struct ss_error *error) {
     if (find_threads(driver, error) < 0 || pin_threads(driver, error) < 0)
         return -1;
+
     enum outcome outcome = await_word(driver, "ready", BOOT_PATIENCE);
     if (expect(driver, outcome, "the guest ended while it booted",
             "the guest did not boot within 5 minutes", error) < 0)
         return -1;
+
     return expect(driver, set_clock(driver), "the guest does not answer",
         "the guest does not answer with a valid time", error);
 }
@@ -344,21 +385,27 @@ static int boot(struct driver *driver, struct ss_error *error) {
 /* Runs the command. If the command does not end in time after a signal, ends the guest. */
 static int run(struct driver *driver, int *status, struct ss_error *error) {
     int64_t before[VCPUS_MAX];
+
     for (uint64_t i = 0; i < driver->driven->vcpus; i++)
         before[i] = read_cpu_time(driver, i);
+
     ss_time begin = ss_platform_now();
     driver->is_running = true;
     say(driver, "run");
     enum outcome outcome = await_word(driver, "status", SS_TIME_NEVER / 2);
+
     driver->is_running = false;
     driver->deadline = SS_TIME_NEVER;
+
     if (outcome != LATE &&
         expect(driver, outcome, "the guest ended before its command", "", error) < 0)
         return -1;
+
     *status = outcome == FOUND ? atoi(driver->value) : driver->interrupted;
     write_times(driver, before, begin);
     if (outcome == FOUND)
         keep_clock(driver, "end", O_APPEND);
+
     return 0;
 }
 
@@ -370,6 +417,7 @@ static void turn_off(struct driver *driver) {
     struct pollfd files[] = {{driver->machine, POLLIN, 0}, {driver->from, POLLIN, 0},
         {driver->signals, POLLIN, 0}, {driver->caller, POLLIN, 0}};
     ss_time now = ss_platform_now(), deadline = now + OFF_PATIENCE;
+
     say(driver, "off");
     for (; now < deadline && !files[0].revents; now = ss_platform_now()) {
         poll(files, 4, (int)((deadline - now) / SS_MILLISECOND) + 1);
@@ -383,19 +431,24 @@ static void turn_off(struct driver *driver) {
 static int open_driver(struct driver *driver, struct ss_error *error) {
     const struct ssguest_driven *driven = driver->driven;
     sigset_t set;
+
     ss_end_signals(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
     driver->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+
     SS_OWNED(close) int folder = open(driven->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0 || driver->signals < 0)
         return ss_paths_fail(driven->folder, error);
+
     driver->to = openat(folder, "control.in", O_RDWR | O_CLOEXEC);
     driver->from = openat(folder, "control.out", O_RDWR | O_CLOEXEC);
     if (driver->to < 0 || driver->from < 0)
         return ss_paths_fail(driven->folder, error);
+
     pid_t machine = (pid_t)driven->machine, caller = (pid_t)driven->caller;
     driver->machine = ss_platform_process_open(machine, ss_platform_process_started(machine));
     driver->caller = ss_platform_process_open(caller, ss_platform_process_started(caller));
+
     driver->stopped = driver->caller == -ESRCH ? 143 : 0;
     if (driver->machine < 0 && driver->machine != -ESRCH)
         return ss_error_fail(error,
@@ -404,14 +457,17 @@ static int open_driver(struct driver *driver, struct ss_error *error) {
             strerror(-driver->machine));
     if (driver->machine < 0)
         return fail(driver, "the guest cannot be started", error);
+
     return driver->stopped ? -1 : 0;
 }
 
 int ssguest_drive(const struct ssguest_driven *driven, int *status, struct ss_error *error) {
     struct driver driver = {
         .driven = driven, .deadline = SS_TIME_NEVER, .machine = -1, .caller = -1};
+
     if (driven->vcpus > VCPUS_MAX)
         return ss_error_fail(error, "--vcpus: too many (at most %d)", VCPUS_MAX);
+
     int result = open_driver(&driver, error);
     if (result == 0)
         result = boot(&driver, error);
@@ -421,6 +477,7 @@ int ssguest_drive(const struct ssguest_driven *driven, int *status, struct ss_er
     }
     if (result == 0)
         turn_off(&driver);
+
     if (driver.stopped) {
         *status = driver.stopped;
         return 0;

@@ -32,13 +32,13 @@
 #define STUCK_TURNS    200
 #define DRAIN_INTERVAL 10 /* milliseconds */
 
-/* Bytes of output that are passed on at a time, so that a slow reader is not a stuck one. */
+/* Output is passed on in small pieces, so that a slow reader is not mistaken for a stuck one. */
 #define PIECE 4096
 
 /* The bytes that a process has read and passed on. It shares this with the server. */
 struct flow {
     atomic_uint_fast64_t taken, passed;
-    atomic_bool is_taking; /* it reads, and may have read what is not in `taken` yet */
+    atomic_bool is_taking; /* it is reading: bytes may be missing in `taken` */
 };
 
 struct server {
@@ -62,6 +62,7 @@ static void await_ports(const struct server *server) {
     for (int number = 1; number <= PORTS;) {
         char path[256];
         struct stat status;
+
         name_port(path, server, number);
         if (stat(path, &status) == 0 && S_ISCHR(status.st_mode))
             number++;
@@ -73,9 +74,11 @@ static void await_ports(const struct server *server) {
 SS_FORMAT(2, 3) static void say(const struct server *server, const char *format, ...) {
     char text[512];
     va_list arguments;
+
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+
     ssize_t length = write(server->port, text, strlen(text));
     (void)length; /* a failure means that the driver is gone, and the guest is about to be killed */
 }
@@ -121,8 +124,10 @@ _Noreturn static void pump(const struct server *server, int from, int index) {
     char path[256], block[65536];
     ssize_t length;
     struct flow *flow = &server->flows[index];
+
     name_port(path, server, index + 2);
     int to = open(path, O_WRONLY | O_CLOEXEC);
+
     while (to >= 0 && (length = take(flow, from, block, sizeof block)) > 0) {
         for (ssize_t done = 0, part; done < length; done += part) {
             ssize_t left = length - done;
@@ -132,28 +137,34 @@ _Noreturn static void pump(const struct server *server, int from, int index) {
             atomic_fetch_add(&flow->passed, (uint64_t)part);
         }
     }
+
     _exit(0);
 }
 
 /* Executes the command. Returns its pid, or reports why it was not executed. */
 static pid_t start_command(struct server *server, const int outputs[2]) {
     sigset_t none;
+
     sigemptyset(&none);
     SS_OWNED(close) int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
     const struct ss_child_setup setup = {
         .words = server->served->command,
         .streams = {input, outputs[0], outputs[1]},
         .mask = &none,
     };
+
     struct ss_child child;
     struct ss_child_failure failure;
     struct ss_error error = {.status = 0};
+
     if (outputs[1] < 0 || input < 0 || ss_child_fork(&child, &setup) < 0)
         error.status = SS_ERROR_FAILED;
     else if (ss_child_execute(&child, &failure) < 0)
         ss_child_fail(&failure, setup.words[0], &error);
     else
         return child.pid;
+
     say(server, "status %d\n", error.status);
     return 0;
 }
@@ -163,25 +174,31 @@ static void run_command(struct server *server) {
     int outputs[2] = {-1, -1};
     struct flow *flows = mmap(
         NULL, 2 * sizeof *server->flows, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
     for (int i = 0; i < 2 && flows != MAP_FAILED; i++) {
         int ends[2];
         server->flows = flows;
         if (pipe2(ends, O_CLOEXEC) < 0)
             break;
+
         close_pipe(server, i);
+
         server->pumps[i] = fork();
         if (server->pumps[i] == 0) {
             close(ends[1]);
             ss_owned_close(&outputs[0]);
-            ss_owned_close(&server->pipes[0]); /* the other one's, which must notice its end */
+            ss_owned_close(&server->pipes[0]); /* its writers must notice if the other exits */
             pump(server, ends[0], i);
         }
+
         server->pipes[i] = ends[0];
         if (server->pumps[i] < 0)
             close_pipe(server, i);
         outputs[i] = ends[1];
     }
+
     server->command = start_command(server, outputs);
+
     ss_owned_close(&outputs[0]);
     ss_owned_close(&outputs[1]);
 }
@@ -191,15 +208,18 @@ static void reap(struct server *server) {
     struct signalfd_siginfo arrived;
     pid_t pid;
     int status;
+
     while (read(server->signals, &arrived, sizeof arrived) == sizeof arrived)
         continue;
+
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         for (int i = 0; i < 2; i++) {
             if (pid != server->pumps[i])
                 continue;
             server->pumps[i] = 0;
-            close_pipe(server, i); /* otherwise writers would wait */
+            close_pipe(server, i); /* otherwise its writers would block */
         }
+
         if (pid != server->command)
             continue;
         server->command = 0;
@@ -218,16 +238,19 @@ static uint64_t count_arrived(const struct server *server, int index) {
     return atomic_load(&server->flows[index].taken) + (uint64_t)unread;
 }
 
-/* Waits until output is passed on. Says so to the driver, which would otherwise end the guest. */
+/* Waits until the output is passed on, and reports that to the driver, so that it waits as well. */
 static void drain(struct server *server) {
     uint64_t arrived[2] = {0}, passed = 0;
+
     for (int turn = 0, stuck = 0; server->pumps[0] > 0 || server->pumps[1] > 0; turn++) {
         uint64_t before = passed;
         bool is_left = false;
+
         passed = 0;
         for (int i = 0; i < 2; i++) {
             if (server->pumps[i] <= 0)
                 continue;
+
             uint64_t now = count_arrived(server, i);
             if (turn < DRAIN_TURNS && now > arrived[i])
                 arrived[i] = now;
@@ -235,14 +258,18 @@ static void drain(struct server *server) {
             is_left = is_left || done < arrived[i] || atomic_load(&server->flows[i].is_taking);
             passed += done;
         }
+
         stuck = passed > before ? 0 : stuck + 1;
         if (turn >= DRAIN_TURNS && (!is_left || stuck >= STUCK_TURNS))
             break;
+
         if (is_left && turn % 10 == 0)
             say(server, "left\n");
+
         poll(NULL, 0, DRAIN_INTERVAL);
         reap(server);
     }
+
     sync();
 }
 
@@ -266,11 +293,14 @@ static void read_requests(struct server *server) {
     char *end;
     size_t used = server->length < sizeof server->line ? server->length : 0; /* 0: not a request */
     ssize_t length = read(server->port, server->line + used, sizeof server->line - used);
+
     if (length <= 0) {
         poll(NULL, 0, DRAIN_INTERVAL);
         return;
     }
+
     server->length = used + (size_t)length;
+
     while ((end = memchr(server->line, '\n', server->length)) != NULL) {
         *end++ = '\0';
         answer(server, server->line);
@@ -283,19 +313,25 @@ int ssguest_serve(const struct ssguest_served *served, struct ss_error *error) {
     struct server server = {.served = served, .pipes = {-1, -1}};
     char path[256];
     sigset_t child;
+
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, NULL);
+
     await_ports(&server);
     name_port(path, &server, 1);
     server.port = open(path, O_RDWR | O_CLOEXEC);
     server.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+
     if (server.port < 0 || server.signals < 0)
         return ss_paths_fail(path, error);
+
     if (served->missing)
         say(&server, "missing %s\n", served->missing);
     say(&server, "ready\n");
+
     struct pollfd files[] = {{server.port, POLLIN, 0}, {server.signals, POLLIN, 0}};
+
     while (!server.is_off) {
         poll(files, 2, -1);
         if (files[1].revents)
@@ -303,6 +339,7 @@ int ssguest_serve(const struct ssguest_served *served, struct ss_error *error) {
         if (files[0].revents)
             read_requests(&server);
     }
+
     drain(&server);
     if (getpid() == 1)
         reboot(RB_POWER_OFF);

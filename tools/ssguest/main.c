@@ -54,16 +54,19 @@ static void print_help(void) {
 static int carry_out(struct request *request, int *status, struct ss_error *error) {
     const char *verb = request->words[0] ? request->words[0] : "";
     const char *folder = *verb ? request->words[1] : NULL;
+
     if (strcmp(verb, "drive") == 0 && folder) {
         request->driven.folder = folder;
         if (ss_platform_die_with(getppid(), SIGKILL) < 0)
             return ss_error_fail(error, "the script that started this process has ended");
         return ssguest_drive(&request->driven, status, error);
     }
+
     if (strcmp(verb, "serve") == 0 && !folder && request->command && *request->command) {
         request->served.command = request->command;
         return ssguest_serve(&request->served, error);
     }
+
     return ss_error_fail(error, "drive FOLDER or serve -- COMMAND is required: see --help");
 }
 
@@ -73,6 +76,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
     if (result == 0 && !ss_program_answer("showstopper-guest", &request.store, request.help,
                            request.version, print_help))
         result = carry_out(&request, status, error);
+
     ss_option_store_free(&request.store);
     return result;
 }
