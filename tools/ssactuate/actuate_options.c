@@ -48,7 +48,9 @@ void ssactuate_options_print_help(void) {
            "       ssactuate restore [OPTION]...\n"
            "Turns knobs of the machine while a command or a process group runs, and restores\n"
            "them afterwards, also if ssactuate is killed.\n\n");
+
     ss_arguments_print_help(stdout, rows);
+
     printf("\n"
            "`ssactuate list` prints the actuators and their levels; ssactuate(1) describes\n"
            "them. Exit status: that of COMMAND; 3 if `get` names an absent actuator; 125 if\n"
@@ -62,13 +64,16 @@ static int check_command(const struct ssactuate_options *options, struct ss_erro
     const char *equals = options->side_count > 0 ? strchr(options->sides[0], '=') : NULL;
     /* `follow` needs no command if its first side is a process group that is already running. */
     bool has_running_side = equals && equals[1] == '@';
+
     if (options->command && !verb->takes_command)
         return ss_error_fail(error, "`%s` takes no command: leave out --", verb->name);
     if (options->check && options->command)
         return ss_error_fail(error, "--check starts no command: leave out --");
+
     if (verb->takes_command && !has_command && !options->check &&
         (options->command || !has_running_side))
         return ss_error_fail(error, "no command given: put it after --");
+
     if (has_command && options->side_count > 1)
         return ss_error_fail(error, "--side is given twice: with a command after --, give it once");
     return 0;
@@ -80,15 +85,18 @@ static int check(struct ssactuate_options *options, const struct ss_suggest_name
     if (!name)
         return ss_error_fail(
             error, "no command given: use list, get, run, follow or restore; see --help");
+
     size_t count = ss_words_count(++options->words);
     int found = ss_suggest_find(verbs, name, error);
     if (found < 0)
         return -1;
+
     const struct ssactuate_verb *verb = (const struct ssactuate_verb *)verbs->rows + found;
     options->verb = verb;
     if (count > 0 && !verb->takes_words)
         return ss_error_fail(error, "unexpected argument '%s': `%s` takes none",
             ss_words_show(options->words[0]).text, verb->name);
+
     if (options->record && !verb->takes_record)
         return ss_error_fail(error, "--record is for `run` and `follow`");
     if (options->check && !verb->takes_check)
@@ -99,10 +107,12 @@ static int check(struct ssactuate_options *options, const struct ss_suggest_name
         return ss_error_fail(error, "`follow` requires --policy FILE");
     if (options->control && !verb->takes_command)
         return ss_error_fail(error, "--control is for `run` and `follow`");
+
     if (options->control && local_socket_check(options->control, error) < 0)
         return ss_error_wrap(error, "--control");
     if (check_command(options, error) < 0)
         return -1;
+
     if (verb->takes_words && count == 0)
         return ss_error_fail(error, "no actuator given: `ssactuate list` prints them");
     if (strcmp(verb->name, "get") == 0 && count > 1)

@@ -32,9 +32,11 @@ static char **throttle_words(const struct run *run, const char *program) {
     char **words = calloc(own + count + 1, sizeof *words);
     if (!words)
         return NULL;
+
     snprintf(duty, sizeof duty, "%.8f", run->session.plan.duty);
     snprintf(round, sizeof round, "%lluu,jitter=0",
         (unsigned long long)(run->session.plan.tau / SS_MICROSECOND));
+
     memcpy(words, before, sizeof before);
     memcpy(words + own, command, count * sizeof *words);
     return words;
@@ -47,6 +49,7 @@ static int make_words(struct run *run, struct ss_error *error) {
     run->showstopper = ssactuate_find_showstopper();
     if (!run->showstopper || stat(run->showstopper, &run->program) < 0)
         return ss_error_fail(error, "duty: showstopper is not installed any more");
+
     run->throttled = throttle_words(run, run->showstopper);
     run->session.parties[0].words = run->throttled;
     run->session.unbound = &run->program;
@@ -103,12 +106,15 @@ int ssactuate_run(const struct ssactuate_options *options, int *status, struct s
     struct run *run = calloc(1, sizeof *run);
     if (!run)
         return ss_error_memory(error);
+
     int result = ssactuate_session_open(&run->session, options, error);
     if (result == 0)
         result = options->check ? plan_run(run, error) : carry_out(run, error);
+
     *status = ssactuate_session_status(&run->session);
     if (ssactuate_session_close(&run->session, error) < 0)
         result = -1;
+
     ssactuate_record_close(&run->record);
     free(run->showstopper);
     free(run->throttled);
@@ -124,10 +130,12 @@ int ssactuate_restore(
         printf("nothing to restore: without XDG_RUNTIME_DIR this user has no journal\n");
         return 0;
     }
+
     int result = ssactuate_state_open(&state, options->root, error);
     if (result == 0)
         result = ssactuate_restore_dead(&state, &ssactuate_restorer, NULL, &dead, error);
     ssactuate_state_close(&state);
+
     if (dead.restored > 0)
         printf("restored the changes of %zu killed run%s\n", dead.restored,
             dead.restored == 1 ? "" : "s");
@@ -138,6 +146,7 @@ int ssactuate_restore(
         printf("%zu run%s still in progress\n", dead.living, dead.living == 1 ? " is" : "s are");
     if (result == 0 && dead.restored + dead.outdated + dead.living == 0)
         printf("nothing to restore\n");
+
     (void)status;
     return result;
 }

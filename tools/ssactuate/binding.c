@@ -19,6 +19,7 @@ void ssactuate_binding_see(struct ssactuate_binding *binding, pid_t id, uint64_t
             return;
         }
     }
+
     /* If memory is exhausted, the next look finds the thread again. */
     if (SS_GROW(binding->births, binding->birth_count + 1, binding->birth_room))
         binding->births[binding->birth_count++] =

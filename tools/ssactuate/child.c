@@ -14,15 +14,18 @@ static int prepare(const void *context) {
     const struct ssactuate_child *child = context;
     struct ss_cpus cpus;
     int result = child->group ? limit_group_enter(child->group) : 0;
+
     if (result < 0) {
         errno = -result;
         return ENTER_GROUP;
     }
+
     ss_platform_scheduling_restore(child->scheduling, child->mask);
     /* The kernel silently drops CPUs that a cpuset lacks. */
     if (child->mask &&
         (ss_platform_thread_affinity(0, &cpus) < 0 || !ss_cpus_are_equal(&cpus, child->mask)))
         return SET_AFFINITY;
+
     ss_signals_restore(child->signals, false);
     return 0;
 }
@@ -91,7 +94,7 @@ int ssactuate_child_check_signals(struct ss_signals *signals, struct ss_error *e
     return result;
 }
 
-/* Time in which a signal that was passed on arrives after, or before, the one of the terminal. */
+/* A copy of the terminal's signal that was passed on arrives within this time of the original. */
 #define REPEATED_MAX (100 * SS_MILLISECOND)
 
 bool ssactuate_is_repeated(struct ssactuate_end *last, int number, bool typed, ss_time now) {
@@ -147,7 +150,7 @@ static void move_thread(void *context, pid_t thread) {
 
 void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask) {
     struct visit visit = {.spared = spared, .see = move_thread, .context = &mask};
-    /* Twice, for threads that were started meanwhile with the previous mask. */
+    /* Twice: threads started during the first pass may have inherited the previous mask. */
     for (int i = 0; i < 2; i++)
         ss_platform_process_children(root, visit_process, &visit);
     if (root != getpid())

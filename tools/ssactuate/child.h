@@ -39,8 +39,8 @@ SS_MUST_USE SS_NONNULL() int ssactuate_child_execute(
 SS_NONNULL() void ssactuate_child_reaped(struct ssactuate_child *child, int status);
 
 /*
- * Sets the affinity of all threads of a process and its descendants. Spares this process itself,
- * and the trees of two children (0: none).
+ * Sets the affinity of all threads of a process and its descendants. Skips this process itself, and
+ * the trees of two children (0 if unused).
  */
 SS_NONNULL() void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask);
 
@@ -69,8 +69,8 @@ void ssactuate_child_bind_thread(void *context, pid_t thread, uint32_t cpu);
 
 /*
  * Looks at all threads of this process's descendants, which include orphans of the command, and
- * binds new ones. Spares the trees of two children (0: none), and processes that execute `program`
- * (NULL: none), but not their descendants.
+ * binds new ones. Skips the trees of two children (0 if unused), and processes that execute
+ * `program` (may be NULL), but not their descendants.
  */
 SS_NONNULL(1, 2)
 void ssactuate_child_bind(

@@ -31,14 +31,17 @@ int ssactuate_copies_open(struct ssactuate_copies *copies, struct ss_error *erro
     bool has_port = false;
     for (char *const *word = copies->command; *word; word++)
         has_port |= strstr(*word, "{port}") != NULL;
+
     if (!has_port)
         return ss_error_fail(error,
             "instances: each copy gets a port of its own, but the command has no {port}: put it "
             "where the port belongs");
+
     void *shared = mmap(NULL, SSACTUATE_INSTANCES_MAX * sizeof *copies->kept,
         PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         return ss_error_memory(error);
+
     copies->kept = shared;
     return 0;
 }
@@ -56,6 +59,7 @@ void ssactuate_copies_close(struct ssactuate_copies *copies) {
     free(copies->urls);
     if (copies->kept)
         munmap(copies->kept, SSACTUATE_INSTANCES_MAX * sizeof *copies->kept);
+
     copies->urls = NULL;
     copies->kept = NULL;
 }
@@ -72,6 +76,7 @@ static bool is_free(const struct ssactuate_copies *copies, unsigned port) {
         if (copies->copies[i].state != SSACTUATE_ABSENT && copies->copies[i].port == port)
             return false;
     }
+
     SS_OWNED(close) int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     return probe >= 0 && bind(probe, (const struct sockaddr *)&address, sizeof address) == 0;
 }
@@ -103,6 +108,7 @@ static char *replace(const char *text, unsigned port, size_t instance, struct ss
     struct ss_text result;
     if (ss_text_open(&result, error) < 0)
         return NULL;
+
     while (*text) {
         if (strncmp(text, "{port}", 6) == 0) {
             fprintf(result.stream, "%u", port);
@@ -114,6 +120,7 @@ static char *replace(const char *text, unsigned port, size_t instance, struct ss
             fputc(*text++, result.stream);
         }
     }
+
     return ss_text_close(&result, error);
 }
 
@@ -124,6 +131,7 @@ static int make_words(struct ssactuate_copies *copies, size_t number, struct ssa
     SS_OWNED(free) char *url = replace(copies->url, copy->port, number + 1, error);
     if (!copy->words || !url)
         return ss_error_memory(error);
+
     snprintf(copy->url, sizeof copy->url, "%s", url);
     for (size_t i = 0; i < count; i++) {
         copy->words[i] = replace(copies->command[i], copy->port, number + 1, error);
@@ -141,31 +149,36 @@ static void set_state(struct ssactuate_copy *copy, enum ssactuate_copy_state sta
 static int start(struct ssactuate_copies *copies, size_t number, struct ss_error *error) {
     struct ssactuate_copy *copy = &copies->copies[number];
     free_words(copy);
+
     copy->port = find_port(copies);
     if (copy->port == 0)
         return ss_error_fail(error, "instances: no free port from %d to %d on 127.0.0.1", PORT_MIN,
             PORT_MIN + PORTS - 1);
     if (make_words(copies, number, copy, error) < 0)
         return -1;
+
     copy->child = copies->like;
     copy->child.words = copy->words;
     if (ssactuate_child_fork(&copy->child, error) < 0)
         return -1;
+
     /* Publish the copy before exec, so that the keeper can end every copy that runs a command. */
     copies->kept[number].started = ss_platform_process_started(copy->child.process.pid);
     copies->kept[number].pid = copy->child.process.pid;
+
     if (copies->forked)
         copies->forked(copies->context, copy->child.process.pid);
     if (ssactuate_child_execute(&copy->child, error) < 0) {
         copies->kept[number].pid = 0;
         return -1;
     }
+
     set_state(copy, SSACTUATE_STARTING);
     copies->fresh = true;
     return 0;
 }
 
-/* Kills the descendants first: once their parent is dead, they could not be found anymore. */
+/* Kills the descendants first: once their parent is dead, they can no longer be found. */
 static void kill_tree(void *context, pid_t pid) {
     uint64_t started = ss_platform_process_started(pid);
     ss_platform_process_children(pid, kill_tree, context);
@@ -204,16 +217,20 @@ void ssactuate_copies_reaped(struct ssactuate_copies *copies, pid_t pid, int sta
         struct ssactuate_copy *copy = &copies->copies[i];
         if (copy->state == SSACTUATE_ABSENT || copy->child.process.pid != pid)
             continue;
+
         bool is_asked = copy->state == SSACTUATE_ENDING;
         ssactuate_child_reaped(&copy->child, status);
         copy->state = SSACTUATE_ABSENT;
         copies->kept[i].pid = 0;
+
         if (!copies->has_status && (copies->ending || !is_asked)) {
             copies->status = copy->child.status;
             copies->has_status = true;
         }
+
         if (is_asked)
             return;
+
         fprintf(stderr, "ssactuate: instance %zu exited with status %d: ending the others\n", i + 1,
             copy->child.status);
         ssactuate_copies_end(copies, SIGTERM);
@@ -250,12 +267,15 @@ static void tell_generator(struct ssactuate_copies *copies) {
     char answer[500];
     if (!copies->control || !copies->urls)
         return;
+
     look_for_generator(copies);
     if (copies->is_told)
         return;
+
     int status = ssactuate_generator_tell(copies->control, copies->urls, answer, sizeof answer);
     copies->is_told = status == 0;
     copies->has_generator = status != -ENOENT;
+
     if (status == 0 || status == -ENOENT || status == -EINTR) {
         copies->has_failed = false;
     } else if (!copies->has_failed) {
@@ -266,19 +286,21 @@ static void tell_generator(struct ssactuate_copies *copies) {
 }
 
 /*
- * Ends the leaving copies that have no unfinished requests, if there is a generator that knows. It
- * has the previous URLs until the copies that start meanwhile serve.
+ * Ends the leaving copies that have no unfinished requests, or all of them without a generator. The
+ * generator keeps the previous URLs until the copies that are starting serve.
  */
 static void end_unused(struct ssactuate_copies *copies) {
     static char answer[SSACTUATE_STATUS];
     bool knows = copies->control && copies->has_generator;
     int status = 1; /* not asked yet: once for all copies, because it may not answer for a while */
+
     for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
         struct ssactuate_copy *copy = &copies->copies[i];
         bool has_left =
             copies->is_told && !(copies->urls && ss_words_has(copies->urls, ' ', copy->url));
         if (copy->state != SSACTUATE_LEAVING || (knows && !has_left))
             continue;
+
         if (knows && status == 1)
             status = ssactuate_generator_status(copies->control, answer);
         if (!knows || status == -ENOENT ||
@@ -292,20 +314,25 @@ static int announce(struct ssactuate_copies *copies, struct ss_error *error) {
     struct ss_text text;
     if (ss_text_open(&text, error) < 0)
         return -1;
+
     for (size_t i = 0, count = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
         if (copies->copies[i].state == SSACTUATE_SERVING)
             fprintf(text.stream, "%s%s", count++ > 0 ? " " : "", copies->copies[i].url);
     }
+
     char *urls = ss_text_close(&text, error);
     if (!urls)
         return -1;
+
     if (copies->urls && strcmp(urls, copies->urls) == 0) {
         free(urls);
         return 0;
     }
+
     free(copies->urls);
     copies->urls = urls;
     copies->is_told = copies->has_failed = false;
+
     printf("urls %s\n", urls);
     fflush(stdout);
     return 0;
@@ -314,6 +341,7 @@ static int announce(struct ssactuate_copies *copies, struct ss_error *error) {
 /* Starts copies, or makes the last ones leave, until their number is the requested one. */
 static int adjust(struct ssactuate_copies *copies, struct ss_error *error) {
     size_t count = count_in(copies, SSACTUATE_STARTING) + count_in(copies, SSACTUATE_SERVING);
+
     for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX && count < copies->wanted; i++) {
         if (copies->copies[i].state != SSACTUATE_ABSENT)
             continue;
@@ -321,6 +349,7 @@ static int adjust(struct ssactuate_copies *copies, struct ss_error *error) {
             return -1;
         count++;
     }
+
     for (size_t i = SSACTUATE_INSTANCES_MAX; i-- > 0 && count > copies->wanted;) {
         if (copies->copies[i].state != SSACTUATE_STARTING &&
             copies->copies[i].state != SSACTUATE_SERVING)
@@ -328,6 +357,7 @@ static int adjust(struct ssactuate_copies *copies, struct ss_error *error) {
         set_state(&copies->copies[i], SSACTUATE_LEAVING);
         count--;
     }
+
     return 0;
 }
 
@@ -344,6 +374,7 @@ static int await_start(struct ssactuate_copies *copies, struct ss_error *error) 
                 "its port option",
                 i + 1, copy->port, (unsigned)(START_PATIENCE / SS_SECOND));
     }
+
     return count_in(copies, SSACTUATE_STARTING) == 0 ? announce(copies, error) : 0;
 }
 
@@ -383,15 +414,18 @@ void ssactuate_copies_end_orphaned(void *context) {
     const struct ssactuate_copies *copies = context;
     const struct timespec pause = {.tv_nsec = INTERVAL * 1000000L};
     ss_time begin = ss_platform_now();
+
     for (bool lives = true; lives;) {
         lives = false;
         for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++)
             lives |= kept_lives(&copies->kept[i]);
+
         if (lives && ss_time_since(ss_platform_now(), begin) > END_PATIENCE)
             break;
         if (lives)
             nanosleep(&pause, NULL);
     }
+
     for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
         if (kept_lives(&copies->kept[i]))
             kill_tree(NULL, copies->kept[i].pid);

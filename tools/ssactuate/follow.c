@@ -38,9 +38,9 @@ struct follow {
     ss_time begin, due;        /* the start, and the time of the next sample */
     struct change *changes;
     size_t change_count, change_room;
-    bool is_incomplete; /* memory was short for a change */
+    bool is_incomplete; /* a change was not recorded, because memory was exhausted */
     ss_time known;      /* the latest time at which the load was known, or the start */
-    bool said_unknown;  /* that the load is unknown */
+    bool said_unknown;  /* warned that the load is unknown */
     bool failing;       /* the latest switch has failed */
 };
 
@@ -87,12 +87,15 @@ static int gather(struct follow *follow, struct ss_error *error) {
         const struct ssactuate_rule *rule = &follow->policy.rules[i];
         struct ssactuate_plan plan;
         int status = ssactuate_plan_make(&plan, machine, rule->knobs, error);
+
         if (status == 0)
             status = check_plan(follow, &plan, error);
         if (status == 0)
             status = gather_files(follow, &plan, error);
+
         follow->limits |= ssactuate_place_limits(machine, &plan);
         follow->moves |= plan.pinned || plan.cpu_count > 0 || plan.each;
+
         ssactuate_plan_free(&plan);
         if (status < 0)
             return ss_error_wrap(error, "%s:%zu", follow->session.options->policy, rule->line);
@@ -130,9 +133,11 @@ static int check_memory(const struct follow *follow, struct ss_error *error) {
     const struct ssactuate_place *place = &session->parties[0].place;
     if (!place->has_group || session->plan.memory == 0 || session->options->force)
         return 0;
+
     uint64_t used = limit_group_memory(&place->group);
     if (used <= session->plan.memory)
         return 0;
+
     return ss_error_fail(error,
         "memory is below the %llu MiB in use: --force sets the limit anyway",
         (unsigned long long)(used >> 20));
@@ -147,6 +152,7 @@ static int restore_others(struct follow *follow, struct ss_error *error) {
     SS_OWNED(free) bool *kept = calloc(journal->count + 1, sizeof *kept);
     if (!kept)
         return ss_error_memory(error);
+
     for (size_t i = 0; i < journal->count; i++)
         kept[i] = find_file(&follow->session.plan, journal->entries[i].setting.path) != NULL;
     return ssactuate_journal_restore_others(journal, kept, error);
@@ -161,7 +167,7 @@ static void note_change(struct follow *follow, ss_time now, double load) {
         (struct change){ss_time_since(now, follow->begin), load, follow->decision.rule};
 }
 
-/* Plans again after restoring limits, which the plan may then have to change. */
+/* Plans twice: the plan depends on current values, which restore_others() may change. */
 static int set_rule(
     struct follow *follow, const struct ssactuate_rule *rule, struct ss_error *error) {
     if (plan_rule(follow, rule, error) < 0 || check_memory(follow, error) < 0 ||
@@ -184,9 +190,12 @@ static void switch_rule(struct follow *follow, size_t rule, ss_time now, double 
     size_t before = follow->decision.rule;
     const struct ssactuate_rule *rules = follow->policy.rules;
     bool failed = set_rule(follow, &rules[rule], &error) < 0;
+
     if (failed && set_rule(follow, &rules[before], &failure) < 0)
         warn_of_rule(&rules[before], &failure);
+
     ssactuate_decided(&follow->decision, now, failed ? before : rule);
+
     if (!failed)
         note_change(follow, now, load);
     else if (!follow->failing)
@@ -212,6 +221,7 @@ static int read_group(struct ssactuate_party *party, const char *text, struct ss
     if (group == 0 || group > INT32_MAX)
         return ss_error_fail(
             error, "--side: '%s' is not a process group", ss_words_show(text).text);
+
     party->group = (pid_t)group;
     return party->group == getpgrp()
                ? ss_error_fail(error, "--side: ssactuate itself is in process group %s", text)
@@ -222,11 +232,13 @@ static int read_group(struct ssactuate_party *party, const char *text, struct ss
 static int read_side(struct ssactuate_party *party, const char *side, struct ss_error *error) {
     const char *equals = strchr(side, '=');
     size_t count = 0;
+
     if (!equals || equals == side)
         return ss_error_fail(error, "--side: use NAME=COMMAND or NAME=@PGID");
     party->name = side;
     if (equals[1] == '@')
         return read_group(party, equals + 2, error);
+
     party->words = party->split = ss_words_split(equals + 1, &count, error);
     if (!party->split)
         return ss_error_wrap(error, "--side");
@@ -241,8 +253,10 @@ static size_t name_length(const struct ssactuate_party *party) {
 static int check_load(const struct follow *follow, struct ss_error *error) {
     const char *name = follow->policy.argument, *file = follow->session.options->policy;
     const struct ssactuate_party *side = &follow->session.parties[1];
+
     if (follow->policy.source != SSACTUATE_SIDE)
         return 0;
+
     if (!follow->has_side)
         return ss_error_fail(error, "%s: `load side` requires %s", file,
             follow->session.options->side_count > 0 ? "a second --side, or a command" : "--side");
@@ -255,17 +269,20 @@ static int check_load(const struct follow *follow, struct ss_error *error) {
 static int read_parties(struct follow *follow, struct ss_error *error) {
     const struct ssactuate_options *options = follow->session.options;
     struct ssactuate_party *next = follow->session.parties;
+
     if (options->command)
         next++->words = options->command;
     for (size_t i = 0; i < options->side_count; i++) {
         if (read_side(next++, options->sides[i], error) < 0)
             return -1;
     }
+
     follow->has_side = next == follow->session.parties + 2;
     if (follow->session.parties[0].group > 0 &&
         follow->session.parties[0].group == follow->session.parties[1].group)
         return ss_error_fail(error, "--side: both sides are process group %d",
             (int)follow->session.parties[0].group);
+
     return check_load(follow, error);
 }
 
@@ -274,18 +291,23 @@ static int prepare(struct follow *follow, struct ss_error *error) {
     if (read_policy(follow, error) < 0 || read_parties(follow, error) < 0 ||
         gather(follow, error) < 0)
         return -1;
+
     /* A running process group is not moved to a control group. */
     if (session->parties[0].group > 0 && follow->limits & ~(1U << LIMIT_CPUS))
         return ss_error_fail(error,
             "%s: quota and memory can limit only a command, not a running process group",
             session->options->policy);
+
     if (plan_rule(follow, &follow->policy.rules[0], error) < 0)
         return -1;
+
     if (session->plan.instances > 0 && !session->options->command)
         return ss_error_fail(error, "instances requires a command: put it after --");
+
     if (ssactuate_session_find_places(session, follow->limits, error) < 0 ||
         ssactuate_session_keep(session, &follow->all, session->options->command, error) < 0)
         return -1;
+
     return ssactuate_session_apply(session, follow->moves, error);
 }
 
@@ -304,7 +326,7 @@ static void note_load(struct follow *follow, ss_time now, double load) {
         follow->load.samples ? ss_words_show(follow->load.samples).text : "");
 }
 
-/* Tells the source of the load about the side, whose pid may be reused once it has exited. */
+/* Names the side to the source of the load: no pid once it has exited, which may be reused. */
 static void name_side(struct follow *follow) {
     const struct ssactuate_session *session = &follow->session;
     const struct ssactuate_party *side = &session->parties[1];
@@ -329,8 +351,10 @@ static ss_time wake(void *context, ss_time now) {
     ss_time every = follow->policy.every;
     if (now < follow->due)
         return follow->due;
+
     if (follow->session.signals_received == 0)
         sample(follow, now);
+
     /* Skip the samples that were missed while the run was suspended. */
     follow->due += every * ((now - follow->due) / every + 1);
     return follow->due;
@@ -341,11 +365,13 @@ static int start(struct follow *follow, struct ss_error *error) {
     if (ssactuate_load_open(&follow->load, &follow->policy, &session->machine, error) < 0 ||
         ssactuate_session_start(session, error) < 0)
         return -1;
+
     name_side(follow);
     if (follow->load.running)
         follow->load.used = follow->load.running->used;
     follow->begin = follow->known = ss_platform_now();
     follow->due = follow->begin + follow->policy.every;
+
     note_change(follow, follow->begin, NAN);
     return 0;
 }
@@ -357,6 +383,7 @@ static void write_sides(const struct follow *follow, struct ss_json *json) {
         char name[100];
         if (!party->name)
             continue;
+
         snprintf(name, sizeof name, "%.*s", (int)name_length(party), party->name);
         ss_json_open(json, NULL, '{');
         ss_json_text(json, "name", name);
@@ -364,6 +391,7 @@ static void write_sides(const struct follow *follow, struct ss_json *json) {
             party->name + name_length(party) + (party->group > 0 ? 2 : 1));
         ss_json_close(json, '}');
     }
+
     ss_json_close(json, ']');
 }
 
@@ -374,6 +402,7 @@ static void write_changes(const struct follow *follow, FILE *stream) {
     ss_json_text(&json, "version", ss_version());
     ss_json_text(&json, "policy", follow->session.options->policy);
     write_sides(follow, &json);
+
     ss_json_open(&json, "rules", '[');
     for (size_t i = 0; i < follow->change_count; i++) {
         const struct change *change = &follow->changes[i];
@@ -386,6 +415,7 @@ static void write_changes(const struct follow *follow, FILE *stream) {
         ss_json_close(&json, '}');
     }
     ss_json_close(&json, ']');
+
     ss_json_number(
         &json, "seconds", ss_time_seconds(ss_time_since(ss_platform_now(), follow->begin)));
     ss_json_number(&json, "status", ssactuate_session_status(&follow->session));
@@ -407,6 +437,7 @@ int ssactuate_follow(const struct ssactuate_options *options, int *status, struc
     struct follow *follow = calloc(1, sizeof *follow);
     if (!follow)
         return ss_error_memory(error);
+
     struct ssactuate_session *session = &follow->session;
     int result = ssactuate_session_open(session, options, error);
     session->wake = wake;

@@ -29,6 +29,7 @@ static int send_all(int connection, const char *text) {
 /* Receives a line and drops its newline. */
 static int receive_line(int connection, char *line, size_t size) {
     size_t used = 0;
+
     while (used + 1 < size) {
         ssize_t length = recv(connection, line + used, size - used - 1, 0);
         if (length <= 0)
@@ -41,6 +42,7 @@ static int receive_line(int connection, char *line, size_t size) {
             return 0;
         }
     }
+
     return -EMSGSIZE;
 }
 
@@ -48,9 +50,11 @@ static int receive_line(int connection, char *line, size_t size) {
 static int ask(const char *path, const char *line, char *answer, size_t size) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     *answer = '\0';
+
     if (strlen(path) >= sizeof address.sun_path)
         return -ENAMETOOLONG;
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+
     SS_OWNED(close) int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (connection < 0 ||
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0 ||
@@ -58,6 +62,7 @@ static int ask(const char *path, const char *line, char *answer, size_t size) {
         return -errno;
     if (connect(connection, (const struct sockaddr *)&address, sizeof address) < 0)
         return errno == ECONNREFUSED ? -ENOENT : -errno;
+
     int status = send_all(connection, line);
     return status < 0 ? status : receive_line(connection, answer, size);
 }
@@ -75,8 +80,10 @@ int ssactuate_generator_tell(const char *path, const char *urls, char *answer, s
 int64_t ssactuate_generator_find_unfinished(const char *answer, const char *url) {
     static const char name[] = " unfinished_of=";
     size_t length = strlen(url);
+
     if (strncmp(answer, "ok ", 3) != 0)
         return strcmp(answer, "error: the run is over") == 0 ? 0 : -EINVAL;
+
     for (const char *at = strstr(answer, name); at; at = strstr(at + 1, name)) {
         char *comma;
         long long count = strtoll(at + sizeof name - 1, &comma, 10);
@@ -86,6 +93,7 @@ int64_t ssactuate_generator_find_unfinished(const char *answer, const char *url)
             (comma[length + 1] == ' ' || comma[length + 1] == '\0'))
             return count;
     }
+
     return strstr(answer, " left_out=") ? -EINVAL : 0;
 }
 

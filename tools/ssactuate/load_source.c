@@ -15,7 +15,7 @@
 #include "measure/load.h"
 #include "trace/file.h"
 
-/* A record without a new row for longer has ended, or its run is stopped. */
+/* If a record gets no row for longer, its run has ended or is stopped. */
 #define SECONDS_BETWEEN_ROWS 60
 
 static int open_reader(struct ssactuate_load *load, const struct ssactuate_policy *policy,
@@ -25,9 +25,11 @@ static int open_reader(struct ssactuate_load *load, const struct ssactuate_polic
         .argument = policy->argument,
     };
     struct topology_usable cpus = topology_usable_read(&machine->tree);
+
     if (ss_platform_counters_open(&load->reader, &request, &cpus.online, &machine->roots, error) <
         0)
         return ss_error_wrap(error, "load");
+
     load->is_open = true;
     int status = ss_platform_counters_read(&load->reader, &load->last);
     return status < 0 ? ss_error_fail(error, "load: %s: %s", load->reader.path, strerror(-status))
@@ -40,14 +42,18 @@ int ssactuate_load_open(struct ssactuate_load *load, const struct ssactuate_poli
     *load = (struct ssactuate_load){.source = policy->source, .begin = ss_platform_now()};
     load->then = load->begin;
     load->cpus = ss_cpus_count(&cpus.usable);
+
     if (policy->source == SSACTUATE_MACHINE || policy->source == SSACTUATE_GROUP)
         return open_reader(load, policy, machine, error);
+
     if (policy->source == SSACTUATE_TRACE)
         return ss_trace_load(policy->argument, &load->trace, error) != 0
                    ? ss_error_wrap(error, "load")
                    : 0;
+
     if (policy->source != SSACTUATE_RECORD)
         return 0;
+
     load->samples = ss_words_format(error, "%s/samples.csv", policy->argument);
     return load->samples ? 0 : -1;
 }
@@ -55,8 +61,10 @@ int ssactuate_load_open(struct ssactuate_load *load, const struct ssactuate_poli
 static double sample_reader(struct ssactuate_load *load) {
     struct ss_counters now;
     struct ss_load between;
+
     if (ss_platform_counters_read(&load->reader, &now) < 0)
         return NAN;
+
     bool known = ss_load_between(load->reader.source, &load->last, &now, &between);
     load->last = now;
     return known ? between.load : NAN;
@@ -71,18 +79,21 @@ static void add_time(void *context, pid_t pid) {
 }
 
 /*
- * Returns NaN if the sum falls: the CPU time of processes without a waiting parent is lost when
- * they exit. The load of a side that has exited is 0.
+ * Returns NaN if the sum falls: when a process exits whose parent does not wait for it, its CPU
+ * time is lost. The load of a side that has exited is 0.
  */
 static double sample_side(struct ssactuate_load *load, ss_time now) {
     uint64_t used = 0, before = load->used;
     double capacity = (double)ss_time_since(now, load->then) * load->cpus;
+
     if (load->side == 0 && !load->running)
         return 0;
+
     if (load->running)
         used = load->running->used;
     else
         add_time(&used, load->side);
+
     load->used = used;
     return used < before || capacity <= 0 ? NAN
                                           : ss_load_of_used((double)(used - before), capacity);
@@ -118,26 +129,32 @@ double ssactuate_load_of_samples(const char *path) {
     struct stat file;
     size_t room = 0;
     double load = NAN;
+
     if (!stream || fstat(fileno(stream), &file) < 0 ||
         time(NULL) - file.st_mtim.tv_sec > SECONDS_BETWEEN_ROWS ||
         getline(&line, &room, stream) <= 0)
         return NAN;
+
     line[strcspn(line, "\n")] = '\0';
     int column = find_column(line);
+
     /* Read only the end of a long file. The first line read is incomplete. */
     if (column < 0 || (fseek(stream, -1000, SEEK_END) == 0 && getline(&line, &room, stream) <= 0))
         return NAN;
+
     for (ssize_t length; (length = getline(&line, &room, stream)) > 0;) {
         if (line[length - 1] != '\n')
             break;
         line[length - 1] = '\0';
         load = read_column(line, column);
     }
+
     return load;
 }
 
 double ssactuate_load_sample(struct ssactuate_load *load, ss_time now) {
     double value = NAN;
+
     switch (load->source) {
     case SSACTUATE_MACHINE:
     case SSACTUATE_GROUP:
@@ -153,6 +170,7 @@ double ssactuate_load_sample(struct ssactuate_load *load, ss_time now) {
         value = sample_side(load, now);
         break;
     }
+
     load->then = now;
     return value;
 }

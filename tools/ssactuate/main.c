@@ -32,8 +32,10 @@
 static int list(const struct ssactuate_options *options, int *status, struct ss_error *error) {
     struct ssactuate_machine machine;
     (void)status;
+
     if (ssactuate_machine_open(&machine, options->root, error) < 0)
         return -1;
+
     ssactuate_list_print(&machine, stdout);
     ssactuate_machine_close(&machine);
     return 0;
@@ -44,14 +46,17 @@ static int print_knob(const struct ssactuate_knob *knob, struct ss_error *error)
     struct ss_text text;
     if (ss_text_open(&text, error) < 0)
         return -1;
+
     int result = 0;
     if (knob->actuator->usual)
         fprintf(text.stream, "%s=%s\n", knob->text, knob->actuator->usual);
     else
         result = knob->actuator->get(knob, text.stream, error);
+
     SS_OWNED(free) char *level = ss_text_close(&text, error);
     if (!level || result < 0)
         return -1;
+
     fputs(level, stdout);
     return 0;
 }
@@ -60,18 +65,23 @@ static int get(const struct ssactuate_options *options, int *status, struct ss_e
     struct ssactuate_machine machine;
     struct ssactuate_knob knob;
     struct ss_error reason = {0};
+
     if (ssactuate_knob_parse(&knob, options->words[0], error) < 0)
         return -1;
+
     if (*knob.level)
         return ss_error_fail(error, "'%s': `get` takes an actuator without a level",
             ss_words_show(options->words[0]).text);
+
     if (ssactuate_machine_open(&machine, options->root, error) < 0)
         return -1;
+
     knob.machine = &machine;
     int result = ssactuate_knob_probe(&knob, &reason) == 0
                      ? print_knob(&knob, error)
                      : ss_error_set(error, STATUS_ABSENT, "%s is absent: %s", knob.actuator->name,
                            reason.message);
+
     ssactuate_machine_close(&machine);
     (void)status;
     return result;
@@ -90,12 +100,14 @@ static const struct ssactuate_verb verbs[] = {
 static int run(char **argv, int *status, struct ss_error *error) {
     static const struct ss_suggest_names known = {"command", SS_SUGGEST_ROWS(verbs), NULL};
     struct ssactuate_options options;
+
     int result = ssactuate_options_parse(&options, &known, argv, error);
     if (result == 0 && !ss_program_answer("ssactuate", &options.store, options.help,
                            options.version, ssactuate_options_print_help))
         result = options.verb->changes && ss_platform_check_proc(error) < 0
                      ? -1
                      : options.verb->action(&options, status, error);
+
     ss_option_store_free(&options.store);
     return result;
 }

@@ -24,9 +24,8 @@ SS_MUST_USE SS_NONNULL() int ssactuate_place_choose(struct ssactuate_place *plac
     const struct ssactuate_machine *machine, struct ssactuate_plan *plan, struct ss_error *error);
 
 /*
- * Finds where to create a group PREFIX-PID with these limits. Does without a group if the only
- * limit that is not available is a cpuset: affinity then pins alone. Fails if another limit is not
- * available.
+ * Finds where to create a group PREFIX-PID with these limits. Does without a cpuset if none is
+ * available, because affinity pins as well. Fails if another limit is not available.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_place_find(struct ssactuate_place *place,
     const struct ssactuate_machine *machine, unsigned limits, const char *prefix,

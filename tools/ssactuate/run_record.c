@@ -19,10 +19,12 @@ static int open_counter(enum ss_perf_event event, pid_t command) {
 void ssactuate_record_sample(struct ssactuate_record *record) {
     if (!record->is_sampled)
         return;
+
     const struct ss_cpus cpus = sys_tree_online(&record->machine->tree);
     double hertz = ss_platform_frequency(&record->machine->roots, &cpus);
     if (isnan(hertz))
         return;
+
     record->sum += hertz;
     record->samples++;
 }
@@ -33,6 +35,7 @@ void ssactuate_record_open(
     record->counters.cycles = open_counter(SS_PERF_CYCLES, command);
     record->counters.clock =
         record->counters.cycles < 0 ? -1 : open_counter(SS_PERF_TASK_CLOCK, command);
+
     record->is_sampled = record->counters.clock < 0;
     ssactuate_record_sample(record);
     record->is_sampled &= record->samples > 0;
@@ -42,7 +45,9 @@ void ssactuate_record_open(
 static double measure(const struct ssactuate_record *record, const char **source) {
     struct ss_perf_count cycles, clock;
     const struct ss_perf_calls *calls = &ss_platform_perf;
+
     *source = NULL;
+
     if (record->counters.clock >= 0 &&
         calls->read(calls->context, record->counters.cycles, &cycles) == 0 &&
         calls->read(calls->context, record->counters.clock, &clock) == 0 && cycles.running > 0 &&
@@ -51,8 +56,10 @@ static double measure(const struct ssactuate_record *record, const char **source
         return (double)cycles.value * (double)cycles.enabled / (double)cycles.running /
                (double)clock.value * 1e9;
     }
+
     if (record->samples == 0)
         return NAN;
+
     *source = "scaling_cur_freq";
     return record->sum / (double)record->samples;
 }
@@ -67,9 +74,11 @@ void ssactuate_record_close(struct ssactuate_record *record) {
 
 static void write_files(struct ss_json *json, const struct ssactuate_journal *journal) {
     ss_json_open(json, "files", '[');
+
     for (size_t i = 0; i < journal->count; i++) {
         const struct ssactuate_entry *entry = &journal->entries[i];
         char path[SSACTUATE_PATH + 1];
+
         snprintf(path, sizeof path, "/%s", entry->setting.path);
         ss_json_open(json, NULL, '{');
         ss_json_text(json, "path", path);
@@ -78,6 +87,7 @@ static void write_files(struct ss_json *json, const struct ssactuate_journal *jo
         ss_json_text(json, "got", entry->got);
         ss_json_close(json, '}');
     }
+
     ss_json_close(json, ']');
 }
 
@@ -87,9 +97,11 @@ static void write_place(struct ss_json *json, const struct ssactuate_session *se
     const struct ssactuate_place *place = &session->parties[0].place;
     struct ss_cpus cpus = {0};
     static char text[8 * SS_CPUS_MAX];
+
     for (uint32_t i = 0; i < plan->cpus.count; i++)
         ss_cpus_add(&cpus, plan->cpus.cpus[i]);
     ss_cpus_print(text, sizeof text, &cpus);
+
     ss_json_text(json, "pin", place->masked ? text : "free");
     ss_json_bool(json, "each", plan->each);
     ss_json_text(json, "size", *plan->size ? plan->size : NULL);
@@ -109,6 +121,7 @@ static void write_limit(void *context, enum limit limit, const char *path, const
     static char cpus[8 * SS_CPUS_MAX];
     char memory[32];
     const char *asked = limit == LIMIT_CPUS ? cpus : memory;
+
     ss_cpus_print(cpus, sizeof cpus, &limits->session->parties[0].place.mask);
     snprintf(memory, sizeof memory, "%llu", (unsigned long long)plan->memory);
 
@@ -118,6 +131,7 @@ static void write_limit(void *context, enum limit limit, const char *path, const
         if (strcmp(settings[i].file, strrchr(path, '/') + 1) == 0)
             asked = settings[i].value;
     }
+
     ss_json_open(limits->json, NULL, '{');
     ss_json_text(limits->json, "path", path);
     ss_json_text(limits->json, "asked", asked);
@@ -154,20 +168,24 @@ static void write_result(
     struct limits limits = {&json, session};
     const char *source;
     double hertz = measure(record, &source);
+
     ss_json_open(&json, NULL, '{');
     ss_json_number(&json, "schema", SSACTUATE_RECORD_SCHEMA);
     ss_json_text(&json, "version", ss_version());
     ssactuate_record_write_knobs(&json, (const char *const *)session->options->words);
+
     ss_json_open(&json, "command", '[');
     for (char *const *word = session->options->command; *word; word++)
         ss_json_text(&json, NULL, *word);
     ss_json_close(&json, ']');
+
     write_files(&json, &session->undoing.journal);
     write_place(&json, session);
     ss_json_open(&json, "limits", '[');
     if (session->parties[0].place.has_group)
         limit_group_files(&session->parties[0].place.group, write_limit, &limits);
     ss_json_close(&json, ']');
+
     write_urls(&json, session->copies.urls);
     ss_json_number(&json, "actual_hz", hertz);
     ss_json_text(&json, "actual_hz_from", source);

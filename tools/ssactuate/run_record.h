@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "session.h"
 
-/* The layout of the file of --record, of run and of follow. */
+/* Version of the layout of the --record file, of `run` and `follow`. */
 #define SSACTUATE_RECORD_SCHEMA 1
 
 /* Measures the actual frequency while a command runs, and writes the record of the run. */

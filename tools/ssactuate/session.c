@@ -14,7 +14,7 @@
 /* How often to look for threads to bind, in milliseconds. */
 #define BIND_INTERVAL 20
 
-/* For a running process group, less often: each look reads all processes of the machine. */
+/* Less often for a running process group: each look reads all processes of the machine. */
 #define LOOK_INTERVAL 200
 
 /* How long the side may take to end after SIGTERM, before SIGKILL. */
@@ -53,12 +53,14 @@ static int open_undoing(
     struct ssactuate_session *session, const struct ssactuate_plan *plan, struct ss_error *error) {
     struct ssactuate_changes changes = {.plan = plan};
     size_t count = 0;
+
     for (int i = 0; i < 2; i++) {
         struct ssactuate_party *party = &session->parties[i];
         changes.groups[i] = party->place.has_group ? &party->place.group : NULL;
         changes.running[i] = party->group;
         party->number = party->group > 0 ? count++ : 0;
     }
+
     return ssactuate_undoing_open(&session->undoing, &changes, session->machine.root, error);
 }
 
@@ -69,6 +71,7 @@ static int prepare_copies(
     session->has_copies = session->plan.instances > 0;
     if (!session->has_copies)
         return 0;
+
     copies->command = command;
     copies->url = session->plan.instance_url;
     copies->control = session->options->control;
@@ -76,8 +79,10 @@ static int prepare_copies(
     copies->context = session->context;
     copies->spared = &session->undoing.keeper.pid;
     copies->side = &session->parties[1].child.process.pid;
+
     session->undoing.orphaned = ssactuate_copies_end_orphaned;
     session->undoing.context = copies;
+
     return ssactuate_copies_open(copies, error);
 }
 
@@ -85,10 +90,12 @@ int ssactuate_session_keep(struct ssactuate_session *session, const struct ssact
     char *const *command, struct ss_error *error) {
     if (open_undoing(session, changes, error) < 0)
         return -1;
+
     for (int i = 0; i < 2; i++) {
         if (ssactuate_place_make(&session->parties[i].place, error) < 0)
             return -1;
     }
+
     return prepare_copies(session, command, error) < 0
                ? -1
                : ssactuate_undoing_keep(&session->undoing, error);
@@ -114,12 +121,14 @@ static int confine_group(struct ssactuate_session *session, const struct ssactua
     struct ssactuate_journal *journal = &session->undoing.journal;
     const struct topology_order *order = &session->plan.cpus;
     bool each = party == session->parties && session->plan.each;
+
     for (uint32_t i = 0; each && i < order->count; i++) {
         struct ss_cpus one = {0};
         ss_cpus_add(&one, order->cpus[i]);
         if (ssactuate_journal_note_cpus(journal, party->number, &one, error) < 0)
             return -1;
     }
+
     return ssactuate_journal_confine(
         journal, party->number, party->place.masked ? &party->place.mask : NULL, error);
 }
@@ -157,15 +166,19 @@ static struct ssactuate_child child_of(
 static int start(struct ssactuate_session *session, int number, struct ss_error *error) {
     struct ssactuate_party *party = &session->parties[number];
     party->runs = party->group > 0;
+
     if (!party->words)
         return 0;
+
     party->child = child_of(session, party);
     if (ssactuate_child_fork(&party->child, error) < 0)
         return -1;
+
     if (number == 0 && session->forked)
         session->forked(session->context, party->child.process.pid);
     if (ssactuate_child_execute(&party->child, error) < 0)
         return -1;
+
     party->runs = true;
     return 0;
 }
@@ -175,12 +188,16 @@ int ssactuate_session_start(struct ssactuate_session *session, struct ss_error *
     session->scheduling = ss_platform_scheduling_save();
     if (!session->scheduling)
         return ss_error_memory(error);
+
     if (ssactuate_child_check_signals(&session->signals, error) < 0)
         return -1;
+
     if (start(session, 1, error) < 0)
         return ss_error_wrap(error, "--side");
+
     if (!session->has_copies)
         return start(session, 0, error);
+
     session->copies.like = child_of(session, &session->parties[0]);
     session->parties[0].runs = true;
     return 0;
@@ -188,6 +205,7 @@ int ssactuate_session_start(struct ssactuate_session *session, struct ss_error *
 
 static void reap(struct ssactuate_session *session) {
     int status;
+
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
         for (int i = 0; i < 2; i++) {
             struct ssactuate_party *party = &session->parties[i];
@@ -196,9 +214,11 @@ static void reap(struct ssactuate_session *session) {
                 party->runs = false;
             }
         }
+
         ssactuate_copies_reaped(&session->copies, pid, status);
         ssactuate_undoing_reaped(&session->undoing, pid, status);
     }
+
     if (session->has_copies && ssactuate_copies_are_over(&session->copies))
         session->parties[0].runs = false;
 }
@@ -249,13 +269,14 @@ static int take_signal(
     return ssactuate_journal_restore_values(&session->undoing.journal, &ssactuate_restorer, error);
 }
 
-/* After an error, which means that the journal cannot be written, no longer follows the group. */
+/* Stops following a group after an error, which means that the journal cannot be written. */
 void ssactuate_session_look(struct ssactuate_session *session) {
     for (int i = 0; i < 2; i++) {
         struct ssactuate_party *party = &session->parties[i];
         struct ss_error error = {0};
         if (party->group == 0 || !party->runs)
             continue;
+
         int status = ssactuate_journal_look(&session->undoing.journal, party->number, &error);
         party->runs = status > 0;
         if (status < 0)
@@ -264,12 +285,14 @@ void ssactuate_session_look(struct ssactuate_session *session) {
     }
 }
 
-/* Binds the threads of a process group that runs already. */
+/* Binds the threads of a process group that was already running. */
 static void bind_group(struct ssactuate_session *session) {
     struct ssactuate_binding *binding = &session->binding;
+
     ssactuate_session_look(session);
     const struct ssactuate_running *running =
         &session->undoing.journal.running[session->parties[0].number];
+
     ssactuate_binding_begin(binding);
     for (size_t i = 0; i < running->count; i++)
         ssactuate_binding_see(binding, running->members[i].id, running->members[i].started);
@@ -278,12 +301,15 @@ static void bind_group(struct ssactuate_session *session) {
 
 static void bind_threads(struct ssactuate_session *session) {
     const pid_t spared[] = {session->undoing.keeper.pid, session->parties[1].child.process.pid};
+
     if (!session->plan.each)
         return;
+
     if (session->parties[0].group > 0)
         bind_group(session);
     else
         ssactuate_child_bind(&session->binding, spared, session->unbound);
+
     if (session->binding.crowded && !session->said_crowded)
         fprintf(
             stderr, "ssactuate: warning: more threads than CPUs: several threads share a CPU\n");
@@ -299,21 +325,25 @@ static void sleep_until(const struct ssactuate_session *session, ss_time due) {
     struct pollfd polls[] = {{.fd = session->signals.pipe[0], .events = POLLIN}};
     ss_time left = ss_time_since(due, ss_platform_now()) / SS_MILLISECOND + 1;
     int timeout = due == SS_TIME_NEVER ? -1 : left < 60000 ? (int)left : 60000;
+
     if (session->has_copies)
         timeout = shorter(timeout, ssactuate_copies_timeout(&session->copies));
     if (session->plan.each)
         timeout = shorter(timeout, session->parties[0].group > 0 ? LOOK_INTERVAL : BIND_INTERVAL);
+
     poll(polls, 1, due == 0 ? 0 : timeout);
 }
 
 int ssactuate_session_watch(struct ssactuate_session *session, struct ss_error *error) {
     int result = 0;
     bool started = !session->has_copies;
+
     for (reap(session); session->parties[0].runs; reap(session)) {
         if (session->has_copies && ssactuate_copies_advance(&session->copies, error) < 0) {
             ssactuate_copies_end(&session->copies, SIGTERM); /* one cannot be started */
             result = -1;
         }
+
         started |= session->copies.fresh;
         session->copies.fresh = false;
         bind_threads(session);
@@ -326,6 +356,7 @@ int ssactuate_session_watch(struct ssactuate_session *session, struct ss_error *
         }
         started = false;
     }
+
     if (session->has_copies)
         ssactuate_copies_kill(&session->copies); /* descendants that outlived their copy */
     return result;
@@ -334,12 +365,15 @@ int ssactuate_session_watch(struct ssactuate_session *session, struct ss_error *
 void ssactuate_session_end_side(struct ssactuate_session *session) {
     const struct ssactuate_party *side = &session->parties[1];
     ss_time deadline = ss_platform_now() + SIDE_PATIENCE;
+
     for (int i = 0; side->runs && side->words; i++) {
         struct pollfd polls[] = {{.fd = session->signals.pipe[0], .events = POLLIN}};
+
         if (i == 0)
             kill(side->child.process.pid, SIGTERM);
         else if (ss_platform_now() >= deadline)
             kill(side->child.process.pid, SIGKILL);
+
         poll(polls, 1, BIND_INTERVAL);
         while (ss_signals_next(&session->signals) != 0)
             continue;

@@ -19,7 +19,7 @@ struct ssactuate_party {
     bool runs;
 };
 
-/* What `run` and `follow` do alike: they set levels while a command runs, and restore them. */
+/* The common part of `run` and `follow`: sets levels while a command runs, then restores them. */
 struct ssactuate_session {
     const struct ssactuate_options *options;
     struct ssactuate_machine machine;
@@ -34,7 +34,7 @@ struct ssactuate_session {
     const struct stat *unbound; /* processes of this program are not bound; NULL: none */
     int signals_received;       /* number of signals that end the run */
     struct ssactuate_end last;
-    bool said_crowded; /* that threads share CPUs */
+    bool said_crowded; /* warned that threads share CPUs */
 
     void (*forked)(void *context, pid_t pid); /* before the command is executed; may be NULL */
     /* Called after each event. Returns when it must be called again. */
@@ -57,7 +57,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_session_find_places(
 SS_MUST_USE SS_NONNULL(1, 2, 4) int ssactuate_session_keep(struct ssactuate_session *session,
     const struct ssactuate_plan *changes, char *const *command, struct ss_error *error);
 
-/* Sets the levels of `plan`. If `moves`, also sets the affinity of what is running. */
+/* Sets the levels of `plan`. If `moves`, also sets the affinity of running processes. */
 SS_MUST_USE SS_NONNULL() int ssactuate_session_apply(
     struct ssactuate_session *session, bool moves, struct ss_error *error);
 

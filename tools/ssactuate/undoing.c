@@ -30,16 +30,19 @@ static void restore_orphaned(void *context) {
 int ssactuate_undoing_keep(struct ssactuate_undoing *undoing, struct ss_error *error) {
     if (!undoing->has_journal && !undoing->orphaned)
         return 0;
+
     undoing->duty = (struct ss_keeper_duty){
         .name = "ssactuate-keeper",
         .orphaned = restore_orphaned,
         .context = undoing,
     };
+
     int status = ss_keeper_open(&undoing->keeper, &undoing->duty);
     if (status == 0) {
         undoing->has_keeper = true;
         status = ss_keeper_start(&undoing->keeper);
     }
+
     return status < 0 ? ss_error_fail(error,
                             "cannot start the process that restores knobs after a kill: %s",
                             strerror(-status))
@@ -58,6 +61,7 @@ int ssactuate_undoing_set(
 void ssactuate_undoing_reaped(struct ssactuate_undoing *undoing, pid_t pid, int status) {
     if (!undoing->has_keeper || pid != undoing->keeper.pid)
         return;
+
     undoing->keeper.pid = 0;
     /* The cause may be a passing lack of memory: ss_keeper_dismiss() tries again. */
     if (!WIFEXITED(status) && ss_keeper_start(&undoing->keeper) < 0)
@@ -81,6 +85,7 @@ static int note_group(
     if (*group->left &&
         ssactuate_journal_add_group(&undoing->journal, group->caller, group->left, error) < 0)
         return -1;
+
     for (int i = 0; i < LIMIT_KINDS; i++) {
         const struct limit_part *part = &group->parts[i];
         bool noted = !*part->folder;
@@ -90,6 +95,7 @@ static int note_group(
             ssactuate_journal_add_group(&undoing->journal, part->folder, part->home, error) < 0)
             return -1;
     }
+
     return 0;
 }
 
@@ -99,6 +105,7 @@ static int note_changes(struct ssactuate_undoing *undoing, const struct ssactuat
         if (ssactuate_journal_add(&undoing->journal, &changes->plan->settings[i], error) < 0)
             return -1;
     }
+
     for (int i = 0; i < 2; i++) {
         if (changes->groups[i] && note_group(undoing, changes->groups[i], error) < 0)
             return -1;
@@ -106,19 +113,23 @@ static int note_changes(struct ssactuate_undoing *undoing, const struct ssactuat
             ssactuate_journal_add_running(&undoing->journal, changes->running[i], error) < 0)
             return -1;
     }
+
     return 0;
 }
 
 int ssactuate_undoing_open(struct ssactuate_undoing *undoing,
     const struct ssactuate_changes *changes, const char *root, struct ss_error *error) {
     struct ssactuate_dead dead;
+
     *undoing = (struct ssactuate_undoing){0};
     if (changes->plan->count == 0 && !changes->groups[0] && !changes->groups[1] &&
         changes->running[0] == 0 && changes->running[1] == 0)
         return 0;
+
     undoing->has_state = true;
     if (ssactuate_state_open(&undoing->state, root, error) < 0)
         return -1;
+
     undoing->has_journal = true;
     if (ssactuate_journal_create(&undoing->journal, &undoing->state, error) < 0 ||
         lock_knobs(undoing, changes->plan, error) < 0 ||
@@ -126,6 +137,7 @@ int ssactuate_undoing_open(struct ssactuate_undoing *undoing,
             &undoing->state, &ssactuate_restorer, &undoing->journal, &dead, error) < 0 ||
         note_changes(undoing, changes, error) < 0)
         return -1;
+
     return ssactuate_journal_arm(&undoing->journal, error);
 }
 
@@ -133,22 +145,27 @@ int ssactuate_undoing_finish(struct ssactuate_undoing *undoing, struct ss_error 
     struct ssactuate_journal *journal = &undoing->journal;
     struct ss_error failure = {0};
     int status = 0;
+
     if (undoing->has_journal && journal->armed)
         status = ssactuate_journal_restore(journal, &ssactuate_restorer, &failure);
     if (undoing->has_journal && status == 0)
         status = ssactuate_journal_remove(journal, &failure);
+
     if (status < 0 && error->status && strcmp(error->message, failure.message) != 0)
         report(NULL, error->message);
     if (status < 0)
         *error = failure;
+
     if (undoing->has_keeper) {
         ss_keeper_dismiss(&undoing->keeper);
         ss_keeper_close(&undoing->keeper);
     }
+
     if (undoing->has_journal)
         ssactuate_journal_close(journal);
     if (undoing->has_state)
         ssactuate_state_close(&undoing->state);
+
     *undoing = (struct ssactuate_undoing){0};
     return status;
 }

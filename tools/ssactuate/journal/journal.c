@@ -23,7 +23,7 @@
 
 static const char *const kept_words[] = {"exact", "rounded", "lowered"};
 
-/* Others' journals name files of the kernel, which we would set. */
+/* Trusts no other user: a journal names files of the kernel, which we would write as root. */
 static const struct ss_trust trust;
 
 /* Fails with "FOLDER/NAME: REASON"; the reason is that of errno. */
@@ -58,6 +58,7 @@ static int open_state_folder(
     struct ss_error why = {0};
     if (!is_below_root(root))
         return ss_state_folder(AT_FDCWD, state->path, &trust, true, state->path, error);
+
     snprintf(path, sizeof path, "/proc/self/fd/%d/run", state->root);
     SS_OWNED(close) int run = ss_walk_folder_path(path, O_PATH | O_CREAT, &why);
     if (run < 0)
@@ -104,24 +105,29 @@ static int append(
     struct ss_text text;
     if (ss_text_open(&text, error) < 0)
         return -1;
+
     for (const char *const *word = words; *word; word++) {
         if (word != words)
             fputc(' ', text.stream);
         ss_words_quote(text.stream, *word);
     }
+
     fputc('\n', text.stream);
     SS_OWNED(free) char *line = ss_text_close(&text, error);
     struct stat before;
     if (!line)
         return -1;
+
     if (fstat(journal->file, &before) < 0)
         return ss_paths_fail(journal->name, error);
+
     ssize_t written = write(journal->file, line, strlen(line));
     if (written == (ssize_t)strlen(line))
         return 0;
     if (written >= 0)
         errno = ENOSPC;
     ss_paths_fail(journal->name, error);
+
     /* A full disk may leave a part of a line, to which the next line must not be appended. */
     return ftruncate(journal->file, before.st_size) < 0 ? ss_paths_fail(journal->name, error) : -1;
 }
@@ -142,17 +148,20 @@ int ssactuate_journal_create(struct ssactuate_journal *journal, const struct ssa
     struct ss_error *error) {
     char hidden[120];
     *journal = (struct ssactuate_journal){.state = state, .file = -1, .pid = getpid()};
+
     snprintf(journal->boot, sizeof journal->boot, "%s", state->boot);
     snprintf(journal->name, sizeof journal->name, "%d-%llu-%.8s" SUFFIX, (int)journal->pid,
         (unsigned long long)ss_platform_process_started(journal->pid), state->boot);
     snprintf(hidden, sizeof hidden, ".%s.new", journal->name);
+
     /* Lock the file before renaming it: a journal without a lock belongs to a killed run. */
-    unlinkat(state->folder, hidden, 0); /* of a run that was killed before a restart */
+    unlinkat(state->folder, hidden, 0); /* left by a killed run */
     journal->file = openat(
         state->folder, hidden, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (journal->file < 0 || flock(journal->file, LOCK_EX | LOCK_NB) < 0 ||
         renameat(state->folder, hidden, state->folder, journal->name) < 0)
         return fail_at(state, hidden, error);
+
     if (APPEND(journal, error, "boot", state->boot) < 0)
         return -1;
     return APPEND(journal, error, "run", print_number(journal->pid).text);
@@ -175,22 +184,27 @@ int ssactuate_journal_lock(
     struct ssactuate_journal *journal, const char *knob, struct ss_error *error) {
     const struct ssactuate_state *state = journal->state;
     char name[80], pid[32];
+
     name_lock(name, knob);
     SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", state->path, name);
     SS_OWNED(close)
     int lock = path ? ss_lock_open(state->folder, name, &trust, path, error) : -1;
     if (lock < 0)
         return -1;
+
     if (flock(lock, LOCK_EX | LOCK_NB) < 0)
         return errno == EWOULDBLOCK ? refuse_locked(lock, knob, error)
                                     : fail_at(state, name, error);
     if (!ss_lock_has_name(lock, state->folder, name))
         return ssactuate_journal_lock(journal, knob, error); /* removed before it was locked */
+
     int length = snprintf(pid, sizeof pid, "%d\n", (int)getpid());
     if (ftruncate(lock, 0) < 0 || pwrite(lock, pid, (size_t)length, 0) != length)
         return fail_at(state, name, error);
+
     if (!SS_GROW(journal->locks, journal->lock_count + 1, journal->lock_room))
         return ss_error_memory(error);
+
     struct ssactuate_lock *held = &journal->locks[journal->lock_count++];
     *held = (struct ssactuate_lock){0};
     snprintf(held->knob, sizeof held->knob, "%s", knob);
@@ -212,9 +226,11 @@ int ssactuate_journal_add(struct ssactuate_journal *journal,
     if (!entry)
         return ss_error_memory(error);
     entry->setting = *setting;
+
     int status = ssactuate_file_read(journal->state->root, setting->path, entry->before);
     if (status < 0)
         return ss_error_fail(error, "cannot read /%s: %s", setting->path, strerror(-status));
+
     if (APPEND(journal, error, "set", setting->knob, setting->path, kept_words[setting->kept],
             entry->before) < 0)
         return -1;
@@ -278,12 +294,14 @@ int ssactuate_journal_look(
     struct ssactuate_running *running = &journal->running[number];
     if (!ssactuate_running_look(running))
         return 0;
+
     for (size_t i = 0; i < running->count; i++) {
         struct ssactuate_member *member = &running->members[i];
         if (!member->noted && note_member(journal, number, member, error) < 0)
             return -1;
         member->noted = true;
     }
+
     return 1;
 }
 
@@ -292,11 +310,14 @@ int ssactuate_journal_add_running(
     size_t number = journal->running_count;
     if (number == SSACTUATE_RUNNING_MAX)
         return ss_error_fail(error, "too many process groups (at most %d)", SSACTUATE_RUNNING_MAX);
+
     if (lock_running(journal, group, error) < 0)
         return -1;
+
     journal->running[journal->running_count++] = (struct ssactuate_running){.group = group};
     if (APPEND(journal, error, "processes", print_number(group).text) < 0)
         return -1;
+
     int status = ssactuate_journal_look(journal, number, error);
     return status > 0    ? (int)number
            : status == 0 ? ss_error_fail(error, "process group %d does not exist", (int)group)
@@ -309,8 +330,9 @@ int ssactuate_journal_note_cpus(struct ssactuate_journal *journal, size_t number
     char text[8 * SS_CPUS_MAX];
     if (ssactuate_running_has_given(running, cpus))
         return 0;
+
     ss_cpus_print(text, sizeof text, cpus);
-    /* First the line: an affinity that was given once is not noted again. */
+    /* Write the line first: an affinity in `given` is not noted again. */
     if (APPEND(journal, error, "cpus", print_number((long long)number).text, text) < 0)
         return -1;
     return ssactuate_running_give(running, cpus) ? 0 : ss_error_memory(error);
@@ -320,7 +342,8 @@ int ssactuate_journal_confine(struct ssactuate_journal *journal, size_t number,
     const struct ss_cpus *cpus, struct ss_error *error) {
     if (cpus && ssactuate_journal_note_cpus(journal, number, cpus, error) < 0)
         return -1;
-    /* Twice, for threads that were started meanwhile with the previous affinity. */
+
+    /* Twice: threads started during the first pass may have inherited the previous affinity. */
     for (int i = 0; i < 2; i++) {
         int status = ssactuate_journal_look(journal, number, error);
         if (status <= 0)
@@ -346,6 +369,7 @@ static int restore_running(struct ssactuate_journal *journal,
                 foreign, foreign == 1 ? "" : "s", (int)running->group);
         running->reported |= foreign > 0;
     }
+
     return status;
 }
 
@@ -358,17 +382,20 @@ int ssactuate_journal_arm(struct ssactuate_journal *journal, struct ss_error *er
     return sync_folder(journal->state, error);
 }
 
-/* Returns whether the kernel may have made `found` of the setting's value. */
+/* Returns whether `found` may be what the kernel has made of the setting's value. */
 static bool is_made_of(const struct ssactuate_setting *setting, const char *found) {
     const char *wanted = setting->value;
     char *end[2];
+
     if (strcmp(found, wanted) == 0)
         return true;
     if (setting->kept == SSACTUATE_EXACT)
         return false;
+
     double numbers[] = {strtod(found, &end[0]), strtod(wanted, &end[1])};
     if (end[0] == found || *end[0] || end[1] == wanted || *end[1])
         return false;
+
     return (setting->kept == SSACTUATE_LOWERED && numbers[0] < numbers[1]) ||
            fabs(numbers[0] - numbers[1]) <= SSACTUATE_ROUNDING * fabs(numbers[1]);
 }
@@ -398,23 +425,28 @@ static int note_got(struct ssactuate_journal *journal, size_t number, struct ss_
 int ssactuate_journal_set(struct ssactuate_journal *journal,
     const struct ssactuate_setting *setting, struct ss_error *error) {
     const char *path = setting->path, *value = setting->value;
+
     size_t number = 0;
     while (number < journal->count && strcmp(journal->entries[number].setting.path, path) != 0)
         number++;
     if (number == journal->count)
         return ss_error_fail(error, "/%s is not in the journal", path);
+
     struct ssactuate_entry *entry = &journal->entries[number];
     if (note_want(journal, number, value, error) < 0)
         return -1;
+
     int status = ssactuate_file_write(journal->state->root, path, value);
     if (status < 0)
         return ss_error_fail(error, "the kernel refuses %s for /%s: %s%s", value, path,
             strerror(-status), ssactuate_file_advise(path, -status));
+
     status = ssactuate_file_read(journal->state->root, path, entry->got);
     if (status < 0)
         return ss_error_fail(error, "cannot read /%s: %s", path, strerror(-status));
     if (note_got(journal, number, error) < 0)
         return -1;
+
     if (!is_made_of(setting, entry->got))
         return ss_error_fail(error, "/%s is %s after it was set to %s", path, entry->got, value);
     return 0;
@@ -427,13 +459,17 @@ static enum need find_need(
     /* Some files read as <unsupported>, which cannot be written. */
     if (!entry->touched || !*entry->before || *entry->before == '<')
         return NEED_NOTHING;
+
     if (ssactuate_file_read(root, entry->setting.path, found) < 0)
         return NEED_UNREADABLE;
+
     if (strcmp(found, entry->before) == 0)
         return NEED_NOTHING;
+
     if ((entry->known && strcmp(found, entry->got) == 0) ||
         (!entry->known && (is_made_of(&entry->setting, found) || strcmp(found, entry->got) == 0)))
         return NEED_RESTORE;
+
     return NEED_FOREIGN;
 }
 
@@ -446,14 +482,16 @@ static void write_marked(const struct ssactuate_journal *journal, const bool *ma
         const struct ssactuate_entry *entry = &journal->entries[i];
         int root = journal->state->root;
         char found[SSACTUATE_VALUE];
+
         if (!marked[i] || (ssactuate_file_read(root, entry->setting.path, found) >= 0 &&
                               strcmp(found, entry->before) == 0))
             continue;
+
         ssactuate_file_write(root, entry->setting.path, entry->before);
     }
 }
 
-/* The second time for values that depended on others. */
+/* Twice: the kernel accepts some values only after others are restored. */
 static void write_twice(const struct ssactuate_journal *journal, const bool *marked) {
     write_marked(journal, marked);
     write_marked(journal, marked);
@@ -474,6 +512,7 @@ static int check_marked(
                 "restore`",
                 entry->setting.path, *found ? found : "unreadable", entry->before);
     }
+
     return status;
 }
 
@@ -488,8 +527,10 @@ static void mark(
         char found[SSACTUATE_VALUE];
         enum need need = find_need(journal->state->root, entry, found);
         marked[i] = need == NEED_RESTORE || need == NEED_UNREADABLE;
+
         if (need != NEED_FOREIGN || !restorer || entry->reported)
             continue;
+
         entry->reported = true;
         report(restorer, "/%s was changed to %s by another program meanwhile: not restored to %s",
             entry->setting.path, found, entry->before);
@@ -514,8 +555,10 @@ int ssactuate_journal_restore_values(struct ssactuate_journal *journal,
     SS_OWNED(free) bool *marked = calloc(journal->count + 1, sizeof *marked);
     if (!marked)
         return ss_error_memory(error);
+
     mark(journal, restorer, marked);
     write_twice(journal, marked);
+
     int status = check_marked(journal, marked, error);
     return restore_running(journal, restorer, error) < 0 ? -1 : status;
 }
@@ -525,23 +568,28 @@ int ssactuate_journal_restore_others(
     SS_OWNED(free) bool *marked = calloc(journal->count + 1, sizeof *marked);
     if (!marked)
         return ss_error_memory(error);
+
     mark(journal, NULL, marked);
     for (size_t i = 0; i < journal->count; i++) {
         marked[i] = marked[i] && !kept[i];
         if (marked[i] && note_want(journal, i, journal->entries[i].before, error) < 0)
             return -1;
     }
+
     write_twice(journal, marked);
     if (check_marked(journal, marked, error) < 0)
         return -1;
+
     for (size_t i = 0; i < journal->count; i++) {
         struct ssactuate_entry *entry = &journal->entries[i];
         if (!marked[i])
             continue;
+
         memcpy(entry->got, entry->before, sizeof entry->got);
         if (note_got(journal, i, error) < 0)
             return -1;
     }
+
     return 0;
 }
 
@@ -554,13 +602,16 @@ int ssactuate_journal_restore(struct ssactuate_journal *journal,
 int ssactuate_journal_remove(struct ssactuate_journal *journal, struct ss_error *error) {
     const struct ssactuate_state *state = journal->state;
     char name[80];
+
     if (unlinkat(state->folder, journal->name, 0) < 0 && errno != ENOENT)
         return fail_at(state, journal->name, error);
+
     for (size_t i = 0; i < journal->lock_count; i++) {
         name_lock(name, journal->locks[i].knob);
         if (journal->locks[i].transient && unlinkat(state->folder, name, 0) < 0 && errno != ENOENT)
             return fail_at(state, name, error);
     }
+
     return sync_folder(state, error);
 }
 
@@ -581,11 +632,14 @@ static int read_set(struct ssactuate_journal *journal, char *const *words, struc
     struct ssactuate_entry *entry = new_entry(journal);
     if (!entry)
         return ss_error_memory(error);
+
     snprintf(entry->setting.knob, sizeof entry->setting.knob, "%s", words[1]);
     snprintf(entry->setting.path, sizeof entry->setting.path, "%s", words[2]);
+
     while (entry->setting.kept < SSACTUATE_LOWERED &&
            strcmp(words[3], kept_words[entry->setting.kept]) != 0)
         entry->setting.kept++;
+
     snprintf(entry->before, sizeof entry->before, "%s", words[4]);
     return 0;
 }
@@ -594,9 +648,11 @@ static void read_value(struct ssactuate_journal *journal, char *const *words) {
     size_t number = strtoul(words[1], NULL, 10);
     if (number >= journal->count)
         return;
+
     struct ssactuate_entry *entry = &journal->entries[number];
     entry->known = strcmp(words[0], "got") == 0;
     entry->touched = true;
+
     if (entry->known)
         snprintf(entry->got, sizeof entry->got, "%s", words[2]);
     else
@@ -627,10 +683,12 @@ static int read_thread(
         .started = strtoull(words[4], NULL, 10),
         .noted = true,
     };
+
     if (!running)
         return 0;
     if (ss_cpus_parse(words[5], &member.before, error) < 0)
         return -1;
+
     return ssactuate_running_add(running, &member) ? 0 : ss_error_memory(error);
 }
 
@@ -650,7 +708,9 @@ static int read_line(struct ssactuate_journal *journal, const char *line, struct
     SS_OWNED(free) char **words = ss_words_split(line, &count, error);
     if (!words)
         return -1;
+
     const char *word = count > 0 ? words[0] : "";
+
     if (strcmp(word, "boot") == 0 && count == 2)
         snprintf(journal->boot, sizeof journal->boot, "%s", words[1]);
     else if (strcmp(word, "run") == 0 && count == 2)
@@ -669,6 +729,7 @@ static int read_line(struct ssactuate_journal *journal, const char *line, struct
         journal->armed = true;
     else if ((strcmp(word, "want") == 0 || strcmp(word, "got") == 0) && count == 3)
         read_value(journal, words);
+
     return 0;
 }
 
@@ -676,10 +737,12 @@ static int read_line(struct ssactuate_journal *journal, const char *line, struct
 static int read_journal(struct ssactuate_journal *journal, struct ss_error *error) {
     SS_OWNED(free) char *line = NULL;
     size_t room = 0;
+
     int copy = dup(journal->file);
     SS_OWNED(fclose) FILE *stream = copy < 0 ? NULL : fdopen(copy, "r");
     if (!stream)
         return ss_paths_fail(journal->name, error);
+
     rewind(stream);
     for (ssize_t length; (length = getline(&line, &room, stream)) > 0;) {
         if (line[length - 1] == '\n' && read_line(journal, line, error) < 0)
@@ -690,10 +753,13 @@ static int read_journal(struct ssactuate_journal *journal, struct ss_error *erro
 
 int ssactuate_journal_reload(struct ssactuate_journal *journal, struct ss_error *error) {
     struct stat status;
+
     for (size_t i = 0; i < journal->running_count; i++)
         ssactuate_running_free(&journal->running[i]);
+
     journal->count = journal->group_count = journal->running_count = 0;
     journal->armed = false;
+
     if (fstat(journal->file, &status) == 0 && status.st_nlink == 0)
         return 0; /* the run removed it: everything is restored */
     return read_journal(journal, error);
@@ -716,12 +782,14 @@ static int lock_knobs(struct ssactuate_journal *journal, const struct ssactuate_
             ssactuate_journal_lock(journal, knob, error) < 0)
             return -1;
     }
+
     for (size_t i = 0; i < journal->running_count; i++) {
         char knob[64];
         running_knob(journal->running[i].group, knob);
         if (!has_lock(own, knob) && lock_running(journal, journal->running[i].group, error) < 0)
             return -1;
     }
+
     return 0;
 }
 
@@ -729,10 +797,12 @@ static int carry_out(struct ssactuate_journal *journal, const struct ssactuate_r
     const struct ssactuate_journal *own, struct ssactuate_dead *dead, struct ss_error *error) {
     if (read_journal(journal, error) < 0)
         return -1;
+
     if (strcmp(journal->boot, journal->state->boot) != 0) {
         dead->outdated++;
         return ssactuate_journal_remove(journal, error);
     }
+
     /* A journal that is not armed belongs to a run that had not changed anything. */
     if (journal->armed) {
         if (lock_knobs(journal, own, error) < 0 ||
@@ -740,6 +810,7 @@ static int carry_out(struct ssactuate_journal *journal, const struct ssactuate_r
             return ss_error_wrap(error, "process %d", (int)journal->pid);
         dead->restored++;
     }
+
     return ssactuate_journal_remove(journal, error);
 }
 
@@ -753,6 +824,7 @@ static bool others_may_hold(const struct ssactuate_journal *journal) {
     int pid;
     if (fstat(journal->file, &status) < 0 || !(status.st_mode & (S_IRWXG | S_IRWXO)))
         return false;
+
     return sscanf(journal->name, "%d-%llu-", &pid, &started) != 2 ||
            !ss_platform_process_lives((pid_t)pid, started);
 }
@@ -764,13 +836,16 @@ static int restore_file(const struct ssactuate_state *state, const char *name,
     struct ssactuate_journal journal = {.state = state};
     if (strlen(name) >= sizeof journal.name) /* a file that is not ours */
         return 0;
+
     memcpy(journal.name, name, strlen(name) + 1);
     SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", state->path, name);
     if (!path)
         return -1;
+
     journal.file = ss_state_file(state->folder, name, O_RDWR | O_APPEND, &trust, path, error);
     if (journal.file < 0)
         return journal.file == SS_STATE_ABSENT ? 0 : -1;
+
     int result = 0;
     bool is_locked = flock(journal.file, LOCK_EX | LOCK_NB) < 0;
     if (is_locked && others_may_hold(&journal))
@@ -782,6 +857,7 @@ static int restore_file(const struct ssactuate_state *state, const char *name,
         dead->living++;
     else if (fstat(journal.file, &status) == 0 && status.st_nlink > 0) /* not removed meanwhile */
         result = carry_out(&journal, restorer, own, dead, error);
+
     ssactuate_journal_close(&journal);
     return result;
 }
@@ -791,18 +867,22 @@ int ssactuate_restore_dead(const struct ssactuate_state *state,
     struct ssactuate_dead *dead, struct ss_error *error) {
     int status = 0;
     *dead = (struct ssactuate_dead){0};
+
     int again = openat(state->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     SS_OWNED(closedir) DIR *folder = again < 0 ? NULL : fdopendir(again);
     if (!folder)
         return ss_paths_fail(state->path, error);
+
     for (struct dirent *entry; (entry = readdir(folder));) {
         size_t length = strlen(entry->d_name), suffix = sizeof SUFFIX - 1;
         struct ss_error failure = {0};
         if (length <= suffix || strcmp(entry->d_name + length - suffix, SUFFIX) != 0 ||
             (own && strcmp(entry->d_name, own->name) == 0))
             continue;
+
         if (restore_file(state, entry->d_name, restorer, own, dead, &failure) < 0)
             status = ss_error_set(error, failure.status, "%s", failure.message);
     }
+
     return status;
 }

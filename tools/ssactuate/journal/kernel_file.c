@@ -14,21 +14,24 @@
 int ssactuate_file_read(int root, const char *path, char value[SSACTUATE_VALUE]) {
     SS_OWNED(close) int file = openat(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     ssize_t length = file < 0 ? -1 : read(file, value, SSACTUATE_VALUE - 1);
+
     if (length < 0) {
         *value = '\0';
         return -errno;
     }
+
     while (length > 0 && strchr(" \t\n", value[length - 1]))
         length--;
     value[length] = '\0';
     return 0;
 }
 
-/* In a tree that is not that of the kernel, other users may have made links and files. */
+/* Follows no links: in a recorded tree, other users may have created them. */
 static int open_in_tree(int root, const char *path) {
     char full[SSACTUATE_PATH + 32];
     struct ss_walk walk;
     snprintf(full, sizeof full, "/proc/self/fd/%d/%s", root, path);
+
     int file = ss_walk_begin(&walk, full);
     if (file == 0)
         file = walk.exists ? ss_walk_open(&walk, O_WRONLY) : -ENOENT;
@@ -49,10 +52,12 @@ int ssactuate_file_write(int root, const char *path, const char *value) {
     SS_OWNED(close) int file = open_to_write(root, path);
     if (file < 0)
         return file;
+
     ssize_t written = write(file, value, strlen(value));
     if (written < 0)
         return -errno;
-    /* Cut a longer value in a recorded tree. In /sys it has no effect, and may be refused. */
+
+    /* Truncate a longer value in a recorded tree. In /sys this has no effect, and may fail. */
     int cut = ftruncate(file, written);
     (void)cut;
     return 0;
@@ -75,10 +80,12 @@ const char *ssactuate_file_advise(const char *path, int number) {
         {"", ELOOP, ": in this tree, it is a link or a file of another user: remove it"},
         {"", EIO, ": the hardware refuses it; the kernel's messages may say why"},
     };
+
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].number == number && strstr(path, rows[i].part))
             return rows[i].advice;
     }
+
     return "";
 }
 

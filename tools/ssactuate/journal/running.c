@@ -19,9 +19,11 @@ static int set_affinity(const struct ssactuate_member *member, const struct ss_c
     if (ss_platform_thread_started(member->id) != member->started ||
         ss_platform_thread_affinity(member->id, &found) < 0 || ss_cpus_are_equal(&found, cpus))
         return 0;
+
     int status = ss_platform_thread_bind(member->id, cpus);
     if (status < 0)
         return status == -ESRCH ? 0 : status;
+
     if (ss_platform_thread_affinity(member->id, &found) < 0)
         return 0;
     return ss_cpus_are_equal(&found, cpus) ? 0 : -EINVAL;
@@ -75,8 +77,10 @@ static const struct ssactuate_member *find_process(
 static struct ss_cpus find_before(const struct look *look, const struct ss_cpus *now) {
     const struct ssactuate_running *running = look->running;
     const struct ssactuate_member *origin = find_process(running, look->process);
+
     if (running->count == 0 || !ssactuate_running_has_given(running, now))
         return *now;
+
     if (!origin)
         origin = find_process(running, look->parent);
     return origin ? origin->before : running->members[0].before;
@@ -87,6 +91,7 @@ static void see_thread(void *context, pid_t thread) {
     struct ssactuate_running *running = look->running;
     struct ssactuate_member birth = {.process = look->process, .id = thread, .seen = true};
     struct ss_cpus now;
+
     birth.started = ss_platform_thread_started(thread);
     for (size_t i = 0; i < look->known; i++) {
         struct ssactuate_member *member = &running->members[i];
@@ -96,8 +101,10 @@ static void see_thread(void *context, pid_t thread) {
             return;
         }
     }
+
     if (birth.started == 0 || ss_platform_thread_affinity(thread, &now) < 0)
         return;
+
     birth.before = find_before(look, &now);
     if (!ssactuate_running_add(running, &birth))
         return; /* the next look finds the thread again */
@@ -108,11 +115,14 @@ static void see_process(void *context, pid_t pid) {
     struct ss_process process;
     struct ss_process_times times;
     pid_t group = look->running->group;
+
     if (getpgid(pid) != group || !ss_platform_process_look(pid, &process) ||
         process.group != group || process.state == 'Z' || process.state == 'X')
         return;
+
     if (ss_platform_process_times(pid, &times))
         look->running->used += times.used + times.waited;
+
     look->process = pid;
     look->parent = process.parent;
     ss_platform_process_threads(pid, see_thread, look);
@@ -122,17 +132,22 @@ bool ssactuate_running_look(struct ssactuate_running *running) {
     struct look look = {.running = running, .known = running->count};
     size_t kept = 0;
     running->used = 0;
+
     for (size_t i = 0; i < running->count; i++)
         running->members[i].seen = false;
+
     if (!running->ended)
         ss_platform_process_each(see_process, &look);
+
     running->ended |= look.known > 0 && look.known_seen == 0;
     if (running->ended)
         running->count = running->used = 0;
+
     for (size_t i = 0; i < running->count; i++) {
         if (running->members[i].seen)
             running->members[kept++] = running->members[i];
     }
+
     running->count = kept;
     return kept > 0;
 }
@@ -156,6 +171,7 @@ static int restore_found(
     *foreign = 0;
     if (!ssactuate_running_look(running))
         return 0;
+
     for (size_t i = 0; i < running->count; i++) {
         const struct ssactuate_member *member = &running->members[i];
         struct ss_cpus now;
@@ -165,6 +181,7 @@ static int restore_found(
             ++*foreign;
             continue;
         }
+
         int status = set_affinity(member, &member->before);
         if (status < 0)
             result =
@@ -178,8 +195,8 @@ int ssactuate_running_restore(
     struct ssactuate_running *running, size_t *foreign, struct ss_error *error) {
     struct ss_error ignored = {0};
     /*
-     * Twice, for threads that were started meanwhile by a thread that was not yet restored, and for
-     * an affinity that differs after writing.
+     * Twice: a thread that was not yet restored may have started others during the first pass, and
+     * an affinity may differ after it was set.
      */
     restore_found(running, foreign, &ignored);
     return restore_found(running, foreign, error);

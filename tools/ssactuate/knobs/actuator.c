@@ -18,8 +18,10 @@ int ssactuate_machine_open(
     struct ssactuate_machine *machine, const char *root, struct ss_error *error) {
     const char *above = root ? root : "";
     *machine = (struct ssactuate_machine){.root = root};
+
     if (sys_tree_open(&machine->tree, root, error) < 0)
         return -1;
+
     machine->proc = ss_words_format(error, "%s/proc", above);
     machine->sys = ss_words_format(error, "%s/sys", above);
     machine->cgroup = ss_words_format(error, "%s/sys/fs/cgroup", above);
@@ -40,11 +42,14 @@ static const struct ssactuate_actuator *find(
     const char *names[COUNT];
     char name[64];
     const struct ss_suggest_names known = {"actuator", SS_SUGGEST_ROWS(names), NULL};
+
     for (size_t i = 0; i < COUNT; i++)
         names[i] = table[i]->name;
     snprintf(name, sizeof name, "%.*s", (int)length, text);
+
     if (strcmp(name, "size") == 0)
         ss_error_fail(error, "size is short for cpus, quota and memory: name one of these instead");
+
     int found = ss_suggest_find(&known, name, error);
     return found < 0 ? NULL : table[found];
 }
@@ -54,19 +59,24 @@ int ssactuate_knob_parse(struct ssactuate_knob *knob, const char *text, struct s
     const char *target = text[length] == '@' ? text + length + 1 : "";
     size_t target_length = strcspn(target, "=");
     const char *equals = *target ? target + target_length : text + length;
+
     *knob = (struct ssactuate_knob){.actuator = find(text, length, error), .text = text};
     if (!knob->actuator)
         return -1;
+
     if (text[length] == '@' && !knob->actuator->has_targets)
         return ss_error_fail(
             error, "'%s': %s has no targets", ss_words_show(text).text, knob->actuator->name);
+
     if ((text[length] == '@' && target_length == 0) || target_length >= sizeof knob->target)
         return ss_error_fail(error, "'%s': put a target of 1 to %zu bytes after the @",
             ss_words_show(text).text, sizeof knob->target - 1);
     snprintf(knob->target, sizeof knob->target, "%.*s", (int)target_length, target);
+
     if (*equals && !equals[1])
         return ss_error_fail(error, "'%s': invalid level: use %s=%s", ss_words_show(text).text,
             knob->actuator->name, knob->actuator->form);
+
     knob->level = *equals ? equals + 1 : "";
     return 0;
 }
@@ -97,14 +107,17 @@ void ssactuate_list_print(const struct ssactuate_machine *machine, FILE *stream)
         const struct ssactuate_knob knob = {
             .machine = machine, .actuator = table[i], .text = table[i]->name, .level = ""};
         struct ss_error reason = {0};
+
         if (ssactuate_knob_probe(&knob, &reason) < 0) {
             fprintf(stream, "%-10s absent: %s\n", table[i]->name, reason.message);
             continue;
         }
+
         char *levels = write_levels(machine, table[i]);
         fprintf(stream, "%-10s %s\n%-10s by %s\n", table[i]->name, levels ? levels : "", "",
             table[i]->by);
         free(levels);
     }
+
     fprintf(stream, "\n%s", guests);
 }

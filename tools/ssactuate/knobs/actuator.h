@@ -69,8 +69,8 @@ struct ssactuate_knob {
 /* A row of the table of actuators. It restores nothing: the journal does that for all of them. */
 struct ssactuate_actuator {
     const char *name;
-    const char *form; /* how a level is written */
-    const char *by;   /* what turns it */
+    const char *form; /* the syntax of a level */
+    const char *by;   /* the mechanism */
 
     /* Fails, with the reason, unless the machine has the knob. If NULL, every machine has it. */
     int (*probe)(const struct ssactuate_knob *knob, struct ss_error *reason);

@@ -31,11 +31,13 @@ static int split_option(const struct ssactuate_knob *knob, const char *name, cha
     const char *comma = strchr(knob->level, ',');
     *value = NULL;
     snprintf(level, 64, "%.*s", (int)strcspn(knob->level, ","), knob->level);
+
     if (!comma)
         return 0;
     if (strncmp(comma + 1, name, strlen(name)) != 0 || comma[1 + strlen(name)] != '=')
         return ss_error_fail(
             error, "%s: unknown part '%s': use %s", knob->text, comma + 1, knob->actuator->form);
+
     *value = comma + strlen(name) + 2;
     return 0;
 }
@@ -56,13 +58,16 @@ static int take_list(const struct ssactuate_machine *machine, const char *text,
     struct topology_order *order, struct ss_error *error) {
     struct topology_usable cpus = topology_usable_read(&machine->tree);
     struct ss_cpus wanted;
+
     if (ss_cpus_parse(text, &wanted, error) < 0)
         return -1;
+
     uint32_t outside = ss_cpus_first_outside(&wanted, &cpus.usable);
     if (outside < SS_CPUS_MAX)
         return ss_error_fail(error,
             "ssactuate may not use CPU %u: taskset -cp $$ shows the allowed CPUs",
             (unsigned)outside);
+
     order->count = 0;
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
         if (ss_cpus_has(&wanted, cpu))
@@ -77,11 +82,14 @@ static int take_scheme(const struct ssactuate_machine *machine, const char *text
     const char *colon = strchr(text, ':');
     SS_OWNED(free) char *name = strndup(text, strcspn(text, ":"));
     uint64_t count = 0;
+
     if (!name)
         return ss_error_memory(error);
+
     int i = ss_suggest_find(&known, name, error);
     if (i < 0 || (colon && ss_units_count(colon + 1, &count, error) < 0))
         return -1;
+
     if (colon && strcmp(name, "free") == 0)
         return ss_error_fail(error, "free takes no number of CPUs");
     if (count > SS_CPUS_MAX || (colon && count == 0))
@@ -89,6 +97,7 @@ static int take_scheme(const struct ssactuate_machine *machine, const char *text
     if (schemes[i].needs_count && !colon)
         return ss_error_fail(
             error, "%s requires a number of CPUs: use %s:2", schemes[i].name, schemes[i].name);
+
     const struct topology_request request = {schemes[i].scheme, (uint32_t)count, side};
     return topology_place(machine->root, &request, order, error);
 }
@@ -101,8 +110,10 @@ int ssactuate_pin_place(const struct ssactuate_machine *machine, const char *lev
     struct topology_usable cpus = topology_usable_read(&machine->tree);
     struct topology_request all = {.scheme = TOPOLOGY_SPREAD};
     struct ss_error ignored = {0};
+
     if (!place)
         return ss_error_memory(error);
+
     plan->pinned = plan->ordered = strcmp(place, "free") != 0;
     if (!plan->pinned) {
         /* Binding needs an order of the CPUs: numerical if the topology is unknown. */
@@ -112,12 +123,14 @@ int ssactuate_pin_place(const struct ssactuate_machine *machine, const char *lev
         }
         return 0;
     }
+
     if (place[0] >= '0' && place[0] <= '9') {
         if (take_list(machine, place, &plan->cpus, error) < 0)
             return -1;
     } else if (take_scheme(machine, place, side, &plan->cpus, error) < 0) {
         return -1;
     }
+
     /* A mask with all usable CPUs excludes none. */
     plan->pinned = plan->cpus.count < ss_cpus_count(&cpus.usable);
     return 0;
@@ -168,8 +181,10 @@ static int set_cpus(
     const struct ssactuate_knob *knob, struct ssactuate_plan *plan, struct ss_error *error) {
     struct topology_usable cpus = topology_usable_read(&knob->machine->tree);
     uint32_t count = ss_cpus_count(&cpus.usable);
+
     if (ss_units_count(knob->level, &plan->cpu_count, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
+
     if (plan->cpu_count == 0 || plan->cpu_count > count)
         return ss_error_fail(
             error, "%s: use a number of CPUs from 1 to %u", knob->text, (unsigned)count);
@@ -205,18 +220,23 @@ static int set_quota(
     char level[64];
     const char *period;
     double percent;
+
     if (split_option(knob, "period", level, &period, error) < 0)
         return -1;
+
     if (period && ss_units_time(period, &plan->period, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
     if (plan->period < PERIOD_MIN || plan->period > PERIOD_MAX)
         return ss_error_fail(error, "%s: the period must be from 1m to 1s", knob->text);
+
     if (strcmp(level, "none") == 0) {
         plan->quota = 0;
         return 0;
     }
+
     if (ss_units_percent(level, &percent, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
+
     plan->quota = percent / 100;
     if (plan->quota * (double)plan->period < (double)QUOTA_TIME_MIN)
         return ss_error_fail(error,
@@ -256,6 +276,7 @@ static int set_memory(
         return 0;
     if (quantity_parse(&quantity_size, knob->level, &plan->memory, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
+
     return plan->memory >= MEMORY_MIN
                ? 0
                : ss_error_fail(error, "%s: use at least 1M, or `none`", knob->text);
@@ -280,16 +301,20 @@ static int set_instances(
     char count[64];
     const char *url;
     uint64_t instances;
+
     if (split_option(knob, "url", count, &url, error) < 0)
         return -1;
+
     if (ss_units_count(count, &instances, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
     if (instances == 0 || instances > SSACTUATE_INSTANCES_MAX)
         return ss_error_fail(error, "%s: use a number of instances from 1 to %d", knob->text,
             SSACTUATE_INSTANCES_MAX);
+
     if (url && !strstr(url, "{port}"))
         return ss_error_fail(
             error, "%s: the URL has no {port}: put it where each copy has its port", knob->text);
+
     plan->instances = (uint32_t)instances;
     snprintf(plan->instance_url, sizeof plan->instance_url, "%s",
         url ? url : "http://127.0.0.1:{port}/");
@@ -309,6 +334,7 @@ char *ssactuate_find_showstopper(void) {
     const char *at = getenv("PATH");
     struct ss_words_part part;
     char *path = ss_platform_program_path(1, "/showstopper");
+
     while (path && access(path, X_OK) < 0) {
         free(path);
         bool more = at && ss_words_next(&at, ':', &part);
@@ -327,12 +353,15 @@ static int set_duty(
     const struct ssactuate_knob *knob, struct ssactuate_plan *plan, struct ss_error *error) {
     char level[64];
     const char *tau;
+
     plan->tau = 20 * SS_MILLISECOND;
     if (split_option(knob, "tau", level, &tau, error) < 0)
         return -1;
+
     if ((tau && ss_units_time(tau, &plan->tau, error) < 0) ||
         ss_units_load(level, 0, &plan->duty, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
+
     if (plan->duty < 1e-8 || plan->tau < SS_MILLISECOND || plan->tau > 3600 * SS_SECOND)
         return ss_error_fail(error,
             "%s: the duty must be above 0 (at least 0.000001%%), and tau from 1m to 1h",

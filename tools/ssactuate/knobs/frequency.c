@@ -25,6 +25,7 @@ static int keep_target(
     struct cpufreq_policies *policies, const struct ssactuate_knob *knob, struct ss_error *error) {
     struct ss_cpus wanted;
     size_t kept = 0;
+
     if (!*knob->target)
         return 0;
     if (ss_cpus_parse(knob->target, &wanted, error) < 0)
@@ -55,26 +56,31 @@ static bool has_writable(
     const struct ssactuate_machine *machine, const struct cpufreq_policy *policy) {
     static const char *const files[] = {"scaling_min_freq", "scaling_max_freq"};
     char path[SSACTUATE_PATH];
+
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "%s/%s", policy->folder, files[i]);
         if (!ssactuate_file_is_writable(machine->tree.folder, path))
             return false;
     }
+
     return true;
 }
 
 static int probe(const struct ssactuate_knob *knob, struct ss_error *reason) {
     struct cpufreq_policies policies;
+
     int status = cpufreq_read(&policies, &knob->machine->tree, reason);
     if (status == 0 && policies.count == 0)
         status = ss_error_fail(reason,
             "the kernel has no cpufreq policy in /" CPUFREQ ": no driver, or a virtual machine");
+
     for (size_t i = 0; status == 0 && i < policies.count; i++) {
         if (!has_writable(knob->machine, &policies.items[i]))
             status =
                 ss_error_fail(reason, "/%s cannot be written: run as root, outside a container",
                     policies.items[i].folder);
     }
+
     cpufreq_free(&policies);
     return status;
 }
@@ -83,12 +89,14 @@ static int probe(const struct ssactuate_knob *knob, struct ss_error *reason) {
 static bool find_switch(const struct ssactuate_machine *machine,
     const struct cpufreq_policy *policy, char path[SSACTUATE_PATH], bool *inverted) {
     *inverted = sys_tree_has(&machine->tree, NO_TURBO);
+
     if (*inverted)
         snprintf(path, SSACTUATE_PATH, NO_TURBO);
     else if (sys_tree_has(&machine->tree, BOOST))
         snprintf(path, SSACTUATE_PATH, BOOST);
     else
         snprintf(path, SSACTUATE_PATH, "%s/boost", policy->folder);
+
     return sys_tree_has(&machine->tree, "%s", path);
 }
 
@@ -97,9 +105,11 @@ static const char *turbo_of(
     const struct ssactuate_machine *machine, const struct cpufreq_policy *policy) {
     char path[SSACTUATE_PATH], value[SSACTUATE_VALUE];
     bool inverted;
+
     if (!find_switch(machine, policy, path, &inverted) ||
         ssactuate_file_read(machine->tree.folder, path, value) < 0)
         return "";
+
     return (strcmp(value, "1") == 0) != inverted ? ",turbo=on" : ",turbo=off";
 }
 
@@ -114,10 +124,12 @@ static void print_levels(const struct ssactuate_machine *machine, FILE *stream) 
     struct cpufreq_policies policies;
     struct ss_error ignored = {0};
     char text[2][32];
+
     if (cpufreq_read(&policies, &machine->tree, &ignored) < 0 || policies.count == 0) {
         cpufreq_free(&policies);
         return;
     }
+
     const struct cpufreq_policy *policy = policies.items;
     char *rest = policy->table;
     for (char *word; (word = strsep(&rest, " "));) {
@@ -126,11 +138,13 @@ static void print_levels(const struct ssactuate_machine *machine, FILE *stream) 
         print_frequency(text[0], sys_tree_parse_number(word));
         fprintf(stream, "%s|", text[0]);
     }
+
     if (!policy->table) {
         print_frequency(text[0], policy->lowest);
         print_frequency(text[1], policy->highest);
         fprintf(stream, "any from %s to %s|", text[0], text[1]);
     }
+
     fprintf(stream, "min|max%s", *turbo_of(machine, policy) ? "[,turbo=on|off]" : "");
     cpufreq_free(&policies);
 }
@@ -141,6 +155,7 @@ static void print_level(
     char text[2][32];
     print_frequency(text[0], policy->minimum);
     print_frequency(text[1], policy->maximum);
+
     if (strcmp(policy->governor, "userspace") == 0 && !isnan(policy->set)) {
         print_frequency(text[0], policy->set);
         snprintf(level, 100, "%s%s", text[0], turbo_of(machine, policy));
@@ -155,24 +170,29 @@ static int get(const struct ssactuate_knob *knob, FILE *stream, struct ss_error 
     struct cpufreq_policies policies;
     char level[2][100];
     bool alike = true;
+
     if (cpufreq_read(&policies, &knob->machine->tree, error) < 0 ||
         keep_target(&policies, knob, error) < 0) {
         cpufreq_free(&policies);
         return -1;
     }
+
     print_level(knob->machine, &policies.items[0], level[0]);
     for (size_t i = 1; i < policies.count; i++) {
         print_level(knob->machine, &policies.items[i], level[1]);
         alike &= strcmp(level[0], level[1]) == 0;
     }
+
     if (alike)
         fprintf(stream, "%s=%s\n", knob->text, level[0]);
+
     for (size_t i = 0; !alike && i < policies.count; i++) {
         char cpus[8 * SS_CPUS_MAX];
         ss_cpus_print(cpus, sizeof cpus, &policies.items[i].cpus);
         print_level(knob->machine, &policies.items[i], level[1]);
         fprintf(stream, "frequency@%s=%s\n", cpus, level[1]);
     }
+
     cpufreq_free(&policies);
     return 0;
 }
@@ -189,6 +209,7 @@ static int parse_level(
     const char *at = knob->level;
     char first[sizeof level->low] = "";
     *level = (struct level){.turbo = -1};
+
     for (bool is_first = true; ss_words_next(&at, ',', &part); is_first = false) {
         if (is_first && part.length < sizeof first)
             snprintf(first, sizeof first, "%.*s", (int)part.length, part.text);
@@ -198,10 +219,12 @@ static int parse_level(
             return ss_error_fail(error, "%s: unknown part '%.*s': use %s", knob->text,
                 (int)part.length, part.text, knob->actuator->form);
     }
+
     const char *dash = strchr(first, '-');
     level->range = dash != NULL;
     snprintf(level->low, sizeof level->low, "%.*s", dash ? (int)(dash - first) : 31, first);
     snprintf(level->high, sizeof level->high, "%s", dash ? dash + 1 : first);
+
     return 0;
 }
 
@@ -211,31 +234,35 @@ struct speed {
 };
 
 /*
- * Parses a frequency. Fails if the policy does not have that frequency. `max` is what the kernel
- * lowers it to, which intel_pstate does without turbo. `switched` means that turbo will come on or
- * go off.
+ * Parses a frequency. Fails if the policy does not have that frequency. Lets the kernel lower
+ * `max`, as intel_pstate does without turbo. `switched` means that the plan turns turbo on or off.
  */
 static int find_speed(const struct cpufreq_policy *policy, bool switched, const char *text,
     struct speed *speed, struct ss_error *error) {
     char number[32], limits[2][32];
     uint64_t hertz;
+
     if (strcmp(text, "min") == 0 && policy->lowest > 0) {
         *speed = (struct speed){(uint64_t)policy->lowest, SSACTUATE_ROUNDED};
         return 0;
     }
+
     if (strcmp(text, "max") == 0 && (switched || policy->highest > 0)) {
         *speed =
             (struct speed){switched ? UNLIMITED : (uint64_t)policy->highest, SSACTUATE_LOWERED};
         return 0;
     }
+
     if (quantity_parse(&quantity_frequency, text, &hertz, error) < 0)
         return -1;
     *speed = (struct speed){(hertz + 500) / 1000, SSACTUATE_ROUNDED};
     print_frequency(limits[0], policy->lowest);
     print_frequency(limits[1], policy->highest);
+
     if ((double)speed->kilohertz < policy->lowest || (double)speed->kilohertz > policy->highest)
         return ss_error_fail(
             error, "'%s' is out of range: these CPUs have %s to %s", text, limits[0], limits[1]);
+
     snprintf(number, sizeof number, "%llu", (unsigned long long)speed->kilohertz);
     if (policy->table && !ss_words_has(policy->table, ' ', number))
         return ss_error_fail(
@@ -263,10 +290,13 @@ static int add_speed(struct ssactuate_plan *plan, const struct cpufreq_policy *p
 static int add_range(struct ssactuate_plan *plan, const struct cpufreq_policy *policy,
     struct speed low, struct speed high, struct ss_error *error) {
     bool maximum_first = (double)low.kilohertz > policy->maximum;
+
     if (maximum_first && add_speed(plan, policy, "scaling_max_freq", high, error) < 0)
         return -1;
+
     if (add_speed(plan, policy, "scaling_min_freq", low, error) < 0)
         return -1;
+
     return maximum_first ? 0 : add_speed(plan, policy, "scaling_max_freq", high, error);
 }
 
@@ -276,11 +306,14 @@ static int add_single(struct ssactuate_plan *plan, const struct cpufreq_policy *
     if ((double)speed.kilohertz > policy->maximum &&
         add_speed(plan, policy, "scaling_max_freq", speed, error) < 0)
         return -1;
+
     if ((double)speed.kilohertz < policy->minimum &&
         add_speed(plan, policy, "scaling_min_freq", speed, error) < 0)
         return -1;
+
     if (add(plan, policy, "scaling_governor", "userspace", SSACTUATE_EXACT, error) < 0)
         return -1;
+
     return add_speed(plan, policy, "scaling_setspeed", speed, error);
 }
 
@@ -289,19 +322,23 @@ static int add_turbo(const struct ssactuate_machine *machine, const struct cpufr
     int turbo, struct ssactuate_plan *plan, struct ss_error *error) {
     struct ssactuate_setting setting = {0};
     bool inverted;
+
     if (!find_switch(machine, policy, setting.path, &inverted))
         return ss_error_fail(
             error, "these CPUs have no turbo switch: leave out turbo=%s", turbo ? "on" : "off");
+
     bool is_own = strstr(setting.path, "policy");
     snprintf(setting.knob, sizeof setting.knob, "frequency-%s",
         is_own ? strrchr(policy->folder, '/') + 1 : "turbo");
     snprintf(setting.value, sizeof setting.value, "%d", (turbo != 0) != inverted);
+
     for (size_t i = 0; i < plan->count; i++) {
         if (strcmp(plan->settings[i].path, setting.path) == 0) {
-            plan->settings[i] = setting; /* before the limits of all policies */
+            plan->settings[i] = setting; /* keeps its place before the limits of all policies */
             return 0;
         }
     }
+
     return ssactuate_plan_add(plan, &setting, error);
 }
 
@@ -310,23 +347,29 @@ static int set_policy(const struct ssactuate_machine *machine, struct cpufreq_po
     struct speed low, high;
     char beginning[SSACTUATE_PATH];
     const char *turbo = turbo_of(machine, policy);
+
     /* The switch may change the highest frequency, but only after the plan is made. */
     bool switched =
         level->turbo >= 0 && strcmp(turbo, level->turbo ? ",turbo=on" : ",turbo=off") != 0;
     if (switched && level->turbo)
         policy->highest = NAN;
+
     /* Earlier knobs may have planned anything but turbo for this policy. */
     snprintf(beginning, sizeof beginning, "%s/scaling_", policy->folder);
     ssactuate_plan_remove(plan, beginning);
+
     if (find_speed(policy, switched, level->low, &low, error) < 0 ||
         find_speed(policy, switched, level->high, &high, error) < 0)
         return -1;
+
     if (low.kilohertz > high.kilohertz)
         return ss_error_fail(
             error, "invalid range '%s-%s': put the lower frequency first", level->low, level->high);
+
     /* Turbo comes first, because it changes which maximum the kernel accepts. */
     if (level->turbo >= 0 && add_turbo(machine, policy, level->turbo, plan, error) < 0)
         return -1;
+
     if (!level->range && policy->has_userspace)
         return add_single(plan, policy, low, error);
     return add_range(plan, policy, low, high, error);
@@ -341,8 +384,10 @@ static int set(
         status = parse_level(knob, &level, error);
     if (status == 0)
         status = keep_target(&policies, knob, error);
+
     for (size_t i = 0; status == 0 && i < policies.count; i++)
         status = set_policy(knob->machine, &policies.items[i], &level, plan, error);
+
     cpufreq_free(&policies);
     return status < 0 ? ss_error_wrap(error, "frequency") : 0;
 }

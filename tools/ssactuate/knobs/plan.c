@@ -16,17 +16,19 @@ void ssactuate_plan_remove(struct ssactuate_plan *plan, const char *beginning) {
 }
 
 /*
- * A journal compares a file with the only value that a run gives it. The new setting comes last,
- * because actuators choose the order of files by the values that these have before the run.
+ * Keeps one setting per file, because the journal compares a file with one value. The new setting
+ * comes last: actuators choose the order of files by the values that these have before the run.
  */
 int ssactuate_plan_add(
     struct ssactuate_plan *plan, const struct ssactuate_setting *setting, struct ss_error *error) {
     size_t kept = 0;
+
     for (size_t i = 0; i < plan->count; i++) {
         if (strcmp(plan->settings[i].path, setting->path) != 0)
             plan->settings[kept++] = plan->settings[i];
     }
     plan->count = kept;
+
     if (!SS_GROW(plan->settings, plan->count + 1, plan->room))
         return ss_error_memory(error);
     plan->settings[plan->count++] = *setting;
@@ -50,12 +52,15 @@ static int note_knob(
     struct given *given, const struct ssactuate_knob *knob, struct ss_error *error) {
     char name[100];
     snprintf(name, sizeof name, "%s@%s", knob->actuator->name, knob->target);
+
     for (size_t i = 0; i < given->count; i++) {
         if (strcmp(given->seen[i], name) == 0)
             return ss_error_fail(error, "%s is given twice", knob->actuator->name);
     }
+
     if (given->count == sizeof given->seen / sizeof *given->seen)
         return ss_error_fail(error, "too many knobs (at most %zu)", given->count);
+
     snprintf(given->seen[given->count++], sizeof *given->seen, "%s", name);
     return 0;
 }
@@ -67,11 +72,13 @@ static int plan_word(struct given *given, const char *word, struct ss_error *err
     if (!*knob.level)
         return ss_error_fail(error, "'%s' has no level: use %s=%s", ss_words_show(word).text,
             knob.actuator->name, knob.actuator->form);
+
     if (note_knob(given, &knob, error) < 0)
         return -1;
     knob.machine = given->machine;
     if (ssactuate_knob_probe(&knob, error) < 0)
         return ss_error_wrap(error, "%s is absent", knob.actuator->name);
+
     return knob.actuator->set(&knob, given->plan, error);
 }
 
@@ -88,21 +95,27 @@ static int plan_size(struct given *given, const char *text, struct ss_error *err
     const char *colon = strchr(text, ':');
     struct ss_words_part part;
     char word[300] = "";
+
     if (!colon || colon == text || (size_t)(colon - text) >= sizeof given->plan->size)
         return ss_error_fail(error,
             "size=%s: use size=NAME:cpus=N,quota=P,memory=M, with at least one of the three",
             ss_words_show(text).text);
+
     snprintf(given->plan->size, sizeof given->plan->size, "%.*s", (int)(colon - text), text);
+
     for (const char *at = colon + 1; ss_words_next(&at, ',', &part);) {
         size_t length = strlen(word);
         bool option = strncmp(part.text, "period=", 7) == 0;
+
         if (length + part.length + 2 > sizeof word)
             return ss_error_fail(error, "size=%s: too long", ss_words_show(text).text);
+
         if (*word && !option && plan_part(given, word, error) < 0)
             return ss_error_wrap(error, "size");
         snprintf(word + (option ? length : 0), sizeof word - (option ? length : 0), "%s%.*s",
             option && *word ? "," : "", (int)part.length, part.text);
     }
+
     return plan_part(given, word, error) < 0 ? ss_error_wrap(error, "size") : 0;
 }
 
@@ -110,12 +123,14 @@ int ssactuate_plan_make(struct ssactuate_plan *plan, const struct ssactuate_mach
     const char *const *words, struct ss_error *error) {
     struct given given = {.plan = plan, .machine = machine};
     *plan = (struct ssactuate_plan){.period = SSACTUATE_PERIOD};
+
     for (const char *const *word = words; *word; word++) {
         int status = strncmp(*word, "size=", 5) == 0 ? plan_size(&given, *word + 5, error)
                                                      : plan_word(&given, *word, error);
         if (status < 0)
             return -1;
     }
+
     if (plan->pinned && plan->cpu_count > plan->cpus.count)
         return ss_error_fail(error, "cpus=%llu exceeds the %u CPUs of pin",
             (unsigned long long)plan->cpu_count, (unsigned)plan->cpus.count);

@@ -37,15 +37,18 @@ static struct sys_tree_names find_zones(const struct ssactuate_knob *knob) {
     struct sys_tree_names names = sys_tree_list(tree, POWERCAP);
     size_t count = names.count;
     names.count = 0;
+
     for (size_t i = 0; i < count; i++) {
         char path[SSACTUATE_PATH];
         char *name = names.list[i];
+
         name_limit(path, name);
         if (is_package(name) && is_named(knob, name) && sys_tree_has(tree, "%s", path))
             names.list[names.count++] = name;
         else
             free(name);
     }
+
     return names;
 }
 
@@ -53,14 +56,17 @@ static int probe(const struct ssactuate_knob *knob, struct ss_error *reason) {
     struct sys_tree_names zones = find_zones(knob);
     char path[SSACTUATE_PATH];
     int status = 0;
+
     if (zones.count == 0)
         status = ss_error_fail(reason, "the kernel has no %s with a power limit in /" POWERCAP,
             *knob->target ? knob->target : "package");
+
     for (size_t i = 0; i < zones.count; i++) {
         name_limit(path, zones.list[i]);
         if (!ssactuate_file_is_writable(knob->machine->tree.folder, path))
             status = ss_error_fail(reason, "/%s cannot be written", path);
     }
+
     sys_tree_names_free(&zones);
     return status;
 }
@@ -68,14 +74,17 @@ static int probe(const struct ssactuate_knob *knob, struct ss_error *reason) {
 static int get(const struct ssactuate_knob *knob, FILE *stream, struct ss_error *error) {
     struct sys_tree_names zones = find_zones(knob);
     (void)error;
+
     for (size_t i = 0; i < zones.count; i++) {
         char path[SSACTUATE_PATH], text[40] = "unknown";
         name_limit(path, zones.list[i]);
+
         double limit = sys_tree_number(&knob->machine->tree, "%s", path);
         if (limit > 0)
             quantity_print(&quantity_power, text, sizeof text, (uint64_t)limit);
         fprintf(stream, "power@%s=%s\n", zones.list[i], text);
     }
+
     sys_tree_names_free(&zones);
     return 0;
 }
@@ -84,6 +93,7 @@ static int set(
     const struct ssactuate_knob *knob, struct ssactuate_plan *plan, struct ss_error *error) {
     uint64_t microwatts;
     int status = 0;
+
     if (quantity_parse(&quantity_power, knob->level, &microwatts, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
 
@@ -112,13 +122,16 @@ const struct ssactuate_actuator ssactuate_power = {
 static int probe_idle(const struct ssactuate_knob *knob, struct ss_error *reason) {
     struct sys_tree_names names = sys_tree_list(&knob->machine->tree, "sys/class/thermal");
     bool found = false;
+
     for (size_t i = 0; i < names.count; i++) {
         char *type =
             sys_tree_line(&knob->machine->tree, "sys/class/thermal/%s/type", names.list[i]);
         found |= type && strcmp(type, "intel_powerclamp") == 0;
         free(type);
     }
+
     sys_tree_names_free(&names);
+
     return ss_error_fail(reason, "%s",
         found ? "intel_powerclamp does not report the share that it was set to, so it could not be "
                 "verified or restored"

@@ -30,14 +30,17 @@ static int read_source(
     struct ssactuate_policy *policy, char **words, size_t count, struct ss_error *error) {
     static const struct ss_suggest_names known = {
         "source of the load", SS_SUGGEST_ROWS(sources), NULL};
+
     int i = ss_suggest_find(&known, count < 2 ? "" : words[1], error);
     if (i < 0)
         return -1;
+
     if (count != (sources[i].has_argument ? 3 : 2) && !(sources[i].may_have_argument && count == 3))
         return ss_error_fail(error, "`load %s` takes %s", sources[i].name,
             sources[i].has_argument        ? "one argument"
             : sources[i].may_have_argument ? "at most one argument"
                                            : "no argument");
+
     free(policy->argument);
     policy->argument = count == 3 ? strdup(words[2]) : NULL;
     policy->source = (enum ssactuate_source)i;
@@ -47,6 +50,7 @@ static int read_source(
 static int read_time(char **words, size_t count, ss_time *value, struct ss_error *error) {
     if (count != 2)
         return ss_error_fail(error, "`%s` takes one time", words[0]);
+
     if (ss_units_time(words[1], value, error) < 0)
         return -1;
     return *value > 0 ? 0 : ss_error_fail(error, "`%s` must be above 0", words[0]);
@@ -58,18 +62,23 @@ static int read_rule(struct ssactuate_policy *policy, char **words, size_t count
     bool between = strcmp(words[0], "between") == 0, below = strcmp(words[0], "below") == 0;
     size_t first = between ? 3 : 2;
     struct ssactuate_rule rule = {.line = line, .from = 0, .to = INFINITY, .words = words};
+
     if (count <= first)
         return ss_error_fail(error, "incomplete rule: use %s PERCENT %sKNOB...", words[0],
             between ? "PERCENT " : "");
+
     double *limit = below ? &rule.to : &rule.from;
     if (ss_units_load(words[1], 0, limit, error) < 0 ||
         (between && ss_units_load(words[2], 0, &rule.to, error) < 0))
         return -1;
+
     if (between && rule.from > rule.to)
         return ss_error_fail(error, "%s is above %s", words[1], words[2]);
+
     rule.open_to = below;
     rule.open_from = !below && !between;
     rule.knobs = (const char *const *)words + first;
+
     if (!SS_GROW(policy->rules, policy->count + 1, policy->room))
         return ss_error_memory(error);
     policy->rules[policy->count++] = rule;
@@ -82,11 +91,14 @@ static int read_words(struct ssactuate_policy *policy, char **words, size_t coun
     enum word { LOAD, EVERY, STAY, BELOW, ABOVE, BETWEEN };
     static const char *const names[] = {"load", "every", "stay", "below", "above", "between"};
     static const struct ss_suggest_names known = {"word", SS_SUGGEST_ROWS(names), NULL};
+
     if (count == 0)
         return 0;
+
     int word = ss_suggest_find(&known, words[0], error);
     if (word < 0)
         return -1;
+
     if (word == LOAD)
         return read_source(policy, words, count, error);
     if (word < BELOW)
@@ -123,8 +135,10 @@ static int check_knob(const struct ssactuate_rule *rule, const struct ssactuate_
     static const char turbo[] = ",turbo=";
     const char *word = find_word(rule, knob);
     bool lacks_turbo = word && strstr(knob, turbo) && !strstr(word, turbo);
+
     if (word && !lacks_turbo)
         return 0;
+
     return ss_error_fail(error,
         "the rule in line %zu does not set %.*s, but the one in line %zu does: all rules must set "
         "the same actuators",
@@ -151,21 +165,25 @@ int ssactuate_policy_read(
     SS_OWNED(free) char *line = NULL;
     size_t room = 0, number = 0;
     *policy = (struct ssactuate_policy){.every = EVERY_DEFAULT, .stay = STAY_DEFAULT};
+
     while (getline(&line, &room, stream) > 0) {
         size_t count;
         char **words = ss_words_split(line, &count, error);
         number++;
+
         int status = words ? read_words(policy, words, count, number, error) : -1;
         if (status != 1)
             free(words);
         if (status < 0)
             return ss_error_wrap(error, "%s:%zu", name, number);
     }
+
     if (ferror(stream))
         return ss_error_fail(error, "%s cannot be read: %s", name, strerror(errno));
     if (policy->count == 0)
         return ss_error_fail(
             error, "%s: the policy has no rule: add one such as `below 40%% pin=per-thread`", name);
+
     return check_overlap(policy, error) < 0 || check_actuators(policy, error) < 0
                ? ss_error_wrap(error, "%s", name)
                : 0;
@@ -186,13 +204,16 @@ static bool covers(const struct ssactuate_rule *rule, double load) {
 
 size_t ssactuate_decide(const struct ssactuate_decision *decision, ss_time now, double load) {
     const struct ssactuate_policy *policy = decision->policy;
+
     if (isnan(load) || covers(&policy->rules[decision->rule], load) ||
         (decision->has_switched && ss_time_since(now, decision->latest) < policy->stay))
         return decision->rule;
+
     for (size_t i = 0; i < policy->count; i++) {
         if (covers(&policy->rules[i], load))
             return i;
     }
+
     return decision->rule;
 }
 
