@@ -43,24 +43,25 @@ static int convert(const struct sstrace_request *request, struct ss_error *error
     return result;
 }
 
+static int carry_out(const struct sstrace_request *request, struct ss_error *error) {
+    if (ss_program_answer("sstrace", NULL, request->help, request->version, sstrace_help_print))
+        return 0;
+    if (request->split)
+        return sstrace_split_run(request, error);
+    if (request->check || request->stat)
+        return examine(request, error);
+    return convert(request, error);
+}
+
 static int run(char **argv, int *status, struct ss_error *error) {
     (void)status;
     struct sstrace_request request;
     struct ss_option_store store = {0};
-    int result = sstrace_request_parse(argv, &request, &store, error);
-    if (result == 0 &&
-        !ss_program_answer("sstrace", NULL, request.help, request.version, sstrace_help_print)) {
-        if (request.split)
-            result = sstrace_split_run(&request, error);
-        else if (request.check || request.stat)
-            result = examine(&request, error);
-        else
-            result = convert(&request, error);
-    }
 
-    if (result == 0)
+    int result = -1;
+    if (sstrace_request_parse(argv, &request, &store, error) == 0 &&
+        carry_out(&request, error) == 0)
         result = ss_streams_flush(error);
-
     ss_option_store_print_warnings(stderr, "sstrace", &store);
 
     if (result < 0)

@@ -48,8 +48,9 @@ static int take_text(
 
 static int fill(struct sstrace_columns *columns, const struct sstrace_spooled_trace *trace,
     struct ss_error *error) {
-    int result = sstrace_spooled_trace_play(trace, &columns->sink, error);
-    return result == 0 ? columns->sink.end(&columns->sink, error) : result;
+    if (sstrace_spooled_trace_play(trace, &columns->sink, error) != 0)
+        return -1;
+    return columns->sink.end(&columns->sink, error);
 }
 
 static int draw(const struct sstrace_spooled_trace *trace, FILE *stream, struct ss_error *error) {

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/owned.h"
 #include "base/suggest.h"
 #include "base/words.h"
 #include "import.h"
@@ -99,8 +100,23 @@ static int check_options(const struct sstrace_request *request, const struct sst
 
 static int import_file(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples) {
-    int result = format->import(format, input, samples);
-    return result == 0 ? sstrace_samples_end_file(samples, input) : result;
+    if (format->import(format, input, samples) != 0)
+        return -1;
+    return sstrace_samples_end_file(samples, input);
+}
+
+static int import_files(const struct sstrace_request *request, const struct sstrace_format *format,
+    struct text_input *input, struct sstrace_samples *samples, struct ss_error *error) {
+    if (import_file(format, input, samples) != 0)
+        return -1;
+
+    for (int i = 1; i < request->file_count; i++) {
+        if (text_input_close(input) != 0 || text_input_open(input, request->files[i], error) != 0 ||
+            import_file(format, input, samples) != 0)
+            return -1;
+    }
+
+    return sstrace_samples_end(samples, input);
 }
 
 /* Imports the files in order; a series continues from file to file. */
@@ -110,17 +126,7 @@ static int import(const struct sstrace_request *request, const struct sstrace_fo
     sstrace_samples_open(&samples, &request->import, sink);
     samples.takes_unit = format->takes & SSTRACE_TAKES_UNIT;
 
-    int result = import_file(format, input, &samples);
-    for (int i = 1; i < request->file_count && result == 0; i++) {
-        result = text_input_close(input);
-        if (result == 0)
-            result = text_input_open(input, request->files[i], error);
-        if (result == 0)
-            result = import_file(format, input, &samples);
-    }
-
-    if (result == 0)
-        result = sstrace_samples_end(&samples, input);
+    int result = import_files(request, format, input, &samples, error);
     sstrace_samples_close(&samples);
     return result;
 }
@@ -176,28 +182,27 @@ static int read_input(const struct sstrace_request *request, struct text_input *
 
 static int read_files(
     const struct sstrace_request *request, struct ss_trace_sink *sink, struct ss_error *error) {
-    struct text_input *input = malloc(sizeof *input);
+    SS_OWNED(free) struct text_input *input = malloc(sizeof *input);
     if (!input)
         return ss_error_memory(error);
-    int result = text_input_open(input, request->file_count ? request->files[0] : NULL, error);
-    if (result == 0) {
-        result = read_input(request, input, sink, error);
-        if (text_input_close(input) != 0)
-            result = -1;
-    }
-    free(input);
-    return result;
+    if (text_input_open(input, request->file_count ? request->files[0] : NULL, error) != 0)
+        return -1;
+
+    int result = read_input(request, input, sink, error);
+    return text_input_close(input) == 0 ? result : -1;
 }
 
 int sstrace_source_run(
     const struct sstrace_request *request, struct ss_trace_sink *sink, struct ss_error *error) {
-    int result;
-    if (!request->generation.name)
-        result = read_files(request, sink, error);
-    else if ((result = check_options(request, NULL, error)) == 0)
-        result = sstrace_generate(&request->generation, request->store, sink, error);
+    if (!request->generation.name) {
+        if (read_files(request, sink, error) != 0)
+            return -1;
+    } else if (check_options(request, NULL, error) != 0 ||
+               sstrace_generate(&request->generation, request->store, sink, error) != 0) {
+        return -1;
+    }
 
-    return result == 0 ? sink->end(sink, error) : -1;
+    return sink->end(sink, error);
 }
 
 int sstrace_run(

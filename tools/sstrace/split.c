@@ -180,14 +180,16 @@ static int write_machine(struct machines *machines, struct machine *machine, int
     sstrace_pipeline_open(
         &pipeline, request->transforms, request->transform_count, &spool.trace.sink);
 
-    int result = sstrace_spooled_trace_play(&machine->trace, pipeline.first, error);
-    if (result == 0)
-        result = pipeline.first->end(pipeline.first, error);
-    if (result == 0)
+    int result = -1;
+    if (sstrace_spooled_trace_play(&machine->trace, pipeline.first, error) == 0 &&
+        pipeline.first->end(pipeline.first, error) == 0)
         result = write_file(request, &spool.trace, folder, file, error);
     sstrace_pipeline_close(&pipeline);
     sstrace_spool_file_close(&spool.file);
-    return result == 0 ? 0 : ss_error_wrap(error, "%s", ss_words_show(machine->name).text);
+
+    if (result != 0)
+        return ss_error_wrap(error, "%s", ss_words_show(machine->name).text);
+    return 0;
 }
 
 /* Fails if a signal that ends the program is pending. The caller has blocked these signals. */

@@ -205,34 +205,48 @@ static int end_sample(struct sstrace_json *json) {
     return sstrace_samples_add(it->samples, json->input, it->load_mark.column, &sample);
 }
 
-static int begin(struct sysstat *it, int place) {
-    if (place == HOST) {
+static void begin(struct sysstat *it, int place) {
+    switch (place) {
+    case HOST:
         *it->cpus.host = '\0';
         it->day = 0;
         it->is_dated = false;
         it->clock = (struct sstrace_clock){0};
-    } else if (place == STATISTICS) {
+        break;
+
+    case STATISTICS:
         it->any_statistics = true;
-    } else if (place == SAMPLE) {
+        break;
+
+    case SAMPLE:
         *it->date = *it->time = '\0';
         it->interval = 0;
         it->has_load = false;
-    } else if (place == LOADS || place == LOADS_OLD) {
+        break;
+
+    case LOADS:
+    case LOADS_OLD:
         it->cpus.any = false;
-    } else if (place == LOAD || place == LOAD_OLD) {
+        break;
+
+    case LOAD:
+    case LOAD_OLD:
         *it->cpu = '\0';
         it->has_idle = it->any = false;
         it->iowait = 0;
+        break;
     }
-    return 0;
 }
 
 static int take(struct sstrace_json *json, const struct sstrace_json_event *event) {
     struct sysstat *it = json->context;
     bool end = event->kind == SSTRACE_JSON_END;
 
-    if (event->opens >= 0)
-        return event->kind == SSTRACE_JSON_NULL ? 0 : begin(it, event->opens);
+    if (event->opens >= 0) {
+        if (event->kind != SSTRACE_JSON_NULL)
+            begin(it, event->opens);
+        return 0;
+    }
 
     if (event->place == LOAD || event->place == LOAD_OLD)
         return end ? end_load(json) : take_load(json, event);

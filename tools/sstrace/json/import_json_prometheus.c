@@ -163,7 +163,7 @@ static int take_value(struct sstrace_json *json, const struct sstrace_json_event
         json, "'%s' is not a time: expected seconds since 1970", ss_words_show(event->text).text);
 }
 
-static int begin(struct prometheus *it, int place) {
+static void begin(struct prometheus *it, int place) {
     if (place == RESULT)
         it->any_result = true;
     if (place == SERIES)
@@ -172,14 +172,16 @@ static int begin(struct prometheus *it, int place) {
         *it->metric = *it->labels = '\0';
     if (place == VALUE)
         it->parts = 0;
-    return 0;
 }
 
 static int take(struct sstrace_json *json, const struct sstrace_json_event *event) {
-    if (event->opens >= 0)
-        return event->kind == SSTRACE_JSON_NULL ? 0 : begin(json->context, event->opens);
-    bool end = event->kind == SSTRACE_JSON_END;
+    if (event->opens >= 0) {
+        if (event->kind != SSTRACE_JSON_NULL)
+            begin(json->context, event->opens);
+        return 0;
+    }
 
+    bool end = event->kind == SSTRACE_JSON_END;
     switch (event->place) {
     case TOP:
         return take_top(json, event);
