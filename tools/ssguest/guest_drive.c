@@ -461,6 +461,18 @@ static int open_driver(struct driver *driver, struct ss_error *error) {
     return driver->stopped ? -1 : 0;
 }
 
+static int drive(struct driver *driver, int *status, struct ss_error *error) {
+    if (open_driver(driver, error) < 0 || boot(driver, error) < 0)
+        return -1;
+
+    keep_clock(driver, "start", O_TRUNC);
+    if (run(driver, status, error) < 0)
+        return -1;
+
+    turn_off(driver);
+    return 0;
+}
+
 int ssguest_drive(const struct ssguest_driven *driven, int *status, struct ss_error *error) {
     struct driver driver = {
         .driven = driven, .deadline = SS_TIME_NEVER, .machine = -1, .caller = -1};
@@ -468,16 +480,7 @@ int ssguest_drive(const struct ssguest_driven *driven, int *status, struct ss_er
     if (driven->vcpus > VCPUS_MAX)
         return ss_error_fail(error, "--vcpus: too many (at most %d)", VCPUS_MAX);
 
-    int result = open_driver(&driver, error);
-    if (result == 0)
-        result = boot(&driver, error);
-    if (result == 0) {
-        keep_clock(&driver, "start", O_TRUNC);
-        result = run(&driver, status, error);
-    }
-    if (result == 0)
-        turn_off(&driver);
-
+    int result = drive(&driver, status, error);
     if (driver.stopped) {
         *status = driver.stopped;
         return 0;
