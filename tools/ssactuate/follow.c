@@ -86,18 +86,14 @@ static int gather(struct follow *follow, struct ss_error *error) {
     for (size_t i = 0; i < follow->policy.count; i++) {
         const struct ssactuate_rule *rule = &follow->policy.rules[i];
         struct ssactuate_plan plan;
-        int status = ssactuate_plan_make(&plan, machine, rule->knobs, error);
-
-        if (status == 0)
-            status = check_plan(follow, &plan, error);
-        if (status == 0)
-            status = gather_files(follow, &plan, error);
+        bool failed = ssactuate_plan_make(&plan, machine, rule->knobs, error) < 0 ||
+                      check_plan(follow, &plan, error) < 0 ||
+                      gather_files(follow, &plan, error) < 0;
 
         follow->limits |= ssactuate_place_limits(machine, &plan);
         follow->moves |= plan.pinned || plan.cpu_count > 0 || plan.each;
-
         ssactuate_plan_free(&plan);
-        if (status < 0)
+        if (failed)
             return ss_error_wrap(error, "%s:%zu", follow->session.options->policy, rule->line);
     }
     return 0;
@@ -433,21 +429,26 @@ static int write_record(const struct follow *follow, struct ss_error *error) {
     return ss_whole_file_end(&file, path, error);
 }
 
+static int carry_out(
+    struct follow *follow, const struct ssactuate_options *options, struct ss_error *error) {
+    struct ssactuate_session *session = &follow->session;
+    if (ssactuate_session_open(session, options, error) < 0)
+        return -1;
+
+    session->wake = wake;
+    session->context = follow;
+    if (prepare(follow, error) < 0 || start(follow, error) < 0)
+        return -1;
+    return ssactuate_session_watch(session, error);
+}
+
 int ssactuate_follow(const struct ssactuate_options *options, int *status, struct ss_error *error) {
     struct follow *follow = calloc(1, sizeof *follow);
     if (!follow)
         return ss_error_memory(error);
 
     struct ssactuate_session *session = &follow->session;
-    int result = ssactuate_session_open(session, options, error);
-    session->wake = wake;
-    session->context = follow;
-    if (result == 0)
-        result = prepare(follow, error);
-    if (result == 0)
-        result = start(follow, error);
-    if (result == 0)
-        result = ssactuate_session_watch(session, error);
+    int result = carry_out(follow, options, error);
     ssactuate_session_end_side(session);
     if (result == 0 && options->record)
         result = write_record(follow, error);

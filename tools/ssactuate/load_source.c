@@ -32,8 +32,9 @@ static int open_reader(struct ssactuate_load *load, const struct ssactuate_polic
 
     load->is_open = true;
     int status = ss_platform_counters_read(&load->reader, &load->last);
-    return status < 0 ? ss_error_fail(error, "load: %s: %s", load->reader.path, strerror(-status))
-                      : 0;
+    if (status < 0)
+        return ss_error_fail(error, "load: %s: %s", load->reader.path, strerror(-status));
+    return 0;
 }
 
 int ssactuate_load_open(struct ssactuate_load *load, const struct ssactuate_policy *policy,

@@ -96,9 +96,9 @@ int ssactuate_session_keep(struct ssactuate_session *session, const struct ssact
             return -1;
     }
 
-    return prepare_copies(session, command, error) < 0
-               ? -1
-               : ssactuate_undoing_keep(&session->undoing, error);
+    if (prepare_copies(session, command, error) < 0)
+        return -1;
+    return ssactuate_undoing_keep(&session->undoing, error);
 }
 
 /*
@@ -324,8 +324,10 @@ static int shorter(int timeout, int other) {
 static void sleep_until(const struct ssactuate_session *session, ss_time due) {
     struct pollfd polls[] = {{.fd = session->signals.pipe[0], .events = POLLIN}};
     ss_time left = ss_time_since(due, ss_platform_now()) / SS_MILLISECOND + 1;
-    int timeout = due == SS_TIME_NEVER ? -1 : left < 60000 ? (int)left : 60000;
+    int timeout = -1;
 
+    if (due != SS_TIME_NEVER)
+        timeout = left < 60000 ? (int)left : 60000;
     if (session->has_copies)
         timeout = shorter(timeout, ssactuate_copies_timeout(&session->copies));
     if (session->plan.each)

@@ -42,11 +42,10 @@ int ssactuate_undoing_keep(struct ssactuate_undoing *undoing, struct ss_error *e
         undoing->has_keeper = true;
         status = ss_keeper_start(&undoing->keeper);
     }
-
-    return status < 0 ? ss_error_fail(error,
-                            "cannot start the process that restores knobs after a kill: %s",
-                            strerror(-status))
-                      : 0;
+    if (status < 0)
+        return ss_error_fail(error, "cannot start the process that restores knobs after a kill: %s",
+            strerror(-status));
+    return 0;
 }
 
 int ssactuate_undoing_set(

@@ -319,9 +319,9 @@ int ssactuate_journal_add_running(
         return -1;
 
     int status = ssactuate_journal_look(journal, number, error);
-    return status > 0    ? (int)number
-           : status == 0 ? ss_error_fail(error, "process group %d does not exist", (int)group)
-                         : -1;
+    if (status == 0)
+        return ss_error_fail(error, "process group %d does not exist", (int)group);
+    return status < 0 ? -1 : (int)number;
 }
 
 int ssactuate_journal_note_cpus(struct ssactuate_journal *journal, size_t number,

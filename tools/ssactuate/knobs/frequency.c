@@ -66,21 +66,26 @@ static bool has_writable(
     return true;
 }
 
-static int probe(const struct ssactuate_knob *knob, struct ss_error *reason) {
-    struct cpufreq_policies policies;
-
-    int status = cpufreq_read(&policies, &knob->machine->tree, reason);
-    if (status == 0 && policies.count == 0)
-        status = ss_error_fail(reason,
+static int check_policies(const struct ssactuate_machine *machine,
+    const struct cpufreq_policies *policies, struct ss_error *reason) {
+    if (policies->count == 0)
+        return ss_error_fail(reason,
             "the kernel has no cpufreq policy in /" CPUFREQ ": no driver, or a virtual machine");
 
-    for (size_t i = 0; status == 0 && i < policies.count; i++) {
-        if (!has_writable(knob->machine, &policies.items[i]))
-            status =
-                ss_error_fail(reason, "/%s cannot be written: run as root, outside a container",
-                    policies.items[i].folder);
+    for (size_t i = 0; i < policies->count; i++) {
+        if (!has_writable(machine, &policies->items[i]))
+            return ss_error_fail(reason, "/%s cannot be written: run as root, outside a container",
+                policies->items[i].folder);
     }
 
+    return 0;
+}
+
+static int probe(const struct ssactuate_knob *knob, struct ss_error *reason) {
+    struct cpufreq_policies policies;
+    int status = cpufreq_read(&policies, &knob->machine->tree, reason);
+    if (status == 0)
+        status = check_policies(knob->machine, &policies, reason);
     cpufreq_free(&policies);
     return status;
 }
@@ -375,19 +380,26 @@ static int set_policy(const struct ssactuate_machine *machine, struct cpufreq_po
     return add_range(plan, policy, low, high, error);
 }
 
+static int set_policies(const struct ssactuate_knob *knob, struct cpufreq_policies *policies,
+    struct ssactuate_plan *plan, struct ss_error *error) {
+    struct level level;
+    if (parse_level(knob, &level, error) < 0 || keep_target(policies, knob, error) < 0)
+        return -1;
+
+    for (size_t i = 0; i < policies->count; i++) {
+        if (set_policy(knob->machine, &policies->items[i], &level, plan, error) < 0)
+            return -1;
+    }
+
+    return 0;
+}
+
 static int set(
     const struct ssactuate_knob *knob, struct ssactuate_plan *plan, struct ss_error *error) {
     struct cpufreq_policies policies;
-    struct level level;
     int status = cpufreq_read(&policies, &knob->machine->tree, error);
     if (status == 0)
-        status = parse_level(knob, &level, error);
-    if (status == 0)
-        status = keep_target(&policies, knob, error);
-
-    for (size_t i = 0; status == 0 && i < policies.count; i++)
-        status = set_policy(knob->machine, &policies.items[i], &level, plan, error);
-
+        status = set_policies(knob, &policies, plan, error);
     cpufreq_free(&policies);
     return status < 0 ? ss_error_wrap(error, "frequency") : 0;
 }

@@ -17,13 +17,14 @@
 
 static const struct {
     const char *name;
-    bool has_argument, may_have_argument;
+    size_t min, max; /* number of words of the line */
+    const char *takes;
 } sources[] = {
-    [SSACTUATE_MACHINE] = {"machine"},
-    [SSACTUATE_GROUP] = {"group", true},
-    [SSACTUATE_TRACE] = {"trace", true},
-    [SSACTUATE_RECORD] = {"record", true},
-    [SSACTUATE_SIDE] = {"side", .may_have_argument = true},
+    [SSACTUATE_MACHINE] = {"machine", 2, 2, "no argument"},
+    [SSACTUATE_GROUP] = {"group", 3, 3, "one argument"},
+    [SSACTUATE_TRACE] = {"trace", 3, 3, "one argument"},
+    [SSACTUATE_RECORD] = {"record", 3, 3, "one argument"},
+    [SSACTUATE_SIDE] = {"side", 2, 3, "at most one argument"},
 };
 
 static int read_source(
@@ -35,11 +36,8 @@ static int read_source(
     if (i < 0)
         return -1;
 
-    if (count != (sources[i].has_argument ? 3 : 2) && !(sources[i].may_have_argument && count == 3))
-        return ss_error_fail(error, "`load %s` takes %s", sources[i].name,
-            sources[i].has_argument        ? "one argument"
-            : sources[i].may_have_argument ? "at most one argument"
-                                           : "no argument");
+    if (count < sources[i].min || count > sources[i].max)
+        return ss_error_fail(error, "`load %s` takes %s", sources[i].name, sources[i].takes);
 
     free(policy->argument);
     policy->argument = count == 3 ? strdup(words[2]) : NULL;
