@@ -190,7 +190,7 @@ split() {
     "$sstrace" --from alibaba-2021 --split "$1" "${2:-$import/alibaba-2021.csv}"
 }
 # --split writes all files or none.
-refuses 2 'nodes cannot be written: it exists already' split nodes
+refuses 2 'cannot write nodes: it already exists' split nodes
 { cat "$import/alibaba-2021.csv" && echo broken; } >broken.csv
 refuses 2 'broken.csv:6:' split whole broken.csv
 { cat "$import/alibaba-2021.csv" && echo "90000,$(printf 'm%.0s' {1..300}),0.5,0.5"; } >broken.csv

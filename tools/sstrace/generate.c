@@ -45,9 +45,9 @@ static const struct generator generators[] = {
              .help = "length of the trace; 0: one period"),
             SS_OPTION("every", TIME, every, .initial = "0",
                 .help = "time between records; 0: a hundredth of the period")}},
-    {"staircase", "level after level, each held for a time: FROM:TO:STEP:HOLD",
+    {"staircase", "a sequence of levels, each held for a time: FROM:TO:STEP:HOLD",
         &showstopper_trace_staircase, "hold", 1, {SS_OPTION_END}},
-    {"random", "evenly spread random loads, those of showstopper -t random",
+    {"random", "uniformly distributed random loads, the same as those of showstopper -t random",
         &showstopper_trace_random, "step", 1,
         {SS_OPTION("length", TIME, length, .initial = "10M", .min = "1m", .sensible = LENGTH,
             .help = "length of the trace")}},
@@ -171,8 +171,7 @@ static int make_bursts(
     const struct config *config, struct ss_trace_sink *sink, struct ss_error *error) {
     ss_time shortest = config->every < config->lasting ? config->every : config->lasting;
     if (config->min > config->max)
-        return ss_error_fail(
-            error, "min=%g is more than max=%g: swap them", config->min, config->max);
+        return ss_error_fail(error, "min=%g is above max=%g: swap them", config->min, config->max);
     if (check_count(config->length, shortest, error) != 0)
         return -1;
 

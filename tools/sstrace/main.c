@@ -31,7 +31,7 @@ static int convert(const struct sstrace_request *request, struct ss_error *error
     bool is_picture_name = dot && (strcmp(dot, ".svg") == 0 || strcmp(dot, ".png") == 0);
     if (sstrace_is_picture(request) && !is_picture_name)
         return ss_error_fail(error,
-            "'%s' is not the name of a picture: it must end with .svg or .png",
+            "'%s' is not the name of a picture: use one that ends with .svg or .png",
             ss_words_show(request->output).text);
 
     struct sstrace_spool spool;

@@ -58,7 +58,7 @@ static int refuse_sysstat(const struct text_input *input, struct ss_error *error
     const char *field = strstr(head, "\t%");
     if (field && field < head + strcspn(head, "\n"))
         return ss_error_fail(error,
-            "%s is what sadf prints by default, a line for each value: use sadf -d", input->name);
+            "%s is the default output of sadf, one value per line: use sadf -d", input->name);
     return 0;
 }
 
@@ -89,7 +89,7 @@ static int check_options(const struct sstrace_request *request, const struct sst
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (words[i].given && !format)
             return ss_error_fail(error,
-                "--%s is for measurements, and this is a trace: remove --%s, or use --from",
+                "--%s is for measurements, but the input is a trace: remove --%s, or use --from",
                 words[i].name, words[i].name);
         if (words[i].given && !(words[i].taken & format->takes))
             return ss_error_fail(error, "--%s has no effect with %s: remove --%s", words[i].name,

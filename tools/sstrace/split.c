@@ -89,7 +89,7 @@ static void print_warnings(const struct machines *machines, const char *name) {
     for (size_t i = 0; i < machines->count; i++)
         empty += machines->items[i]->samples.used == 0;
     if (empty > 0)
-        fprintf(stderr, "sstrace: %s: machines without any load, left out: %zu of %zu\n",
+        fprintf(stderr, "sstrace: %s: ignored machines without a load: %zu of %zu\n",
             ss_words_show(name).text, empty, machines->count);
 }
 
@@ -130,14 +130,14 @@ int sstrace_split_name(
     char file[FILE_NAME], const char *machine, const char *suffix, struct ss_error *error) {
     size_t used = 0, room = FILE_NAME - strlen(suffix) - 1;
     if (!*machine)
-        return ss_error_fail(error, "a machine has no name, which --split gives to its file: "
-                                    "complete the table");
+        return ss_error_fail(
+            error, "--split needs the name of each machine, but one is empty: complete the table");
 
     for (const char *at = machine; *at; at++) {
         unsigned char byte = (unsigned char)*at;
         bool plain = isalnum(byte) || strchr("_-+=@:,", byte) || (byte == '.' && at > machine);
         if (used + (plain ? 1 : 3) > room)
-            return ss_error_fail(error, "the name of machine %s is too long for a file",
+            return ss_error_fail(error, "the name of machine %s is too long for a file name",
                 ss_words_show(machine).text);
         used += (size_t)snprintf(file + used, FILE_NAME - used, plain ? "%c" : "%%%02X", byte);
     }
@@ -147,8 +147,8 @@ int sstrace_split_name(
 }
 
 static int fail(const char *path, struct ss_error *error) {
-    return ss_error_fail(error, "%s cannot be written: %s", ss_words_show(path).text,
-        errno == EEXIST ? "it exists already: choose another folder" : strerror(errno));
+    return ss_error_fail(error, "cannot write %s: %s", ss_words_show(path).text,
+        errno == EEXIST ? "it already exists: choose another folder" : strerror(errno));
 }
 
 /* Needs no temporary file: the folder is not yet visible, and is synced as a whole. */
@@ -228,8 +228,7 @@ static int write_next_to(struct machines *machines, const struct ss_walk *walk, 
     SS_OWNED(close)
     int opened = ss_walk_folder_below(walk->folder, name, O_RDONLY | O_CREAT | O_EXCL, &why);
     if (opened < 0)
-        return ss_error_fail(
-            error, "%s cannot be written: %s", ss_words_show(folder).text, why.message);
+        return ss_error_fail(error, "cannot write %s: %s", ss_words_show(folder).text, why.message);
 
     int result = write_machines(machines, opened, before, error);
     /* For thousands of files, one syncfs() is seconds faster than an fsync() of each. */
@@ -250,8 +249,7 @@ static int write_folder(
     errno = -status;
     int result = 0;
     if (*walk.why)
-        result =
-            ss_error_fail(error, "%s cannot be written: %s", ss_words_show(folder).text, walk.why);
+        result = ss_error_fail(error, "cannot write %s: %s", ss_words_show(folder).text, walk.why);
     else if (status < 0)
         result = fail(folder, error);
     else

@@ -36,7 +36,7 @@ static const struct transformation {
 
 static int check_values(const struct sstrace_transform *transform, struct ss_error *error) {
     if (transform->kind == SSTRACE_SCALE && !(transform->factor > 0))
-        return ss_error_fail(error, "the factor must be more than 0");
+        return ss_error_fail(error, "the factor must be above 0");
     if (transform->kind == SSTRACE_CLIP && transform->to <= transform->from)
         return ss_error_fail(error, "TO is not after FROM: put the earlier time first");
     if (transform->kind == SSTRACE_LOAD_CLAMP && transform->max < transform->min)
@@ -104,11 +104,11 @@ static const struct ss_argument rows[] = {
     {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output),
         .help = "write to FILE, whole or not at all"}},
     {0, "DIR", {"split", SS_OPTION_TEXT, AT(split),
-        .help = "make a folder with a trace of each machine of a table"},
+        .help = "create a folder with a trace of each machine in a table"},
         .excludes = "check stat plot output select constant sine staircase random bursts"},
 
     {0, "F", {"scale", .help = "multiply times: 1/3 plays three times faster"}, .take = add_transform,
-        .heading = "\nChanges, made in the order in which they are given:"},
+        .heading = "\nChanges, in the given order:"},
     {0, "TIME", {"offset", .help = "delay the trace; -TIME: cut off its beginning"},
         .take = add_transform},
     {0, "FROM,TO", {"clip", .help = "keep the part between two times"},
@@ -122,20 +122,20 @@ static const struct ss_argument rows[] = {
 
     {0, "LOAD,...", {"constant", .help = "one load all the time"}, .take = set_generator,
         .excludes = "sine staircase random bursts FILE",
-        .heading = "\nMake a trace instead of reading one (more about each below):"},
+        .heading = "\nGenerate a trace instead of reading one (details below):"},
     {0, "MEAN,...", {"sine", .help = "a sine wave about a mean load"}, .take = set_generator,
         .excludes = "staircase random bursts FILE"},
-    {0, "FROM:TO:STEP:HOLD,...", {"staircase", .help = "level after level, each held for a time"},
+    {0, "FROM:TO:STEP:HOLD,...", {"staircase", .help = "a sequence of levels, each held for a time"},
         .take = set_generator, .excludes = "random bursts FILE"},
     {0, NULL, {"symmetric", AT(generation.symmetric), .help = "from the highest level down to the lowest and back up"},
         .needs = "staircase"},
-    {0, "SEED,...", {"random", .help = "evenly spread random loads"}, .take = set_generator,
+    {0, "SEED,...", {"random", .help = "uniformly distributed random loads"}, .take = set_generator,
         .excludes = "bursts FILE"},
     {0, "SEED,...", {"bursts", .help = "short bursts at random times"}, .take = set_generator,
         .excludes = "FILE"},
 
     {0, "FORMAT", {"from", SS_OPTION_TEXT, AT(import.format),
-        .help = "a format below; not needed if the file identifies it"},
+        .help = "one of the formats below; not needed if the file identifies it"},
         .heading = "\nRead measurements (several files are read one after the other):"},
     {0, "NAME", {"select", SS_OPTION_TEXT, AT(import.select),
         .help = "the machine, CPU or series, if there are several"}, .may_be_empty = true},
@@ -158,7 +158,7 @@ static const struct ss_argument rows[] = {
     {0, "C", {"series-column", SS_OPTION_TEXT, AT(import.series_column),
         .help = "the column with the name of the series"}},
     {0, "C", {"separator", SS_OPTION_TEXT, AT(import.separator),
-        .help = "the character between columns of csv"}},
+        .help = "the separator of columns in csv"}},
     {0, "UNIT", {"time-unit", SS_OPTION_TEXT, AT(import.time_unit),
         .help = "the unit of times in csv: s, ms, us, ns, min or h"}},
 
@@ -180,9 +180,9 @@ static const char usage[] =
     "monitoring program from FILE or standard input, and writes the compiled form to\n"
     "standard output.\n"
     "\n"
-    "A trace has one record per line, TIME LOAD, and comments after #. In times, m is\n"
-    "milliseconds and M is minutes: 20s, 107m, 2M, 1/3s, +5s (after the previous).\n"
-    "Loads are between 0 and 1: 60%, 0.6, 6/10; or the word free.\n"
+    "A trace has one record per line, TIME LOAD, and comments after #. Times are 20s,\n"
+    "107ms, 2min, 1/3s or +5s (after the previous record). Loads are between 0 and 1:\n"
+    "60%, 0.6, 6/10; or the word free.\n"
     "\n";
 
 void sstrace_help_print(void) {

@@ -88,9 +88,8 @@ static int wants(struct collectd *collectd) {
 static int begin(struct collectd *collectd) {
     struct text_input *input = collectd->input;
     if (!strstr(file_name(input->name), "idle"))
-        return text_input_blame(input, 1,
-            "expected a file of idle time, cpu-idle-DATE or percent-idle-DATE: the load is the "
-            "rest");
+        return text_input_blame(
+            input, 1, "expected a file of idle time: cpu-idle-DATE or percent-idle-DATE");
 
     int more = text_input_read_line(input);
     if (more > 0 && strcmp(input->text, HEADER) != 0)
@@ -186,7 +185,7 @@ static int import_collectd(const struct sstrace_format *format, struct text_inpu
 
 const struct sstrace_format sstrace_format_collectd = {
     .name = "collectd",
-    .summary = "the CSV plugin of collectd, cpu-idle or percent-idle of one CPU",
+    .summary = "CSV plugin of collectd: cpu-idle or percent-idle of one CPU",
     .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY | SSTRACE_TAKES_UNIT | SSTRACE_TAKES_CPUS,
     .detect = detect_collectd,
     .import = import_collectd,

@@ -269,7 +269,8 @@ static int import_csv(const struct sstrace_format *format, struct text_input *in
 
 const struct sstrace_format sstrace_format_csv = {
     .name = "csv",
-    .summary = "any table: columns by name or number; percent unless --unit or a name says more",
+    .summary =
+        "any table: columns by name or number; percent unless --unit or a name says otherwise",
     .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY | SSTRACE_TAKES_UNIT | SSTRACE_TAKES_CPUS |
              SSTRACE_TAKES_COLUMNS | SSTRACE_TAKES_SPLIT,
     .import = import_csv,

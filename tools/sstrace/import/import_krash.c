@@ -260,7 +260,7 @@ static int read_profile(struct krash *it) {
     /* If the selected CPU is absent, sstrace_samples_end() lists the CPUs of the profile. */
     if (it->samples->options->select && it->cpus_count > 0)
         return 0;
-    return text_input_blame(it->input, 1, "expected CPU { SECONDS PERCENT ... } before this");
+    return text_input_blame(it->input, 1, "the profile has no CPU { SECONDS PERCENT ... }");
 }
 
 static int import(const struct sstrace_format *format, struct text_input *input,

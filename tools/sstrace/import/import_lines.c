@@ -54,8 +54,7 @@ static int import(const struct sstrace_format *format, struct text_input *input,
 
     if (every == 0 && !planetlab)
         return ss_error_fail(input->error,
-            "%s:1:1: use --every TIME: a file of load levels does not say how long each "
-            "one lasts",
+            "%s:1:1: a file of load levels has no times: use --every TIME",
             ss_words_show(input->name).text);
     if (every == 0)
         every = PLANETLAB_EVERY;
@@ -85,7 +84,7 @@ const struct sstrace_format sstrace_format_planetlab = {
 
 const struct sstrace_format sstrace_format_levels = {
     .name = "levels",
-    .summary = "one load per line, in percent or by --unit; --every TIME is its length",
+    .summary = "one load per line, in percent or --unit; each lasts for --every TIME",
     .takes = SSTRACE_TAKES_EVERY | SSTRACE_TAKES_UNIT | SSTRACE_TAKES_CPUS,
     .import = import,
 };

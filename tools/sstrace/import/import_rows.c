@@ -204,7 +204,7 @@ const struct sstrace_format sstrace_format_azure = {
 
 const struct sstrace_format sstrace_format_google_2011 = {
     .name = "google-2011",
-    .summary = "Google cluster data 2011, task_usage: the tasks of one machine added up",
+    .summary = "Google cluster data 2011, task_usage: the sum of the tasks of one machine",
     .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_SPLIT,
     .import = import_rows,
     .layout = &(const struct sstrace_layout){

@@ -171,8 +171,7 @@ static bool detect(const char *head) {
 
 const struct sstrace_format sstrace_format_vmstat = {
     .name = "vmstat",
-    .summary = "vmstat N, also -t, else with --every; its first line (the mean since boot) is left "
-               "out",
+    .summary = "vmstat -t N, or vmstat N with --every; ignores its first line, the mean since boot",
     .takes = SSTRACE_TAKES_EVERY,
     .detect = detect,
     .import = import,

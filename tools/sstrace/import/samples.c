@@ -22,7 +22,7 @@ const struct sstrace_problem sstrace_problems[SSTRACE_PROBLEMS] = {
     {offsetof(struct sstrace_samples, bad), "ignored samples without a number"},
     {offsetof(struct sstrace_samples, late),
         "ignored samples that go backward in time (sort the file by time to keep them)"},
-    {offsetof(struct sstrace_samples, limited), "sums above 100 %, limited to it"},
+    {offsetof(struct sstrace_samples, limited), "sums above 100 %, limited to 100 %"},
 };
 
 void sstrace_samples_open(struct sstrace_samples *samples,
@@ -72,7 +72,8 @@ static int bridge(struct sstrace_samples *samples, struct text_input *input, int
     unsigned long long line = samples->line;
     if (samples->options->gaps == SSTRACE_GAPS_REFUSE)
         return ss_error_fail(input->error,
-            "%s:%llu:1: no samples for %s before this one: --gaps keep or fill accepts the gap",
+            "%s:%llu:1: no samples for %s before this one: use --gaps keep or fill to accept the "
+            "gap",
             name.text, line, length);
 
     samples->gaps++;
@@ -281,7 +282,7 @@ static int add(struct sstrace_samples *samples, struct text_input *input, size_t
     if (it.load < 0 || it.load > 1 + LOAD_TOLERANCE)
         return text_input_blame(input, column,
             "the load is %.6g %%, but must be between 0 and 100%s", it.load * 100,
-            samples->takes_unit ? ": --unit says what the numbers mean" : "");
+            samples->takes_unit ? ": set the unit of the numbers with --unit" : "");
     if (it.load > 1)
         it.load = 1;
     if (it.load < SS_TRACE_LOAD_MIN)
@@ -309,8 +310,7 @@ static int add_to_series(struct sstrace_samples *samples, struct text_input *inp
     struct sstrace_samples *series = samples->current;
 
     if (!samples->named)
-        return text_input_blame(
-            input, 1, "no column names the machine, so there is nothing to split by");
+        return text_input_blame(input, 1, "cannot split the table: no column names the machine");
     if (!series)
         return ss_error_memory(input->error);
 
@@ -357,7 +357,7 @@ int sstrace_samples_date(struct sstrace_samples *samples, struct text_input *inp
     return ss_error_fail(input->error,
         "%s: this file or the one before has no date in a supported format, so the time between "
         "them is "
-        "unknown: use dates of the form YYYY-MM-DD, or read each file alone",
+        "unknown: use dates of the form YYYY-MM-DD, or import each file alone",
         ss_words_show(input->name).text);
 }
 

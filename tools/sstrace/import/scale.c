@@ -53,8 +53,8 @@ int sstrace_scale_load(struct sstrace_scale *scale, struct text_input *input,
         return text_input_blame(input, field->column, "expected a number");
     if (!decides_comma(scale, &plain))
         return text_input_blame(input, field->column,
-            "ambiguous comma, either a decimal point or a separator of thousands: use a "
-            "point, or no comma");
+            "ambiguous comma, either a decimal point or a thousands separator: use a point, or no "
+            "comma");
 
     *load = *number / full;
     if (scale->idle)

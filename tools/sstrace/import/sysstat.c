@@ -20,7 +20,7 @@ int sstrace_sysstat_wants(struct sstrace_sysstat *sysstat, const char *cpu, size
         strcpy(sysstat->plain_host, host);
     if (is_plain && strcmp(host, sysstat->plain_host) != 0)
         return text_input_blame(sysstat->input, column,
-            "there are several hosts: choose with --select %s/%s or %s",
+            "several hosts have this CPU: use --select %s/%s or %s",
             ss_words_show(sysstat->plain_host).text, cpu, ss_words_show(name).text);
     return sstrace_samples_wants(sysstat->samples, is_plain || is_host ? select : name);
 }

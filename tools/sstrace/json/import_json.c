@@ -283,7 +283,7 @@ static int import(const struct sstrace_format *format, struct text_input *input,
 
     if (!it.any_statistics || (it.any_sample && !it.any_loads))
         return sstrace_json_blame(
-            &json, "expected sysstat.hosts[].statistics[] with a cpu-load in each before this");
+            &json, "the file has no sysstat.hosts[].statistics[] with cpu-load");
     return 0;
 }
 

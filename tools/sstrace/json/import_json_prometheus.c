@@ -217,7 +217,7 @@ static int import(const struct sstrace_format *format, struct text_input *input,
             input, it.failed_mark.column, "Prometheus refused the query and does not say why");
     }
     if (!it.any_result)
-        return sstrace_json_blame(&json, "expected data.result[] of a query_range before this");
+        return sstrace_json_blame(&json, "the file has no data.result[] of a query_range");
 
     if (it.any && it.max <= 1 && it.scale.full > 1)
         fprintf(stderr,

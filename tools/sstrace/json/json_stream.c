@@ -242,8 +242,8 @@ static int finish(struct sstrace_json *json, bool any) {
         return 0;
     }
 
-    return sstrace_json_blame(json,
-        any ? "unexpected end of file: the JSON is incomplete" : "expected JSON, found nothing");
+    return sstrace_json_blame(json, any ? "unexpected end of file: the JSON is incomplete"
+                                        : "expected JSON, but the input is empty");
 }
 
 static int feed(struct sstrace_json *json, const unsigned char *chunk, size_t length) {
@@ -276,8 +276,8 @@ static int read_all(struct sstrace_json *json, unsigned char chunk[CHUNK]) {
     }
 
     if (ferror(input->stream))
-        return ss_error_fail(input->error, "%s cannot be read: %s", ss_words_show(input->name).text,
-            strerror(errno));
+        return ss_error_fail(
+            input->error, "cannot read %s: %s", ss_words_show(input->name).text, strerror(errno));
     return finish(json, any);
 }
 

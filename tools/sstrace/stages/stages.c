@@ -11,7 +11,7 @@ static ss_time scaled(ss_time time, double factor) {
 }
 
 static int fail_too_long(struct ss_error *error) {
-    return ss_error_fail(error, "the trace becomes longer than 213503d (584 years), the maximum");
+    return ss_error_fail(error, "the trace becomes longer than 213503d (584 years)");
 }
 
 /* Handles a record of SCALE, LATER or LOAD_SCALE, which change each record independently. */
@@ -122,8 +122,8 @@ static int check_repeat(const struct sstrace_stage *stage, ss_time period, struc
         return 0;
 
     return ss_error_fail(error,
-        "--repeat: the trace gets longer than 213503d (584 years) or more than %d records: repeat "
-        "it at most %llu times",
+        "--repeat: the result is longer than 213503d (584 years) or has more than %d records: "
+        "repeat the trace at most %llu times",
         SSTRACE_RECORDS_MAX, (unsigned long long)(most ? most : 1));
 }
 
@@ -132,12 +132,11 @@ static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
     const struct sstrace_spooled_trace *trace = &stage->spool.trace;
     ss_time period = ss_time_since(trace->length, trace->first_load);
     if (trace->first_load == SS_TIME_NEVER)
-        return ss_error_fail(error,
-            "--repeat: the trace has only free sections, and one at its beginning is played once, "
-            "so nothing can be repeated");
+        return ss_error_fail(
+            error, "--repeat: the trace has only free sections, so there is nothing to repeat");
     if (period == 0)
         return ss_error_fail(
-            error, "--repeat: the trace ends at its first load, so nothing can be repeated");
+            error, "--repeat: the trace ends at its first load, so there is nothing to repeat");
 
     if (check_repeat(stage, period, error) != 0)
         return -1;

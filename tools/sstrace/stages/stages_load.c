@@ -103,8 +103,7 @@ int sstrace_take_resample(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
     if (record->time / stage->how.step >= SSTRACE_RECORDS_MAX)
-        return ss_error_fail(error,
-            "--resample: the trace gets more than %d steps: choose a longer step",
+        return ss_error_fail(error, "--resample: too many steps (at most %d): use a longer step",
             SSTRACE_RECORDS_MAX);
 
     if (!stage->any)

@@ -11,7 +11,7 @@
 
 #define BLOCK sizeof(struct sstrace_spool_block)
 
-_Static_assert(BLOCK == 1024, "a block fits into pages");
+_Static_assert(BLOCK == 1024, "blocks do not straddle pages");
 
 static const char *folder(void) {
     const char *chosen = getenv("TMPDIR");
@@ -20,7 +20,7 @@ static const char *folder(void) {
 
 static int fail(struct ss_error *error) {
     return ss_error_fail(error,
-        "cannot use a temporary file in %s: %s: set TMPDIR to a folder with room",
+        "cannot use a temporary file in %s: %s: set TMPDIR to a folder with free space",
         ss_words_show(folder()).text, strerror(errno));
 }
 
