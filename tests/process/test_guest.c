@@ -422,8 +422,7 @@ TEST_CASE(invalid_cpus_of_a_guest_are_refused) {
     start_machine();
     run_expect_refusal(DRIVE("--vcpus", "1025"), "--vcpus: too many (at most 1024)");
     run_expect_refusal(DRIVE("--pins", "x"), "--pins: ");
-    run_expect_refusal(
-        DRIVE("--pins", "1023"), "--pins: virtual CPU 0 cannot be pinned to CPU 1023");
+    run_expect_refusal(DRIVE("--pins", "1023"), "--pins: cannot pin virtual CPU 0 to CPU 1023");
 }
 
 TEST_CASE(the_first_signal_is_passed_on_to_the_guest) {
@@ -480,9 +479,9 @@ TEST_CASE(a_run_in_a_guest_ends_with_its_caller) {
 TEST_CASE(a_guest_that_ends_early_is_reported_with_its_last_line) {
     pid_t pid = start_machine();
     kin_end_unreaped(pid);
-    run_expect_refusal(DRIVE(NULL), "the guest cannot be started: no output");
+    run_expect_refusal(DRIVE(NULL), "cannot start the guest: no output");
     run_write_file(run_path(folder, "console"), "Booting\r\n\033[2mKernel panic\n\r\n");
-    run_expect_refusal(DRIVE(NULL), "the guest cannot be started: [2mKernel panic");
+    run_expect_refusal(DRIVE(NULL), "cannot start the guest: [2mKernel panic");
     kin_reap(pid);
     for (int i = 0; i < 2; i++) {
         machine.dies_at = i ? "run\n" : "clock\n";
@@ -500,7 +499,7 @@ TEST_CASE(a_guest_that_cannot_be_watched_is_not_used) {
     start_machine();
     struct run *run = run_wait(DRIVE_IN(&setup, NULL));
     SKIP_UNLESS(run->status != PROCESS_SKIPPED, "seccomp: not available");
-    run_expect_refusal(run, "the guest cannot be watched: pidfd_open: Function not implemented");
+    run_expect_refusal(run, "cannot watch the guest: pidfd_open: Function not implemented");
 }
 
 TEST_CASE(a_share_that_the_guest_lacks_is_reported) {

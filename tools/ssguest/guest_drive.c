@@ -224,7 +224,7 @@ static int find_threads(struct driver *driver, struct ss_error *error) {
         if (has_all_threads(driver))
             return 0;
         if (poll(&machine, 1, 20) > 0 || ss_platform_now() >= deadline)
-            return fail(driver, "the guest cannot be started", error);
+            return fail(driver, "cannot start the guest", error);
     }
 }
 
@@ -247,9 +247,8 @@ static int pin_threads(const struct driver *driver, struct ss_error *error) {
         ss_cpus_add(&one, cpu);
         int status = ss_platform_thread_bind(driver->threads[number], &one);
         if (status < 0)
-            return ss_error_fail(error,
-                "--pins: virtual CPU %" PRIu64 " cannot be pinned to CPU %u: %s", number,
-                (unsigned)cpu, strerror(-status));
+            return ss_error_fail(error, "--pins: cannot pin virtual CPU %" PRIu64 " to CPU %u: %s",
+                number, (unsigned)cpu, strerror(-status));
 
         number++;
     }
@@ -374,8 +373,8 @@ static int boot(struct driver *driver, struct ss_error *error) {
         return -1;
 
     enum outcome outcome = await_word(driver, "ready", BOOT_PATIENCE);
-    if (expect(driver, outcome, "the guest ended while it booted",
-            "the guest did not boot within 5 minutes", error) < 0)
+    if (expect(driver, outcome, "the guest ended during boot",
+            "the guest did not boot within 5 min", error) < 0)
         return -1;
 
     return expect(driver, set_clock(driver), "the guest does not answer",
@@ -452,11 +451,11 @@ static int open_driver(struct driver *driver, struct ss_error *error) {
     driver->stopped = driver->caller == -ESRCH ? 143 : 0;
     if (driver->machine < 0 && driver->machine != -ESRCH)
         return ss_error_fail(error,
-            "the guest cannot be watched: pidfd_open: %s: the kernel must be 5.3 or later, and "
+            "cannot watch the guest: pidfd_open: %s: Linux 5.3 or later is required, and must "
             "permit this call",
             strerror(-driver->machine));
     if (driver->machine < 0)
-        return fail(driver, "the guest cannot be started", error);
+        return fail(driver, "cannot start the guest", error);
 
     return driver->stopped ? -1 : 0;
 }
