@@ -34,7 +34,7 @@ list_says_why_an_actuator_is_absent() { # case
     says out "power      absent: the kernel has no package with a power limit"
     says out "idle       absent: the kernel has no idle injection"
     says out "replace neither cpus nor quota"
-    says out "reserves no CPU and no time."
+    says out "reserves neither CPUs nor CPU time."
     expect 3 ssactuate get frequency --root "$folder/empty"
     says err "ssactuate: frequency is absent: the kernel has no cpufreq policy"
     expect 125 ssactuate run frequency=min --root "$folder/empty" -- touch "$folder/started"
@@ -62,8 +62,8 @@ run pin=per-cor -- touch started|unknown scheme 'per-cor': did you mean 'per-cor
 run quota=50% quota=60% -- touch started|quota
 run size=cpus=1 -- touch started|size
 run --check pin=first:1 frequency=9GHz|frequency: '9GHz' is out of range
-run --check duty=0%|duty=0%: the duty must be above 0
-run --check duty=50%,tau=2h|tau from 1m to 1h
+run --check duty=0%|duty=0%: the duty must be at least 0.000001%
+run --check duty=50%,tau=2h|tau from 1ms to 1h
 run --check pin=free -- touch started|--check starts no command: leave out --
 run --check pin=free --record record|--check cannot be combined with --record
 get --check pin|--check is for `run`
@@ -183,13 +183,13 @@ values_changed_or_refused_by_the_kernel_are_reported() { # case
     done <<'END'
 acpi-cpufreq|fault scaling_governor EINVAL|frequency=1.4GHz|Invalid argument: the kernel does not have this governor
 acpi-cpufreq|fault scaling_governor lose|frequency=1.4GHz|policy0/scaling_governor is ondemand after it was set to userspace
-acpi-cpufreq|fault scaling_setspeed ok EBUSY|frequency=1.4GHz|the kernel refuses 1400000 for /sys/devices/system/cpu/cpufreq/policy1/scaling_setspeed: Device or resource busy: one of its CPUs is going online
+acpi-cpufreq|fault scaling_setspeed ok EBUSY|frequency=1.4GHz|cannot set /sys/devices/system/cpu/cpufreq/policy1/scaling_setspeed to 1400000: Device or resource busy: one of its CPUs is going online
 acpi-cpufreq|fault scaling_setspeed 2100000|frequency=1.4GHz|is 2100000 after it was set to 1400000
 acpi-cpufreq|fault scaling_setspeed ok ok 1900000|frequency=1.4GHz|policy2/scaling_setspeed is 1900000 after it was set to 1400000
-acpi-cpufreq|fault boost EINVAL|frequency=1.4GHz,turbo=off|the kernel refuses 0 for /sys/devices/system/cpu/cpufreq/boost: Invalid argument
+acpi-cpufreq|fault boost EINVAL|frequency=1.4GHz,turbo=off|cannot set /sys/devices/system/cpu/cpufreq/boost to 0: Invalid argument
 acpi-cpufreq|fault scaling_governor ok EROFS|frequency=1.4GHz|Read-only file system: /sys is mounted read-only here
-acpi-cpufreq|touch "$tree/read-only"|frequency=1.4GHz|frequency is absent: /sys/devices/system/cpu/cpufreq/policy0 cannot be written
-intel-pstate|touch "$tree/read-only"|power=60W|power is absent: /sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw cannot be written
+acpi-cpufreq|touch "$tree/read-only"|frequency=1.4GHz|frequency is absent: cannot write /sys/devices/system/cpu/cpufreq/policy0
+intel-pstate|touch "$tree/read-only"|power=60W|power is absent: cannot write /sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw
 intel-pstate|fault scaling_max_freq EIO|frequency=2GHz|Input/output error: the hardware refuses it
 intel-pstate|fault no_turbo EPERM|frequency=2GHz,turbo=off|Operation not permitted: the firmware has switched turbo off
 intel-pstate|fault scaling_min_freq 1200000|frequency=2GHz|policy0/scaling_min_freq is 1200000 after it was set to 2000000
@@ -197,22 +197,22 @@ intel-pstate|touch "$tree/clamps-minimum"|frequency=3GHz|
 intel-pstate|touch "$tree/clamps-minimum"; write_max 1500000|frequency=3GHz|
 intel-pstate|write_max 1500000|frequency=3GHz|
 intel-pstate|fault constraint_0_power_limit_uw EACCES|power=60W|Permission denied: the firmware has locked this limit
-intel-pstate|fault constraint_0_power_limit_uw EINVAL|power=60W|the kernel refuses 60000000 for /sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw: Invalid argument
+intel-pstate|fault constraint_0_power_limit_uw EINVAL|power=60W|cannot set /sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw to 60000000: Invalid argument
 intel-pstate|fault constraint_0_power_limit_uw lose|power=60W|constraint_0_power_limit_uw is 85000000 after it was set to 60000000
 intel-pstate|fault constraint_0_power_limit_uw.read ok EIO|power=60W|cannot read /sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw: Input/output error
 intel-pstate|fault constraint_0_power_limit_uw.read ok ok EIO|power=60W|
 intel-pstate|fault constraint_0_power_limit_uw.read EIO|power=60W|cannot read /sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw: Input/output error
-amd-boost|fault boost ok EINVAL|frequency=1GHz,turbo=off|the kernel refuses 0 for /sys/devices/system/cpu/cpufreq/policy1/boost: Invalid argument
+amd-boost|fault boost ok EINVAL|frequency=1GHz,turbo=off|cannot set /sys/devices/system/cpu/cpufreq/policy1/boost to 0: Invalid argument
 cgroup-v1||quota=150% memory=5001K cpus=1|
 cgroup-v1||quota=300%|Invalid argument: a parent group may allow less
-cgroup-v1|fault cpu.cfs_period_us EINVAL|quota=50%|quota cannot be set: the kernel refuses '100000'
+cgroup-v1|fault cpu.cfs_period_us EINVAL|quota=50%|cannot set quota: the kernel refuses '100000'
 cgroup-v1|fault cpu.cfs_quota_us lose|quota=50%|cpu.cfs_quota_us is '-1' after it was set to '50000'
 cgroup-v1||pin=3|cpuset.cpus: Permission denied: the parent group may lack one of these CPUs
 cgroup-v1|fault cpuset.cpus ok EINVAL|pin=1|cpuset.cpus: Invalid argument: one of these CPUs may be offline
 cgroup-v1|fault cpuset.cpus ok lose|pin=1|cpuset.cpus is '0-2' after it was set to '1'
 cgroup-v1|fault cpuset.cpus EINVAL|pin=0|
 cgroup-v1|fault cpuset.mems lose|pin=1|No space left on device: the cpuset of the group has no CPUs or no memory nodes
-cgroup-v1|fault cgroup.procs EACCES|quota=50%|the kernel refuses to move the command into its control group: Permission denied
+cgroup-v1|fault cgroup.procs EACCES|quota=50%|cannot move the command into its control group: Permission denied
 cgroup-v1|echo 8000000 >"$tree/in-use"|memory=4M|memory.limit_in_bytes: Device or resource busy: the group uses more
 cgroup-v1|fault memory.limit_in_bytes lose|memory=4M|memory.limit_in_bytes is '9223372036854771712' after it was set to '4194304'
 cgroup-v2||quota=150% memory=5001K cpus=1|
@@ -244,7 +244,7 @@ values_are_written_again_if_they_differ() { # case
         fault constraint_0_power_limit_uw ok lose lose
         # shellcheck disable=SC2086 # a list of words
         expect 125 actuate $words
-        says err "constraint_0_power_limit_uw is 60000000 and could not be restored to 85000000"
+        says err "constraint_0_power_limit_uw is 60000000 and cannot be restored to 85000000"
         [[ $words != *none ]] || says err "cannot execute './none': No such file or directory"
         expect 0 actuate restore
         is out "restored the changes of 1 killed run"
@@ -256,7 +256,7 @@ values_changed_by_other_programs_are_not_restored() { # case
     unpack acpi-cpufreq
     expect 0 actuate run frequency=1.4GHz -- sh -c 'echo performance >"$1"' - \
         "$tree/sys/devices/system/cpu/cpufreq/policy2/scaling_governor"
-    says err "policy2/scaling_governor was changed to performance by another program meanwhile"
+    says err "policy2/scaling_governor to performance: not restored"
     is "$tree/sys/devices/system/cpu/cpufreq/policy2/scaling_governor" performance
     is "$tree/sys/devices/system/cpu/cpufreq/policy1/scaling_governor" ondemand
 }
@@ -269,9 +269,9 @@ changes_by_other_programs_are_reported_once() { # case
     begin_run power=60W,stubborn
     echo 70000000 >"$file"
     kill -TERM "$run_pid"
-    await grep -q 'was changed to 70000000 by another program meanwhile' "$folder/run-err"
+    await grep -q 'another program has changed .* to 70000000' "$folder/run-err"
     end_run 0
-    [ "$(grep -c 'by another program' "$folder/run-err")" -eq 1 ] || fail "$(cat "$folder/run-err")"
+    [ "$(grep -c 'another program has changed' "$folder/run-err")" -eq 1 ] || fail "$(cat "$folder/run-err")"
     [ "$(cat "$file")" = 70000000 ] || fail "the value of another program was overwritten"
 }
 
@@ -595,7 +595,8 @@ a_failed_switch_does_not_affect_the_command() { # case
         echo 0.8 >>"$2"
         until grep -q 2100000 "$1"; do sleep 0.02; done' - \
         "$tree/sys/devices/system/cpu/cpufreq/policy3/scaling_setspeed" "$folder/load/samples.csv"
-    says err "warning: the rule in line 5 cannot be applied: the kernel refuses 2100000"
+    says err "warning: cannot apply the rule in line 5: cannot set /"
+    says err "/scaling_setspeed to 2100000: "
     unchanged
 }
 
@@ -609,7 +610,7 @@ failed_switch_restores_the_previous_levels() { # case
     expect 0 actuate follow --policy "$folder/policy" -- sh -c '
         until grep -q 60000000 "$2"; do sleep 0.02; done
         echo 0.8 >>"$1/load/samples.csv"
-        until grep -q "rule in line 5 cannot be applied" "$1/err"; do sleep 0.02; done; cat "$2"' - "$folder" \
+        until grep -q "cannot apply the rule in line 5" "$1/err"; do sleep 0.02; done; cat "$2"' - "$folder" \
         "$tree/sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw"
     is out 60000000
     unchanged
@@ -811,7 +812,7 @@ affinity_changed_by_other_programs_is_not_restored() { # case
     last=$(cpus_of $$ | sed 's/.*[-,]//')
     expect 0 ssactuate follow --root "$folder/state" --policy "$folder/policy" --side "background=@$group" -- \
         sh -c 'for pid in $(pgrep -g "$1"); do taskset -cp "$2" "$pid"; done' - "$group" "$last"
-    says err "the affinity of 2 threads of process group $group was changed by another program meanwhile"
+    says err "another program has changed the affinity of 2 threads of process group $group"
     have_cpus "$last" || fail "the affinity of another program was overwritten"
 }
 

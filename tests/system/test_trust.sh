@@ -799,7 +799,7 @@ trees_of_another_user_have_no_effect_elsewhere() { # case
     chown -h "$mallory" "$theirs/tree/sys/a"
     printf 'boot unknown\nrun 1\nset one sys/a exact old\narmed\nwant 0 secret\ngot 0 secret\n' >"$theirs/tree/$journal"
     chmod 600 "$theirs/tree/$journal"
-    refuses 125 "could not be restored" ssactuate restore --root "$theirs/tree"
+    refuses 125 "cannot be restored" ssactuate restore --root "$theirs/tree"
     unharmed
     rm "$theirs/tree/sys/a"
     echo secret >"$theirs/tree/sys/a"

@@ -47,7 +47,7 @@ void ssactuate_options_print_help(void) {
            "       ssactuate follow [OPTION]... --policy FILE --side NAME=@PGID\n"
            "       ssactuate restore [OPTION]...\n"
            "Turns knobs of the machine while a command or a process group runs, and restores\n"
-           "them afterwards, also if ssactuate is killed.\n\n");
+           "them afterwards, even if ssactuate is killed.\n\n");
 
     ss_arguments_print_help(stdout, rows);
 

@@ -48,7 +48,7 @@ static int make_words(struct run *run, struct ss_error *error) {
         return 0;
     run->showstopper = ssactuate_find_showstopper();
     if (!run->showstopper || stat(run->showstopper, &run->program) < 0)
-        return ss_error_fail(error, "duty: showstopper is not installed any more");
+        return ss_error_fail(error, "duty: showstopper is no longer installed");
 
     run->throttled = throttle_words(run, run->showstopper);
     run->session.parties[0].words = run->throttled;

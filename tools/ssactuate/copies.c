@@ -33,9 +33,8 @@ int ssactuate_copies_open(struct ssactuate_copies *copies, struct ss_error *erro
         has_port |= strstr(*word, "{port}") != NULL;
 
     if (!has_port)
-        return ss_error_fail(error,
-            "instances: each copy gets a port of its own, but the command has no {port}: put it "
-            "where the port belongs");
+        return ss_error_fail(
+            error, "instances: the command has no {port}: put it where each copy has its port");
 
     void *shared = mmap(NULL, SSACTUATE_INSTANCES_MAX * sizeof *copies->kept,
         PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

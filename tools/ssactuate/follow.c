@@ -134,8 +134,7 @@ static int check_memory(const struct follow *follow, struct ss_error *error) {
     if (used <= session->plan.memory)
         return 0;
 
-    return ss_error_fail(error,
-        "memory is below the %llu MiB in use: --force sets the limit anyway",
+    return ss_error_fail(error, "memory is below the %llu MiB in use: use --force to set it anyway",
         (unsigned long long)(used >> 20));
 }
 
@@ -173,7 +172,7 @@ static int set_rule(
 }
 
 static void warn_of_rule(const struct ssactuate_rule *rule, const struct ss_error *error) {
-    fprintf(stderr, "ssactuate: warning: the rule in line %zu cannot be applied: %s\n", rule->line,
+    fprintf(stderr, "ssactuate: warning: cannot apply the rule in line %zu: %s\n", rule->line,
         error->message);
 }
 
@@ -298,7 +297,7 @@ static int prepare(struct follow *follow, struct ss_error *error) {
         return -1;
 
     if (session->plan.instances > 0 && !session->options->command)
-        return ss_error_fail(error, "instances requires a command: put it after --");
+        return ss_error_fail(error, "`instances` requires a command: put it after --");
 
     if (ssactuate_session_find_places(session, follow->limits, error) < 0 ||
         ssactuate_session_keep(session, &follow->all, session->options->command, error) < 0)

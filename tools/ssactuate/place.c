@@ -66,12 +66,12 @@ int ssactuate_place_limit(const struct ssactuate_place *place, const struct ssac
         return 0;
 
     if (*parts[LIMIT_CPUS].folder && limit_group_set_cpus(group, &place->mask, error) < 0)
-        return ss_error_wrap(error, "the cpuset cannot be set");
+        return ss_error_wrap(error, "cannot set the cpuset");
     if (*parts[LIMIT_QUOTA].folder &&
         limit_group_set_quota(group, plan->quota, plan->period, error) < 0)
-        return ss_error_wrap(error, "quota cannot be set");
+        return ss_error_wrap(error, "cannot set quota");
     if (*parts[LIMIT_MEMORY].folder && limit_group_set_memory(group, plan->memory, error) < 0)
-        return ss_error_wrap(error, "memory cannot be set");
+        return ss_error_wrap(error, "cannot set memory");
 
     return 0;
 }

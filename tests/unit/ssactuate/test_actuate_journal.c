@@ -162,7 +162,7 @@ TEST_WITH(some_files_are_restored_during_a_run, open_state, close_state) {
     assert_that(restore_dead().restored, ==, 1);
     assert_file("sys/a", "150");
     assert_file("sys/b", "200");
-    assert_non_null(strstr(reported, "/sys/a was changed to 150 by another program meanwhile"));
+    assert_non_null(strstr(reported, "another program has changed /sys/a to 150"));
 }
 
 /* Appends lines that a killed run could have left at the end of the journal. */
@@ -240,7 +240,7 @@ TEST_WITH(group_that_cannot_be_removed_is_reported, open_state, close_state) {
     assert_int_equal(ssactuate_journal_restore(&journal, &restorer, &error), -1);
     removal = 0;
     assert_string_equal(
-        error.message, "the control group /group cannot be removed: Device or resource busy");
+        error.message, "cannot remove the control group /group: Device or resource busy");
 }
 
 /* The run has restored its values and removed its journal before it was killed. */

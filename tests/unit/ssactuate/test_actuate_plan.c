@@ -225,7 +225,7 @@ TEST(quota_and_memory_have_limits) {
     open_machine("shared");
     add_groups();
     REFUSE("below the kernel's minimum of 1 ms", "quota=5%,period=10m");
-    REFUSE("the period must be from 1m to 1s", "quota=50%,period=2s");
+    REFUSE("the period must be from 1ms to 1s", "quota=50%,period=2s");
     REFUSE("use at least 1M", "memory=1023K");
     PLAN("memory=1M");
     REFUSE("unknown part 'perod=1m'", "quota=50%,perod=1m");

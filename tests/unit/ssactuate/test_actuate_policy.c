@@ -81,7 +81,7 @@ TEST(unreadable_policy_is_refused) {
     FILE *folder = fopen("/", "re");
     assert_non_null(folder);
     assert_fails(ssactuate_policy_read(&policy, folder, "policy", &error), error,
-        "policy cannot be read: Is a directory");
+        "cannot read policy: Is a directory");
     ssactuate_policy_free(&policy);
     fclose(folder);
 }

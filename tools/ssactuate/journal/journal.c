@@ -364,8 +364,8 @@ static int restore_running(struct ssactuate_journal *journal,
             status = -1;
         if (foreign > 0 && !running->reported)
             report(restorer,
-                "the affinity of %zu thread%s of process group %d was changed by another program "
-                "meanwhile: not restored",
+                "another program has changed the affinity of %zu thread%s of process group %d: not "
+                "restored",
                 foreign, foreign == 1 ? "" : "s", (int)running->group);
         running->reported |= foreign > 0;
     }
@@ -438,8 +438,8 @@ int ssactuate_journal_set(struct ssactuate_journal *journal,
 
     int status = ssactuate_file_write(journal->state->root, path, value);
     if (status < 0)
-        return ss_error_fail(error, "the kernel refuses %s for /%s: %s%s", value, path,
-            strerror(-status), ssactuate_file_advise(path, -status));
+        return ss_error_fail(error, "cannot set /%s to %s: %s%s", path, value, strerror(-status),
+            ssactuate_file_advise(path, -status));
 
     status = ssactuate_file_read(journal->state->root, path, entry->got);
     if (status < 0)
@@ -508,7 +508,7 @@ static int check_marked(
             (ssactuate_file_read(journal->state->root, entry->setting.path, found) < 0 ||
                 strcmp(found, entry->before) != 0))
             status = ss_error_fail(error,
-                "/%s is %s and could not be restored to %s: set it by hand, or try `ssactuate "
+                "/%s is %s and cannot be restored to %s: set it by hand, or try `ssactuate "
                 "restore`",
                 entry->setting.path, *found ? found : "unreadable", entry->before);
     }
@@ -532,7 +532,7 @@ static void mark(
             continue;
 
         entry->reported = true;
-        report(restorer, "/%s was changed to %s by another program meanwhile: not restored to %s",
+        report(restorer, "another program has changed /%s to %s: not restored to %s",
             entry->setting.path, found, entry->before);
     }
 }
@@ -544,8 +544,8 @@ static int remove_groups(const struct ssactuate_journal *journal,
         const struct ssactuate_group *group = &journal->groups[i];
         int result = restorer->remove_group(group->folder, group->home);
         if (result < 0)
-            status = ss_error_fail(error, "the control group %s cannot be removed: %s",
-                group->folder, strerror(-result));
+            status = ss_error_fail(
+                error, "cannot remove the control group %s: %s", group->folder, strerror(-result));
     }
     return status;
 }

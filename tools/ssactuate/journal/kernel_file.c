@@ -72,13 +72,13 @@ const char *ssactuate_file_advise(const char *path, int number) {
         {"", EROFS, ": /sys is mounted read-only here, as in most containers"},
         {"/cpufreq/", EBUSY, ": one of its CPUs is going online or offline; try again"},
         {"/scaling_min_freq", EINVAL,
-            ": it is above the highest frequency that the kernel allows now; write a frequency "
+            ": it is above the highest frequency that the kernel allows now; use a frequency "
             "instead of max"},
         {"/scaling_governor", EINVAL, ": the kernel does not have this governor"},
         {"/no_turbo", EPERM, ": the firmware has switched turbo off"},
         {"/powercap/", EACCES, ": the firmware has locked this limit"},
         {"", ELOOP, ": in this tree, it is a link or a file of another user: remove it"},
-        {"", EIO, ": the hardware refuses it; the kernel's messages may say why"},
+        {"", EIO, ": the hardware refuses it; the kernel log may say why"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

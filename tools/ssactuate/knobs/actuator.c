@@ -48,7 +48,7 @@ static const struct ssactuate_actuator *find(
     snprintf(name, sizeof name, "%.*s", (int)length, text);
 
     if (strcmp(name, "size") == 0)
-        ss_error_fail(error, "size is short for cpus, quota and memory: name one of these instead");
+        ss_error_fail(error, "size is short for cpus, quota and memory: use one of these instead");
 
     int found = ss_suggest_find(&known, name, error);
     return found < 0 ? NULL : table[found];
@@ -69,7 +69,7 @@ int ssactuate_knob_parse(struct ssactuate_knob *knob, const char *text, struct s
             error, "'%s': %s has no targets", ss_words_show(text).text, knob->actuator->name);
 
     if ((text[length] == '@' && target_length == 0) || target_length >= sizeof knob->target)
-        return ss_error_fail(error, "'%s': put a target of 1 to %zu bytes after the @",
+        return ss_error_fail(error, "'%s': use a target of 1 to %zu bytes after @",
             ss_words_show(text).text, sizeof knob->target - 1);
     snprintf(knob->target, sizeof knob->target, "%.*s", (int)target_length, target);
 
@@ -99,8 +99,8 @@ static char *write_levels(
 }
 
 static const char guests[] =
-    "Virtual CPUs of a guest that may run on any CPU replace neither cpus nor quota: their number\n"
-    "limits how many threads of the guest run at a time, but reserves no CPU and no time.\n";
+    "Unpinned virtual CPUs of a guest replace neither cpus nor quota: their number limits\n"
+    "how many threads of the guest run at a time, but reserves neither CPUs nor CPU time.\n";
 
 void ssactuate_list_print(const struct ssactuate_machine *machine, FILE *stream) {
     for (size_t i = 0; i < COUNT; i++) {

@@ -157,7 +157,7 @@ const struct ssactuate_actuator ssactuate_pin = {
     .name = "pin",
     .form = "free|first:N|one-node[:N]|one-chip[:N]|spread[:N]|per-chip[:N]|per-core[:N]|"
             "per-thread[:N]|LIST[,each]",
-    .by = "affinity, and a cpuset if a control group can be made",
+    .by = "affinity, and a cpuset if a control group can be created",
     .get = get_pin,
     .set = set_pin,
 };
@@ -227,7 +227,7 @@ static int set_quota(
     if (period && ss_units_time(period, &plan->period, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
     if (plan->period < PERIOD_MIN || plan->period > PERIOD_MAX)
-        return ss_error_fail(error, "%s: the period must be from 1m to 1s", knob->text);
+        return ss_error_fail(error, "%s: the period must be from 1ms to 1s", knob->text);
 
     if (strcmp(level, "none") == 0) {
         plan->quota = 0;
@@ -248,7 +248,7 @@ static int set_quota(
 
 const struct ssactuate_actuator ssactuate_quota = {
     .name = "quota",
-    .form = "150%|none[,period=100m]",
+    .form = "150%|none[,period=100ms]",
     .by = "a control group: cpu.max, or cpu.cfs_quota_us",
     .probe = probe_quota,
     .get = get_quota,
@@ -363,15 +363,14 @@ static int set_duty(
         return ss_error_wrap(error, "%s", knob->text);
 
     if (plan->duty < 1e-8 || plan->tau < SS_MILLISECOND || plan->tau > 3600 * SS_SECOND)
-        return ss_error_fail(error,
-            "%s: the duty must be above 0 (at least 0.000001%%), and tau from 1m to 1h",
-            knob->text);
+        return ss_error_fail(
+            error, "%s: the duty must be at least 0.000001%%, and tau from 1ms to 1h", knob->text);
     return 0;
 }
 
 const struct ssactuate_actuator ssactuate_duty = {
     .name = "duty",
-    .form = "50%[,tau=20m]",
+    .form = "50%[,tau=20ms]",
     .by = "showstopper, which stops and continues the command",
     .probe = probe_duty,
     .usual = "100%",

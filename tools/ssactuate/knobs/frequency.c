@@ -74,7 +74,7 @@ static int check_policies(const struct ssactuate_machine *machine,
 
     for (size_t i = 0; i < policies->count; i++) {
         if (!has_writable(machine, &policies->items[i]))
-            return ss_error_fail(reason, "/%s cannot be written: run as root, outside a container",
+            return ss_error_fail(reason, "cannot write /%s: run as root, outside a container",
                 policies->items[i].folder);
     }
 

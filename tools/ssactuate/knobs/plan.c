@@ -82,7 +82,7 @@ static int plan_word(struct given *given, const char *word, struct ss_error *err
     return knob.actuator->set(&knob, given->plan, error);
 }
 
-/* Plans one part of a size, such as quota=50%,period=10m. */
+/* Plans one part of a size, such as quota=50%,period=10ms. */
 static int plan_part(struct given *given, const char *word, struct ss_error *error) {
     if (strncmp(word, "cpus=", 5) != 0 && strncmp(word, "quota=", 6) != 0 &&
         strncmp(word, "memory=", 7) != 0)

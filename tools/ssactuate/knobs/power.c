@@ -64,7 +64,7 @@ static int probe(const struct ssactuate_knob *knob, struct ss_error *reason) {
     for (size_t i = 0; i < zones.count; i++) {
         name_limit(path, zones.list[i]);
         if (!ssactuate_file_is_writable(knob->machine->tree.folder, path))
-            status = ss_error_fail(reason, "/%s cannot be written", path);
+            status = ss_error_fail(reason, "cannot write /%s", path);
     }
 
     sys_tree_names_free(&zones);
@@ -133,8 +133,8 @@ static int probe_idle(const struct ssactuate_knob *knob, struct ss_error *reason
     sys_tree_names_free(&names);
 
     return ss_error_fail(reason, "%s",
-        found ? "intel_powerclamp does not report the share that it was set to, so it could not be "
-                "verified or restored"
+        found ? "intel_powerclamp does not report the value that was set, so it cannot be verified "
+                "or restored"
               : "the kernel has no idle injection: intel_powerclamp is not loaded");
 }
 

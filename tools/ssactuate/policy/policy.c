@@ -177,7 +177,7 @@ int ssactuate_policy_read(
     }
 
     if (ferror(stream))
-        return ss_error_fail(error, "%s cannot be read: %s", name, strerror(errno));
+        return ss_error_fail(error, "cannot read %s: %s", name, strerror(errno));
     if (policy->count == 0)
         return ss_error_fail(
             error, "%s: the policy has no rule: add one such as `below 40%% pin=per-thread`", name);
