@@ -127,10 +127,10 @@ static size_t read_position(const char *text) {
 
 static bool is_requested(
     const struct text_field *field, const struct sstrace_import_options *options) {
-    const char *const wanted[] = {
+    const char *const requested[] = {
         options->time_column, options->load_column, options->idle_column, options->series_column};
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        if (wanted[i] && !read_position(wanted[i]) && text_field_is(field, wanted[i]))
+    for (size_t i = 0; i < sizeof requested / sizeof *requested; i++) {
+        if (requested[i] && !read_position(requested[i]) && text_field_is(field, requested[i]))
             return true;
     }
     return false;
@@ -204,26 +204,26 @@ static bool next_name(const struct sstrace_heading *heading, struct text_walk *w
     return text_walk_next(walk, field) > 0;
 }
 
-size_t sstrace_heading_number(const struct sstrace_heading *heading, const char *wanted) {
+size_t sstrace_heading_number(const struct sstrace_heading *heading, const char *name) {
     struct text_walk walk = {0};
     struct text_field field;
     for (size_t number = 0; next_name(heading, &walk, &field, &number);) {
-        if (text_field_is(&field, wanted))
+        if (text_field_is(&field, name))
             return number;
     }
     return 0;
 }
 
 int sstrace_heading_find(const struct sstrace_heading *heading, struct text_input *input,
-    const char *wanted, size_t *number) {
-    *number = sstrace_heading_number(heading, wanted);
+    const char *name, size_t *number) {
+    *number = sstrace_heading_number(heading, name);
     if (*number > 0)
         return 0;
-    *number = read_position(wanted);
+    *number = read_position(name);
     if (*number > 0 && *number <= heading->count)
         return 0;
     char question[160];
-    snprintf(question, sizeof question, "there is no column '%s'", ss_words_show(wanted).text);
+    snprintf(question, sizeof question, "there is no column '%s'", ss_words_show(name).text);
     return sstrace_heading_refuse(heading, input, question);
 }
 

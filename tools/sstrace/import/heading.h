@@ -45,7 +45,7 @@ SS_NONNULL() void sstrace_heading_close(struct sstrace_heading *heading);
 
 /* Returns the number of the column with this name, from 1; 0 if the table has none. */
 SS_NONNULL()
-size_t sstrace_heading_number(const struct sstrace_heading *heading, const char *wanted);
+size_t sstrace_heading_number(const struct sstrace_heading *heading, const char *name);
 
 /*
  * Finds a column by its name or its number, from 1. Returns -1 with the input's error set if the
@@ -53,7 +53,7 @@ size_t sstrace_heading_number(const struct sstrace_heading *heading, const char 
  */
 SS_NONNULL()
 int sstrace_heading_find(const struct sstrace_heading *heading, struct text_input *input,
-    const char *wanted, size_t *number);
+    const char *name, size_t *number);
 
 SS_NONNULL()
 struct sstrace_guess sstrace_heading_guess(

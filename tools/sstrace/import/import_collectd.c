@@ -53,9 +53,9 @@ static bool looks_like_counter(const struct text_input *input) {
         if (!end && input->head_length == TEXT_HEAD)
             break;
 
-        const char *behind = end ? end : comma + strlen(comma);
-        behind -= behind[-1] == '\r';
-        struct text_field field = {.text = comma + 1, .length = (size_t)(behind - comma - 1)};
+        const char *stop = end ? end : comma + strlen(comma);
+        stop -= stop[-1] == '\r';
+        struct text_field field = {.text = comma + 1, .length = (size_t)(stop - comma - 1)};
         double value;
         if (!text_field_number(&field, false, &value) || isnan(value))
             continue;
@@ -74,15 +74,16 @@ static bool looks_like_counter(const struct text_input *input) {
  * Returns whether the file's series is selected. The series is named after the folders of host and
  * CPU, or after the file without its date.
  */
-static int wants(struct collectd *collectd) {
+static bool is_selected(struct collectd *collectd) {
     char name[TEXT_NAME];
     const char *path = collectd->input->name, *file = file_name(path);
     size_t length = file > path ? (size_t)(file - path) - 1 : strcspn(file, "0123456789");
     if (length == 0 || length >= sizeof name)
-        return 1;
+        return true;
+
     memcpy(name, path, length);
     name[length] = '\0';
-    return sstrace_samples_wants(collectd->samples, name);
+    return sstrace_samples_select(collectd->samples, name);
 }
 
 static int begin(struct collectd *collectd) {
@@ -174,7 +175,7 @@ static int import_collectd(const struct sstrace_format *format, struct text_inpu
     (void)format;
     struct collectd collectd = {.input = input, .samples = samples};
     int more = begin(&collectd);
-    if (more > 0 && !wants(&collectd))
+    if (more > 0 && !is_selected(&collectd))
         return 0;
     while (more > 0 && (more = sstrace_lines_next_row(&collectd.table)) > 0) {
         if (take_row(&collectd) != 0)

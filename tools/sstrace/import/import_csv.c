@@ -47,9 +47,9 @@ static int find_first_row(struct text_input *input, char **comment) {
 }
 
 static int choose_time(struct csv *csv) {
-    const char *wanted = csv->options->time_column;
-    if (wanted)
-        return sstrace_heading_find(&csv->heading, csv->input, wanted, &csv->time_number);
+    const char *name = csv->options->time_column;
+    if (name)
+        return sstrace_heading_find(&csv->heading, csv->input, name, &csv->time_number);
 
     csv->time_number = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_TIME).number;
     if (!csv->time_number)
@@ -107,9 +107,9 @@ static int choose_load(struct csv *csv) {
 }
 
 static int choose_series(struct csv *csv) {
-    const char *wanted = csv->options->series_column;
-    if (wanted)
-        return sstrace_heading_find(&csv->heading, csv->input, wanted, &csv->series_number);
+    const char *name = csv->options->series_column;
+    if (name)
+        return sstrace_heading_find(&csv->heading, csv->input, name, &csv->series_number);
     csv->series_number = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_SERIES).number;
     if (csv->options->select && !csv->series_number)
         return sstrace_heading_refuse(&csv->heading, csv->input,
@@ -225,7 +225,7 @@ static int take_row(struct csv *csv) {
         char name[TEXT_NAME];
         if (text_field_name(&csv->series, csv->input, name) != 0)
             return -1;
-        if (!sstrace_samples_wants(csv->samples, name))
+        if (!sstrace_samples_select(csv->samples, name))
             return 0;
     }
 

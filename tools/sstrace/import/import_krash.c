@@ -102,7 +102,7 @@ static int read_kill(struct krash *it) {
 }
 
 /* Reads SECONDS PERCENT; `token` has the first. `before` is the time of the previous line. */
-static int read_event(struct krash *it, uint32_t cpu, bool wanted, int64_t *before) {
+static int read_event(struct krash *it, uint32_t cpu, bool selected, int64_t *before) {
     struct event event = {.cpu = cpu};
     double number;
 
@@ -118,7 +118,7 @@ static int read_event(struct krash *it, uint32_t cpu, bool wanted, int64_t *befo
     if (!(event.load >= 0 && event.load <= 1))
         return blame(it, "a load from 0 to 100 %");
 
-    if (!wanted)
+    if (!selected)
         return 0;
     if (it->count == EVENTS_MAX || !SS_GROW(it->events, it->count + 1, it->capacity))
         return text_input_blame(it->input, it->field.column, "too many loads");
@@ -145,14 +145,14 @@ static int read_cpu(struct krash *it) {
 
     uint32_t cpu = it->cpus_count++;
     it->cpus[cpu] = number;
-    bool wanted = !it->samples->options->select || sstrace_samples_wants(it->samples, it->token);
+    bool selected = !it->samples->options->select || sstrace_samples_select(it->samples, it->token);
 
     int result = need_sign(it, '{');
     while (result == 0 && (result = need(it, "SECONDS PERCENT or '}'")) == 0) {
         if (strcmp(it->token, "}") == 0)
             return 0;
         result =
-            strcmp(it->token, "kill") == 0 ? read_kill(it) : read_event(it, cpu, wanted, &before);
+            strcmp(it->token, "kill") == 0 ? read_kill(it) : read_event(it, cpu, selected, &before);
     }
 
     return -1;

@@ -110,14 +110,14 @@ static int fit_into_window(struct sstrace_rows *rows, struct sstrace_sample *sam
 }
 
 /* Returns whether the series is selected; by default, the one that is the sum of the others. */
-static bool wants(struct sstrace_rows *rows, const char *series) {
+static bool is_selected(struct sstrace_rows *rows, const char *series) {
     const char *whole = rows->layout->whole;
     bool is_whole = whole && strcmp(series, whole) == 0;
     if (!rows->any)
         rows->has_whole = is_whole;
     if (rows->has_whole && !is_whole && !rows->samples->options->select)
         return false;
-    return sstrace_samples_wants(rows->samples, series);
+    return sstrace_samples_select(rows->samples, series);
 }
 
 int sstrace_rows_take(struct sstrace_rows *rows) {
@@ -130,9 +130,10 @@ int sstrace_rows_take(struct sstrace_rows *rows) {
         char name[TEXT_NAME];
         if (text_field_name(&rows->series, rows->input, name) != 0)
             return -1;
-        bool wanted = *name && wants(rows, name); /* tasks without a machine belong to no series */
+        /* Tasks without a machine belong to no series. */
+        bool selected = *name && is_selected(rows, name);
         rows->any = true;
-        if (!wanted)
+        if (!selected)
             return 0;
     }
 

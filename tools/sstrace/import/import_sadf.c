@@ -140,10 +140,10 @@ static int take_cpu(struct sadf *sadf, struct text_walk *walk, const struct text
         return text_input_blame(
             sadf->input, cpu->column, "expected the number of a CPU, or -1 for all");
 
-    int wanted = sstrace_sysstat_wants(&sadf->cpus, name, cpu->column);
-    if (wanted < 0 || read_load(sadf, walk, &sample.load, &column) != 0)
+    int selected = sstrace_sysstat_select(&sadf->cpus, name, cpu->column);
+    if (selected < 0 || read_load(sadf, walk, &sample.load, &column) != 0)
         return -1;
-    if (!wanted)
+    if (!selected)
         return 0;
 
     strcpy(sadf->wanted_host, sadf->cpus.host);

@@ -37,7 +37,7 @@ void sstrace_samples_open(struct sstrace_samples *samples,
     };
 }
 
-bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series) {
+bool sstrace_samples_select(struct sstrace_samples *samples, const char *series) {
     const char *select = samples->options->select;
     struct sstrace_split *split = samples->options->split;
 

@@ -140,7 +140,7 @@ void sstrace_samples_open(struct sstrace_samples *samples,
  * before reading more of it. Without --select the first series is used, and sstrace_samples_end()
  * fails if there were others.
  */
-SS_NONNULL() bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series);
+SS_NONNULL() bool sstrace_samples_select(struct sstrace_samples *samples, const char *series);
 
 /*
  * Adds a sample of the selected series, read from the current line of `input`. Loads up to 1.01

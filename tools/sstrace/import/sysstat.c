@@ -3,7 +3,7 @@
 
 #include "base/words.h"
 
-int sstrace_sysstat_wants(struct sstrace_sysstat *sysstat, const char *cpu, size_t column) {
+int sstrace_sysstat_select(struct sstrace_sysstat *sysstat, const char *cpu, size_t column) {
     const char *select = sysstat->samples->options->select, *host = sysstat->host;
     bool all = strcmp(cpu, "all") == 0;
     if (!sysstat->any)
@@ -22,5 +22,5 @@ int sstrace_sysstat_wants(struct sstrace_sysstat *sysstat, const char *cpu, size
         return text_input_blame(sysstat->input, column,
             "several hosts have this CPU: use --select %s/%s or %s",
             ss_words_show(sysstat->plain_host).text, cpu, ss_words_show(name).text);
-    return sstrace_samples_wants(sysstat->samples, is_plain || is_host ? select : name);
+    return sstrace_samples_select(sysstat->samples, is_plain || is_host ? select : name);
 }

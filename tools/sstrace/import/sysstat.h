@@ -24,6 +24,6 @@ struct sstrace_sysstat {
  * are listed first.
  */
 SS_NONNULL()
-int sstrace_sysstat_wants(struct sstrace_sysstat *sysstat, const char *cpu, size_t column);
+int sstrace_sysstat_select(struct sstrace_sysstat *sysstat, const char *cpu, size_t column);
 
 #endif

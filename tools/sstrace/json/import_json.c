@@ -153,9 +153,9 @@ static int end_load(struct sstrace_json *json) {
     if (!*it->cpu)
         return sstrace_json_blame(json, "'cpu' is missing in this object");
 
-    int wanted = sstrace_sysstat_wants(&it->cpus, it->cpu, sstrace_json_spot(json));
-    if (wanted <= 0)
-        return wanted;
+    int selected = sstrace_sysstat_select(&it->cpus, it->cpu, sstrace_json_spot(json));
+    if (selected <= 0)
+        return selected;
 
     if (!it->has_idle)
         return sstrace_json_blame(json, "'idle' is missing in this object");

@@ -32,7 +32,7 @@ struct prometheus {
 
     /* The current series: */
     char metric[NAME], labels[NAME];
-    bool has_metric, wanted;
+    bool has_metric, selected;
 
     /* The current value: */
     uint64_t parts;
@@ -106,7 +106,7 @@ static int end_metric(struct sstrace_json *json) {
     if (it->has_metric)
         return sstrace_json_blame(json, "duplicate 'metric' in this series");
     it->has_metric = true;
-    it->wanted = sstrace_samples_wants(it->samples, name);
+    it->selected = sstrace_samples_select(it->samples, name);
     return 0;
 }
 
@@ -136,7 +136,7 @@ static int end_value(struct sstrace_json *json) {
     if (!it->has_metric)
         return sstrace_json_blame(json, "'metric' is missing before the values of this series");
 
-    if (!it->wanted)
+    if (!it->selected)
         return 0;
     double value = it->sample.load * it->scale.full;
     if (value > it->max)

@@ -58,11 +58,11 @@ int sstrace_json_blame(struct sstrace_json *json, const char *format, ...) {
 }
 
 static int refuse_kind(struct sstrace_json *json, const char *key, enum sstrace_json_kind kind,
-    enum sstrace_json_kind wanted) {
+    enum sstrace_json_kind expected) {
     if (*key)
         return sstrace_json_blame(json, "'%s' must be %s, but it is %s", ss_words_show(key).text,
-            kind_names[wanted], kind_names[kind]);
-    return sstrace_json_blame(json, "expected %s, not %s", kind_names[wanted], kind_names[kind]);
+            kind_names[expected], kind_names[kind]);
+    return sstrace_json_blame(json, "expected %s, not %s", kind_names[expected], kind_names[kind]);
 }
 
 int sstrace_json_expect(struct sstrace_json *json, const struct sstrace_json_event *event,

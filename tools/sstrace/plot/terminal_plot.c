@@ -9,10 +9,10 @@
 #include "base/wide.h"
 #include "screen/window.h"
 
-#define ROWS_MAX     20
-#define ROWS_BESIDES 4  /* rows for axis, times and legend, and for the prompt that follows */
-#define LEGEND_WIDTH 35 /* minimum width for a legend in words */
-#define MARGIN       5  /* width of "100%" and the axis */
+#define ROWS_MAX      20
+#define ROWS_RESERVED 4  /* rows for axis, times and legend, and for the prompt that follows */
+#define LEGEND_WIDTH  35 /* minimum width for a legend in words */
+#define MARGIN        5  /* width of "100%" and the axis */
 
 static void add_to_column(
     struct sstrace_column *column, double share, double from, double to, bool free) {
@@ -131,7 +131,7 @@ void sstrace_plot_fit(size_t *columns, int *rows) {
     width = width < SSTRACE_COLUMNS_MAX ? width : SSTRACE_COLUMNS_MAX;
 
     *columns = width > MARGIN ? (size_t)(width - MARGIN) : 1;
-    *rows = height - ROWS_BESIDES < ROWS_MAX ? height - ROWS_BESIDES : ROWS_MAX;
+    *rows = height - ROWS_RESERVED < ROWS_MAX ? height - ROWS_RESERVED : ROWS_MAX;
 
     /* Put quarters, or at least the half, at the edge of a row. */
     *rows -= *rows >= 8 ? *rows % 4 : *rows % 2;

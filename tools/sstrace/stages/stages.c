@@ -114,17 +114,17 @@ static int take_round(
 /* Checks the size of the result in advance, because it may not fit on the disk. */
 static int check_repeat(const struct sstrace_stage *stage, ss_time period, struct ss_error *error) {
     const struct sstrace_spooled_trace *trace = &stage->spool.trace;
-    uint64_t most = ss_time_since(SS_TIME_NEVER - 1, trace->length) / period + 1;
-    if (most > SSTRACE_RECORDS_MAX / trace->count)
-        most = SSTRACE_RECORDS_MAX / trace->count;
+    uint64_t max = ss_time_since(SS_TIME_NEVER - 1, trace->length) / period + 1;
+    if (max > SSTRACE_RECORDS_MAX / trace->count)
+        max = SSTRACE_RECORDS_MAX / trace->count;
 
-    if (stage->how.count <= 1 || stage->how.count <= most)
+    if (stage->how.count <= 1 || stage->how.count <= max)
         return 0;
 
     return ss_error_fail(error,
         "--repeat: the result is longer than 213503d (584 years) or has more than %d records: "
         "repeat the trace at most %llu times",
-        SSTRACE_RECORDS_MAX, (unsigned long long)(most ? most : 1));
+        SSTRACE_RECORDS_MAX, (unsigned long long)(max ? max : 1));
 }
 
 static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
