@@ -46,9 +46,9 @@ struct server {
     int port, signals; /* descriptors */
     char line[256];    /* the received part of a request */
     size_t length;
-    pid_t command;  /* 0: not started, or exited */
-    pid_t pumps[2]; /* processes that pass on output and errors; 0: exited */
-    int pipes[2];   /* what they read from; -1: closed */
+    pid_t command;       /* 0: not started, or exited */
+    pid_t forwarders[2]; /* processes that pass on output and errors; 0: exited */
+    int pipes[2];        /* what they read from; -1: closed */
     struct flow *flows;
     bool is_off;
 };
@@ -120,7 +120,7 @@ static ssize_t take(struct flow *flow, int from, char *block, size_t size) {
     return length;
 }
 
-_Noreturn static void pump(const struct server *server, int from, int index) {
+_Noreturn static void forward(const struct server *server, int from, int index) {
     char path[256], block[65536];
     ssize_t length;
     struct flow *flow = &server->flows[index];
@@ -183,16 +183,16 @@ static void run_command(struct server *server) {
 
         close_pipe(server, i);
 
-        server->pumps[i] = fork();
-        if (server->pumps[i] == 0) {
+        server->forwarders[i] = fork();
+        if (server->forwarders[i] == 0) {
             close(ends[1]);
             ss_owned_close(&outputs[0]);
             ss_owned_close(&server->pipes[0]); /* its writers must notice if the other exits */
-            pump(server, ends[0], i);
+            forward(server, ends[0], i);
         }
 
         server->pipes[i] = ends[0];
-        if (server->pumps[i] < 0)
+        if (server->forwarders[i] < 0)
             close_pipe(server, i);
         outputs[i] = ends[1];
     }
@@ -214,9 +214,9 @@ static void reap(struct server *server) {
 
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         for (int i = 0; i < 2; i++) {
-            if (pid != server->pumps[i])
+            if (pid != server->forwarders[i])
                 continue;
-            server->pumps[i] = 0;
+            server->forwarders[i] = 0;
             close_pipe(server, i); /* otherwise its writers would block */
         }
 
@@ -228,8 +228,8 @@ static void reap(struct server *server) {
 }
 
 /*
- * Returns the bytes of output that the command has written so far, without those that a pump is
- * just taking.
+ * Returns the bytes of output that the command has written so far, without those that a forwarder
+ * is just taking.
  */
 static uint64_t count_arrived(const struct server *server, int index) {
     int unread = 0;
@@ -242,13 +242,13 @@ static uint64_t count_arrived(const struct server *server, int index) {
 static void drain(struct server *server) {
     uint64_t arrived[2] = {0}, passed = 0;
 
-    for (int turn = 0, stuck = 0; server->pumps[0] > 0 || server->pumps[1] > 0; turn++) {
+    for (int turn = 0, stuck = 0; server->forwarders[0] > 0 || server->forwarders[1] > 0; turn++) {
         uint64_t before = passed;
         bool is_left = false;
 
         passed = 0;
         for (int i = 0; i < 2; i++) {
-            if (server->pumps[i] <= 0)
+            if (server->forwarders[i] <= 0)
                 continue;
 
             uint64_t now = count_arrived(server, i);
