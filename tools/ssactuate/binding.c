@@ -11,7 +11,7 @@ void ssactuate_binding_begin(struct ssactuate_binding *binding) {
         binding->threads[i].seen = false;
 }
 
-void ssactuate_binding_see(struct ssactuate_binding *binding, pid_t id, uint64_t started) {
+void ssactuate_binding_visit(struct ssactuate_binding *binding, pid_t id, uint64_t started) {
     for (size_t i = 0; i < binding->count; i++) {
         struct ssactuate_thread *thread = &binding->threads[i];
         if (thread->id == id && thread->started == started) {
@@ -20,7 +20,7 @@ void ssactuate_binding_see(struct ssactuate_binding *binding, pid_t id, uint64_t
         }
     }
 
-    /* If memory is exhausted, the next look finds the thread again. */
+    /* If memory is exhausted, the next scan finds the thread again. */
     if (SS_GROW(binding->births, binding->birth_count + 1, binding->birth_room))
         binding->births[binding->birth_count++] =
             (struct ssactuate_thread){.id = id, .started = started, .seen = true};

@@ -11,7 +11,7 @@ struct ssactuate_thread {
     pid_t id;
     uint64_t started;
     uint32_t cpu; /* the CPU it is bound to */
-    bool seen;    /* the latest look has found it */
+    bool seen;    /* found by the latest scan */
 };
 
 /* Threads that are bound to one CPU each, in the order of their births. */
@@ -19,15 +19,15 @@ struct ssactuate_binding {
     const struct topology_order *cpus;
     struct ssactuate_thread *threads;
     size_t count, room;
-    struct ssactuate_thread *births; /* threads that this look has found for the first time */
+    struct ssactuate_thread *births; /* threads found for the first time by this scan */
     size_t birth_count, birth_room;
     bool crowded; /* there have been more threads than CPUs */
 };
 
-/* A look at all threads: begin, see each thread, end. */
+/* A scan of all threads: begin, visit each thread, end. */
 SS_NONNULL() void ssactuate_binding_begin(struct ssactuate_binding *binding);
 SS_NONNULL()
-void ssactuate_binding_see(struct ssactuate_binding *binding, pid_t id, uint64_t started);
+void ssactuate_binding_visit(struct ssactuate_binding *binding, pid_t id, uint64_t started);
 
 /*
  * Forgets threads that have ended, and binds new ones in the order of their births, each to the

@@ -129,10 +129,10 @@ static void visit_process(void *context, pid_t pid) {
     ss_platform_process_children(pid, visit_process, context);
 }
 
-static void see_thread(void *context, pid_t thread) {
+static void visit_thread(void *context, pid_t thread) {
     uint64_t started = ss_platform_thread_started(thread);
     if (started > 0)
-        ssactuate_binding_see(context, thread, started);
+        ssactuate_binding_visit(context, thread, started);
 }
 
 void ssactuate_child_bind_thread(void *context, pid_t thread, uint32_t cpu) {
@@ -158,7 +158,7 @@ void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask
 
 void ssactuate_child_bind(
     struct ssactuate_binding *binding, const pid_t spared[2], const struct stat *program) {
-    struct visit visit = {spared, program, see_thread, binding};
+    struct visit visit = {spared, program, visit_thread, binding};
     ssactuate_binding_begin(binding);
     ss_platform_process_children(getpid(), visit_process, &visit);
     ssactuate_binding_end(binding, ssactuate_child_bind_thread, NULL);

@@ -256,23 +256,23 @@ static void look_for_generator(struct ssactuate_copies *copies) {
         identity[1] = found.st_ino;
         identity[2] = (uint64_t)found.st_ctim.tv_sec * SS_SECOND + (uint64_t)found.st_ctim.tv_nsec;
     }
-    if (memcmp(identity, copies->told, sizeof identity) == 0)
+    if (memcmp(identity, copies->generator_id, sizeof identity) == 0)
         return;
-    memcpy(copies->told, identity, sizeof identity);
-    copies->is_told = false;
+    memcpy(copies->generator_id, identity, sizeof identity);
+    copies->are_urls_sent = false;
 }
 
-static void tell_generator(struct ssactuate_copies *copies) {
+static void send_urls(struct ssactuate_copies *copies) {
     char answer[500];
     if (!copies->control || !copies->urls)
         return;
 
     look_for_generator(copies);
-    if (copies->is_told)
+    if (copies->are_urls_sent)
         return;
 
-    int status = ssactuate_generator_tell(copies->control, copies->urls, answer, sizeof answer);
-    copies->is_told = status == 0;
+    int status = ssactuate_generator_set_urls(copies->control, copies->urls, answer, sizeof answer);
+    copies->are_urls_sent = status == 0;
     copies->has_generator = status != -ENOENT;
 
     if (status == 0 || status == -ENOENT || status == -EINTR) {
@@ -296,7 +296,7 @@ static void end_unused(struct ssactuate_copies *copies) {
     for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
         struct ssactuate_copy *copy = &copies->copies[i];
         bool has_left =
-            copies->is_told && !(copies->urls && ss_words_has(copies->urls, ' ', copy->url));
+            copies->are_urls_sent && !(copies->urls && ss_words_has(copies->urls, ' ', copy->url));
         if (copy->state != SSACTUATE_LEAVING || (knows && !has_left))
             continue;
 
@@ -330,7 +330,7 @@ static int announce(struct ssactuate_copies *copies, struct ss_error *error) {
 
     free(copies->urls);
     copies->urls = urls;
-    copies->is_told = copies->has_failed = false;
+    copies->are_urls_sent = copies->has_failed = false;
 
     printf("urls %s\n", urls);
     fflush(stdout);
@@ -341,7 +341,7 @@ static int announce(struct ssactuate_copies *copies, struct ss_error *error) {
 static int adjust(struct ssactuate_copies *copies, struct ss_error *error) {
     size_t count = count_in(copies, SSACTUATE_STARTING) + count_in(copies, SSACTUATE_SERVING);
 
-    for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX && count < copies->wanted; i++) {
+    for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX && count < copies->requested; i++) {
         if (copies->copies[i].state != SSACTUATE_ABSENT)
             continue;
         if (start(copies, i, error) < 0)
@@ -349,7 +349,7 @@ static int adjust(struct ssactuate_copies *copies, struct ss_error *error) {
         count++;
     }
 
-    for (size_t i = SSACTUATE_INSTANCES_MAX; i-- > 0 && count > copies->wanted;) {
+    for (size_t i = SSACTUATE_INSTANCES_MAX; i-- > 0 && count > copies->requested;) {
         if (copies->copies[i].state != SSACTUATE_STARTING &&
             copies->copies[i].state != SSACTUATE_SERVING)
             continue;
@@ -391,7 +391,7 @@ int ssactuate_copies_advance(struct ssactuate_copies *copies, struct ss_error *e
     if (!copies->ending) {
         if (adjust(copies, error) < 0 || await_start(copies, error) < 0)
             return -1;
-        tell_generator(copies);
+        send_urls(copies);
     }
     await_end(copies);
     return 0;

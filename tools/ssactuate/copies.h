@@ -41,7 +41,7 @@ struct ssactuate_copies {
     const pid_t *spared; /* pid of the keeper, a child that is not a copy */
     const pid_t *side;   /* pid of the side command, likewise; NULL: absent */
 
-    size_t wanted; /* ssactuate_copies_advance() starts and ends copies */
+    size_t requested; /* number of copies; ssactuate_copies_advance() adjusts to it */
     struct ssactuate_copy copies[SSACTUATE_INSTANCES_MAX];
     struct ssactuate_kept_copy *kept; /* by number */
     bool fresh;                       /* a copy was started; the caller resets this */
@@ -51,9 +51,9 @@ struct ssactuate_copies {
 
     char *urls;         /* URLs of the serving copies, separated by blanks; NULL until all serve */
     bool has_generator; /* a generator listened at the last attempt */
-    bool is_told;       /* the generator has accepted these URLs */
+    bool are_urls_sent; /* the generator has accepted these URLs */
     bool has_failed;    /* the generator refused the latest URLs */
-    uint64_t told[3];   /* identity of the socket of the last generator */
+    uint64_t generator_id[3]; /* identity of the socket of the last generator */
 };
 
 /* Prepares copies, but starts none. Fails if the command lacks {port}. */

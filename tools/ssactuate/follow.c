@@ -38,10 +38,10 @@ struct follow {
     ss_time begin, due;        /* the start, and the time of the next sample */
     struct change *changes;
     size_t change_count, change_room;
-    bool is_incomplete; /* a change was not recorded, because memory was exhausted */
-    ss_time known;      /* the latest time at which the load was known, or the start */
-    bool said_unknown;  /* warned that the load is unknown */
-    bool failing;       /* the latest switch has failed */
+    bool is_incomplete;  /* a change was not recorded, because memory was exhausted */
+    ss_time known;       /* the latest time at which the load was known, or the start */
+    bool warned_unknown; /* warned that the load is unknown */
+    bool failing;        /* the latest switch has failed */
 };
 
 /* Returns the setting of a file, or NULL. */
@@ -313,9 +313,9 @@ static int prepare(struct follow *follow, struct ss_error *error) {
 static void note_load(struct follow *follow, ss_time now, double load) {
     if (!isnan(load) || follow->policy.source == SSACTUATE_TRACE)
         follow->known = now;
-    if (follow->said_unknown || ss_time_since(now, follow->known) < follow->policy.stay)
+    if (follow->warned_unknown || ss_time_since(now, follow->known) < follow->policy.stay)
         return;
-    follow->said_unknown = true;
+    follow->warned_unknown = true;
     fprintf(stderr, "ssactuate: warning: the load is unknown%s%s: keeping the current levels\n",
         follow->load.samples ? ": no load in " : "",
         follow->load.samples ? ss_words_show(follow->load.samples).text : "");
@@ -331,7 +331,7 @@ static void name_side(struct follow *follow) {
 }
 
 static void sample(struct follow *follow, ss_time now) {
-    ssactuate_session_look(&follow->session);
+    ssactuate_session_scan(&follow->session);
     name_side(follow);
     double load = ssactuate_load_sample(&follow->load, now);
     note_load(follow, now, load);

@@ -67,7 +67,7 @@ static int ask(const char *path, const char *line, char *answer, size_t size) {
     return status < 0 ? status : receive_line(connection, answer, size);
 }
 
-int ssactuate_generator_tell(const char *path, const char *urls, char *answer, size_t size) {
+int ssactuate_generator_set_urls(const char *path, const char *urls, char *answer, size_t size) {
     SS_OWNED(free) char *line = ss_words_format(NULL, "urls %s\n", urls);
     if (!line)
         return -ENOMEM;

@@ -15,7 +15,7 @@
  * at the socket, or another negative errno; `answer` then has the reason given by ssrequest, or is
  * empty.
  */
-SS_MUST_USE SS_NONNULL() SS_WRITES(3, 4) int ssactuate_generator_tell(
+SS_MUST_USE SS_NONNULL() SS_WRITES(3, 4) int ssactuate_generator_set_urls(
     const char *path, const char *urls, char *answer, size_t size);
 
 /* Room for any answer to `status`. */

@@ -14,8 +14,8 @@
 /* How often to look for threads to bind, in milliseconds. */
 #define BIND_INTERVAL 20
 
-/* Less often for a running process group: each look reads all processes of the machine. */
-#define LOOK_INTERVAL 200
+/* Less often for a running process group: each scan reads all processes of the machine. */
+#define SCAN_INTERVAL 200
 
 /* How long the side may take to end after SIGTERM, before SIGKILL. */
 #define SIDE_PATIENCE (2 * SS_SECOND)
@@ -148,7 +148,7 @@ int ssactuate_session_apply(struct ssactuate_session *session, bool moves, struc
 
     ssactuate_binding_free(&session->binding); /* so that all threads are bound again */
     session->binding.cpus = &session->plan.cpus;
-    session->copies.wanted = session->plan.instances;
+    session->copies.requested = session->plan.instances;
     return 0;
 }
 
@@ -270,14 +270,14 @@ static int take_signal(
 }
 
 /* Stops following a group after an error, which means that the journal cannot be written. */
-void ssactuate_session_look(struct ssactuate_session *session) {
+void ssactuate_session_scan(struct ssactuate_session *session) {
     for (int i = 0; i < 2; i++) {
         struct ssactuate_party *party = &session->parties[i];
         struct ss_error error = {0};
         if (party->group == 0 || !party->runs)
             continue;
 
-        int status = ssactuate_journal_look(&session->undoing.journal, party->number, &error);
+        int status = ssactuate_journal_scan(&session->undoing.journal, party->number, &error);
         party->runs = status > 0;
         if (status < 0)
             fprintf(stderr, "ssactuate: warning: process group %d is no longer followed: %s\n",
@@ -289,13 +289,13 @@ void ssactuate_session_look(struct ssactuate_session *session) {
 static void bind_group(struct ssactuate_session *session) {
     struct ssactuate_binding *binding = &session->binding;
 
-    ssactuate_session_look(session);
+    ssactuate_session_scan(session);
     const struct ssactuate_running *running =
         &session->undoing.journal.running[session->parties[0].number];
 
     ssactuate_binding_begin(binding);
     for (size_t i = 0; i < running->count; i++)
-        ssactuate_binding_see(binding, running->members[i].id, running->members[i].started);
+        ssactuate_binding_visit(binding, running->members[i].id, running->members[i].started);
     ssactuate_binding_end(binding, ssactuate_child_bind_thread, NULL);
 }
 
@@ -310,17 +310,18 @@ static void bind_threads(struct ssactuate_session *session) {
     else
         ssactuate_child_bind(&session->binding, spared, session->unbound);
 
-    if (session->binding.crowded && !session->said_crowded)
+    if (session->binding.crowded && !session->warned_crowded)
         fprintf(
             stderr, "ssactuate: warning: more threads than CPUs: several threads share a CPU\n");
-    session->said_crowded |= session->binding.crowded;
+    session->warned_crowded |= session->binding.crowded;
 }
 
 static int shorter(int timeout, int other) {
     return other >= 0 && (timeout < 0 || other < timeout) ? other : timeout;
 }
 
-/* Sleeps until a signal or a call of wake(), or a look at copies or at new threads, is due. */
+/* Sleeps until a signal arrives, or until wake(), a check of copies or a scan for threads is due.
+ */
 static void sleep_until(const struct ssactuate_session *session, ss_time due) {
     struct pollfd polls[] = {{.fd = session->signals.pipe[0], .events = POLLIN}};
     ss_time left = ss_time_since(due, ss_platform_now()) / SS_MILLISECOND + 1;
@@ -331,7 +332,7 @@ static void sleep_until(const struct ssactuate_session *session, ss_time due) {
     if (session->has_copies)
         timeout = shorter(timeout, ssactuate_copies_timeout(&session->copies));
     if (session->plan.each)
-        timeout = shorter(timeout, session->parties[0].group > 0 ? LOOK_INTERVAL : BIND_INTERVAL);
+        timeout = shorter(timeout, session->parties[0].group > 0 ? SCAN_INTERVAL : BIND_INTERVAL);
 
     poll(polls, 1, due == 0 ? 0 : timeout);
 }

@@ -34,7 +34,7 @@ struct ssactuate_session {
     const struct stat *unbound; /* processes of this program are not bound; NULL: none */
     int signals_received;       /* number of signals that end the run */
     struct ssactuate_end last;
-    bool said_crowded; /* warned that threads share CPUs */
+    bool warned_crowded; /* warned that threads share CPUs */
 
     void (*forked)(void *context, pid_t pid); /* before the command is executed; may be NULL */
     /* Called after each event. Returns when it must be called again. */
@@ -66,7 +66,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_session_start(
     struct ssactuate_session *session, struct ss_error *error);
 
 /* Looks for new threads of the parties that are running process groups. */
-SS_NONNULL() void ssactuate_session_look(struct ssactuate_session *session);
+SS_NONNULL() void ssactuate_session_scan(struct ssactuate_session *session);
 
 /* Waits for the end of the command. Fails if a value could not be restored after a signal. */
 SS_MUST_USE SS_NONNULL() int ssactuate_session_watch(

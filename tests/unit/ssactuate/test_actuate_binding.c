@@ -12,50 +12,50 @@ static void bind_thread(void *context, pid_t id, uint32_t cpu) {
 }
 
 /* Looks at threads whose start times equal their numbers, and checks which are bound. */
-static void look(struct ssactuate_binding *binding, const pid_t *threads, const char *expected) {
+static void scan(struct ssactuate_binding *binding, const pid_t *threads, const char *expected) {
     *bound = '\0';
     ssactuate_binding_begin(binding);
     for (; *threads; threads++)
-        ssactuate_binding_see(binding, *threads, (uint64_t)*threads);
+        ssactuate_binding_visit(binding, *threads, (uint64_t)*threads);
     ssactuate_binding_end(binding, bind_thread, NULL);
     assert_string_equal(bound, expected);
 }
 
-#define LOOK(binding, expected, ...) look(binding, (const pid_t[]){__VA_ARGS__, 0}, expected)
+#define SCAN(binding, expected, ...) scan(binding, (const pid_t[]){__VA_ARGS__, 0}, expected)
 
 static const struct topology_order three = {3, {4, 0, 2}};
 
 TEST(threads_are_bound_in_the_order_of_their_births) {
     struct ssactuate_binding binding = {.cpus = &three};
-    LOOK(&binding, "10:4 ", 10);
-    LOOK(&binding, "11:0 12:2 ", 12, 10, 11);
-    LOOK(&binding, "", 10, 11, 12);
+    SCAN(&binding, "10:4 ", 10);
+    SCAN(&binding, "11:0 12:2 ", 12, 10, 11);
+    SCAN(&binding, "", 10, 11, 12);
     assert_false(binding.crowded);
     ssactuate_binding_free(&binding);
 }
 
 TEST(more_threads_than_cpus_reuse_cpus) {
     struct ssactuate_binding binding = {.cpus = &three};
-    LOOK(&binding, "10:4 11:0 12:2 13:4 14:0 ", 10, 11, 12, 13, 14);
+    SCAN(&binding, "10:4 11:0 12:2 13:4 14:0 ", 10, 11, 12, 13, 14);
     assert_true(binding.crowded);
     ssactuate_binding_free(&binding);
 }
 
 TEST(cpu_of_an_ended_thread_is_used_again) {
     struct ssactuate_binding binding = {.cpus = &three};
-    LOOK(&binding, "10:4 11:0 12:2 ", 10, 11, 12);
-    LOOK(&binding, "13:0 ", 10, 12, 13);
+    SCAN(&binding, "10:4 11:0 12:2 ", 10, 11, 12);
+    SCAN(&binding, "13:0 ", 10, 12, 13);
     assert_false(binding.crowded);
     ssactuate_binding_free(&binding);
 }
 
 TEST(thread_with_a_reused_id_is_bound_again) {
     struct ssactuate_binding binding = {.cpus = &three};
-    LOOK(&binding, "10:4 11:0 ", 10, 11);
+    SCAN(&binding, "10:4 11:0 ", 10, 11);
     *bound = '\0';
     ssactuate_binding_begin(&binding);
-    ssactuate_binding_see(&binding, 10, 99);
-    ssactuate_binding_see(&binding, 11, 11);
+    ssactuate_binding_visit(&binding, 10, 99);
+    ssactuate_binding_visit(&binding, 11, 11);
     ssactuate_binding_end(&binding, bind_thread, NULL);
     assert_string_equal(bound, "10:4 ");
     ssactuate_binding_free(&binding);

@@ -89,7 +89,7 @@ TEST(copy_leaves_after_its_url_is_withdrawn) {
     static struct ssactuate_copies copies;
     struct ss_error error = {0};
     open_generator();
-    copies = (struct ssactuate_copies){.control = address.sun_path, .wanted = 1};
+    copies = (struct ssactuate_copies){.control = address.sun_path, .requested = 1};
     copies.urls = strdup("http://127.0.0.1:7/ http://127.0.0.1:9/");
     copies.copies[0] =
         (struct ssactuate_copy){.state = SSACTUATE_STARTING, .since = ss_platform_now()};
@@ -97,7 +97,7 @@ TEST(copy_leaves_after_its_url_is_withdrawn) {
         .url = "http://127.0.0.1:9/",
         .child = {.process = {.pid = INT_MAX}}};
     assert_int_equal(ssactuate_copies_advance(&copies, &error), 0);
-    assert_true(copies.is_told);
+    assert_true(copies.are_urls_sent);
     assert_int_equal(copies.copies[1].state, SSACTUATE_LEAVING);
     assert_int_equal(sent, 0);
     free(copies.urls);
@@ -114,7 +114,7 @@ TEST(generator_is_asked_once_for_all_leaving_copies) {
     static struct ssactuate_copies copies;
     struct ss_error error = {0};
     open_generator();
-    copies = (struct ssactuate_copies){.control = address.sun_path, .wanted = 0};
+    copies = (struct ssactuate_copies){.control = address.sun_path, .requested = 0};
     copies.urls = strdup("");
     for (int i = 0; i < 3; i++)
         copies.copies[i] = (struct ssactuate_copy){.state = SSACTUATE_LEAVING,

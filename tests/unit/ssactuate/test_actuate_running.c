@@ -95,7 +95,7 @@ static void begin(void) {
     affinity = parse("0-1");
     lost = refusal = 0;
     calls = 0;
-    assert_true(ssactuate_running_look(&running));
+    assert_true(ssactuate_running_scan(&running));
     assert_that(running.count, >, 0);
     assert_true(ssactuate_running_give(&running, &one));
 }
@@ -157,7 +157,7 @@ static void open_journal(struct ssactuate_state *folder, struct ssactuate_journa
     assert_int_equal(ssactuate_journal_arm(journal, &error), 0);
 }
 
-/* The new thread has the old affinity and was missed by the first look. */
+/* The new thread has the old affinity and was missed by the first scan. */
 TEST(thread_started_while_confining_is_confined) {
     struct ss_error error = {0};
     struct ssactuate_state folder;
@@ -199,7 +199,7 @@ TEST(affinity_is_noted_again_after_a_failure) {
     ssactuate_state_close(&folder);
 }
 
-/* The new thread has inherited the affinity of the run and was missed by the first look. */
+/* The new thread has inherited the affinity of the run and was missed by the first scan. */
 TEST(thread_started_while_restoring_is_restored) {
     struct ss_error error = {0};
     struct ss_cpus both = parse("0-1");

@@ -289,10 +289,10 @@ static int note_member(struct ssactuate_journal *journal, size_t number,
 }
 
 /* The lines need no fsync(): they are needed after a kill, but not after a reboot. */
-int ssactuate_journal_look(
+int ssactuate_journal_scan(
     struct ssactuate_journal *journal, size_t number, struct ss_error *error) {
     struct ssactuate_running *running = &journal->running[number];
-    if (!ssactuate_running_look(running))
+    if (!ssactuate_running_scan(running))
         return 0;
 
     for (size_t i = 0; i < running->count; i++) {
@@ -318,7 +318,7 @@ int ssactuate_journal_add_running(
     if (APPEND(journal, error, "processes", print_number(group).text) < 0)
         return -1;
 
-    int status = ssactuate_journal_look(journal, number, error);
+    int status = ssactuate_journal_scan(journal, number, error);
     if (status == 0)
         return ss_error_fail(error, "process group %d does not exist", (int)group);
     return status < 0 ? -1 : (int)number;
@@ -345,7 +345,7 @@ int ssactuate_journal_confine(struct ssactuate_journal *journal, size_t number,
 
     /* Twice: threads started during the first pass may have inherited the previous affinity. */
     for (int i = 0; i < 2; i++) {
-        int status = ssactuate_journal_look(journal, number, error);
+        int status = ssactuate_journal_scan(journal, number, error);
         if (status <= 0)
             return status;
         if (ssactuate_running_confine(&journal->running[number], cpus, error) < 0)
@@ -384,16 +384,16 @@ int ssactuate_journal_arm(struct ssactuate_journal *journal, struct ss_error *er
 
 /* Returns whether `found` may be what the kernel has made of the setting's value. */
 static bool is_made_of(const struct ssactuate_setting *setting, const char *found) {
-    const char *wanted = setting->value;
+    const char *expected = setting->value;
     char *end[2];
 
-    if (strcmp(found, wanted) == 0)
+    if (strcmp(found, expected) == 0)
         return true;
     if (setting->kept == SSACTUATE_EXACT)
         return false;
 
-    double numbers[] = {strtod(found, &end[0]), strtod(wanted, &end[1])};
-    if (end[0] == found || *end[0] || end[1] == wanted || *end[1])
+    double numbers[] = {strtod(found, &end[0]), strtod(expected, &end[1])};
+    if (end[0] == found || *end[0] || end[1] == expected || *end[1])
         return false;
 
     return (setting->kept == SSACTUATE_LOWERED && numbers[0] < numbers[1]) ||

@@ -143,7 +143,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_set(struct ssactuate_journal *jou
     const struct ssactuate_setting *setting, struct ss_error *error);
 
 /* Adds new threads of a process group. Returns 1, or 0 once the group has exited. */
-SS_MUST_USE SS_NONNULL() int ssactuate_journal_look(
+SS_MUST_USE SS_NONNULL() int ssactuate_journal_scan(
     struct ssactuate_journal *journal, size_t number, struct ss_error *error);
 
 /* Notes that threads of a process group may get this affinity. Call this before setting it. */

@@ -58,7 +58,7 @@ bool ssactuate_running_add(
 }
 
 /* A walk through all processes of a group. */
-struct look {
+struct scan {
     struct ssactuate_running *running;
     size_t known, known_seen; /* number of members before the walk, and of those that still exist */
     pid_t process, parent;    /* the process whose threads are visited, and its parent */
@@ -74,30 +74,30 @@ static const struct ssactuate_member *find_process(
     return NULL;
 }
 
-static struct ss_cpus find_before(const struct look *look, const struct ss_cpus *now) {
-    const struct ssactuate_running *running = look->running;
-    const struct ssactuate_member *origin = find_process(running, look->process);
+static struct ss_cpus find_before(const struct scan *scan, const struct ss_cpus *now) {
+    const struct ssactuate_running *running = scan->running;
+    const struct ssactuate_member *origin = find_process(running, scan->process);
 
     if (running->count == 0 || !ssactuate_running_has_given(running, now))
         return *now;
 
     if (!origin)
-        origin = find_process(running, look->parent);
+        origin = find_process(running, scan->parent);
     return origin ? origin->before : running->members[0].before;
 }
 
-static void see_thread(void *context, pid_t thread) {
-    struct look *look = context;
-    struct ssactuate_running *running = look->running;
-    struct ssactuate_member birth = {.process = look->process, .id = thread, .seen = true};
+static void visit_thread(void *context, pid_t thread) {
+    struct scan *scan = context;
+    struct ssactuate_running *running = scan->running;
+    struct ssactuate_member birth = {.process = scan->process, .id = thread, .seen = true};
     struct ss_cpus now;
 
     birth.started = ss_platform_thread_started(thread);
-    for (size_t i = 0; i < look->known; i++) {
+    for (size_t i = 0; i < scan->known; i++) {
         struct ssactuate_member *member = &running->members[i];
         if (member->id == thread && member->started == birth.started) {
             member->seen = true;
-            look->known_seen++;
+            scan->known_seen++;
             return;
         }
     }
@@ -105,31 +105,31 @@ static void see_thread(void *context, pid_t thread) {
     if (birth.started == 0 || ss_platform_thread_affinity(thread, &now) < 0)
         return;
 
-    birth.before = find_before(look, &now);
+    birth.before = find_before(scan, &now);
     if (!ssactuate_running_add(running, &birth))
-        return; /* the next look finds the thread again */
+        return; /* the next scan finds the thread again */
 }
 
-static void see_process(void *context, pid_t pid) {
-    struct look *look = context;
+static void visit_process(void *context, pid_t pid) {
+    struct scan *scan = context;
     struct ss_process process;
     struct ss_process_times times;
-    pid_t group = look->running->group;
+    pid_t group = scan->running->group;
 
     if (getpgid(pid) != group || !ss_platform_process_look(pid, &process) ||
         process.group != group || process.state == 'Z' || process.state == 'X')
         return;
 
     if (ss_platform_process_times(pid, &times))
-        look->running->used += times.used + times.waited;
+        scan->running->used += times.used + times.waited;
 
-    look->process = pid;
-    look->parent = process.parent;
-    ss_platform_process_threads(pid, see_thread, look);
+    scan->process = pid;
+    scan->parent = process.parent;
+    ss_platform_process_threads(pid, visit_thread, scan);
 }
 
-bool ssactuate_running_look(struct ssactuate_running *running) {
-    struct look look = {.running = running, .known = running->count};
+bool ssactuate_running_scan(struct ssactuate_running *running) {
+    struct scan scan = {.running = running, .known = running->count};
     size_t kept = 0;
     running->used = 0;
 
@@ -137,9 +137,9 @@ bool ssactuate_running_look(struct ssactuate_running *running) {
         running->members[i].seen = false;
 
     if (!running->ended)
-        ss_platform_process_each(see_process, &look);
+        ss_platform_process_each(visit_process, &scan);
 
-    running->ended |= look.known > 0 && look.known_seen == 0;
+    running->ended |= scan.known > 0 && scan.known_seen == 0;
     if (running->ended)
         running->count = running->used = 0;
 
@@ -164,12 +164,12 @@ int ssactuate_running_confine(
     return 0;
 }
 
-/* Restores the members that a look finds. */
+/* Restores the members that a scan finds. */
 static int restore_found(
     struct ssactuate_running *running, size_t *foreign, struct ss_error *error) {
     int result = 0;
     *foreign = 0;
-    if (!ssactuate_running_look(running))
+    if (!ssactuate_running_scan(running))
         return 0;
 
     for (size_t i = 0; i < running->count; i++) {

@@ -19,7 +19,7 @@ struct ssactuate_member {
     uint64_t started;      /* see ss_platform_thread_started() */
     struct ss_cpus before; /* affinity before the run */
     bool noted;            /* written to the journal */
-    bool seen;             /* found by the last look */
+    bool seen;             /* found by the last scan */
 };
 
 /* A process group that is already running, whose affinity is changed and later restored. */
@@ -29,7 +29,7 @@ struct ssactuate_running {
     size_t count, room;
     struct ss_cpus *given; /* affinities that the run may have set */
     size_t given_count, given_room;
-    uint64_t used; /* CPU time of its processes at the last look, in nanoseconds; 0 if `ended` */
+    uint64_t used; /* CPU time of its processes at the last scan, in nanoseconds; 0 if `ended` */
     bool ended;
     bool reported; /* the restorer has reported affinities set by another program */
 };
@@ -42,7 +42,7 @@ struct ssactuate_running {
  * the run is taken from another thread of its process, its parent, or the oldest member of the
  * group.
  */
-SS_NONNULL() bool ssactuate_running_look(struct ssactuate_running *running);
+SS_NONNULL() bool ssactuate_running_scan(struct ssactuate_running *running);
 
 /* Returns whether the run may have set this affinity. */
 SS_MUST_USE SS_NONNULL() bool ssactuate_running_has_given(

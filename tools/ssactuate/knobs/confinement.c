@@ -57,12 +57,12 @@ static const struct {
 static int take_list(const struct ssactuate_machine *machine, const char *text,
     struct topology_order *order, struct ss_error *error) {
     struct topology_usable cpus = topology_usable_read(&machine->tree);
-    struct ss_cpus wanted;
+    struct ss_cpus requested;
 
-    if (ss_cpus_parse(text, &wanted, error) < 0)
+    if (ss_cpus_parse(text, &requested, error) < 0)
         return -1;
 
-    uint32_t outside = ss_cpus_first_outside(&wanted, &cpus.usable);
+    uint32_t outside = ss_cpus_first_outside(&requested, &cpus.usable);
     if (outside < SS_CPUS_MAX)
         return ss_error_fail(error,
             "ssactuate may not use CPU %u: taskset -cp $$ shows the allowed CPUs",
@@ -70,7 +70,7 @@ static int take_list(const struct ssactuate_machine *machine, const char *text,
 
     order->count = 0;
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
-        if (ss_cpus_has(&wanted, cpu))
+        if (ss_cpus_has(&requested, cpu))
             order->cpus[order->count++] = cpu;
     }
     return 0;

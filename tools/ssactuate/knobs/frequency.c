@@ -23,19 +23,19 @@
 /* Drops the policies of other CPUs. Fails if the target has only some of the CPUs of a policy. */
 static int keep_target(
     struct cpufreq_policies *policies, const struct ssactuate_knob *knob, struct ss_error *error) {
-    struct ss_cpus wanted;
+    struct ss_cpus requested;
     size_t kept = 0;
 
     if (!*knob->target)
         return 0;
-    if (ss_cpus_parse(knob->target, &wanted, error) < 0)
+    if (ss_cpus_parse(knob->target, &requested, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
 
     for (size_t i = 0; i < policies->count; i++) {
         struct cpufreq_policy *policy = &policies->items[i];
         struct ss_cpus common = policy->cpus;
         char all[200];
-        ss_cpus_keep(&common, &wanted);
+        ss_cpus_keep(&common, &requested);
         ss_cpus_print(all, sizeof all, &policy->cpus);
         if (ss_cpus_count(&common) > 0 && ss_cpus_count(&common) < ss_cpus_count(&policy->cpus))
             return ss_error_fail(error, "%s: CPUs %s share one frequency: name all of them or none",
@@ -43,7 +43,7 @@ static int keep_target(
     }
 
     for (size_t i = 0; i < policies->count; i++) {
-        if (ss_cpus_first_outside(&policies->items[i].cpus, &wanted) == SS_CPUS_MAX)
+        if (ss_cpus_first_outside(&policies->items[i].cpus, &requested) == SS_CPUS_MAX)
             policies->items[kept++] = policies->items[i];
         else
             free(policies->items[i].table);
