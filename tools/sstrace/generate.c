@@ -16,7 +16,7 @@
 extern const struct ss_trace_module showstopper_trace_constant, showstopper_trace_random,
     showstopper_trace_sine, showstopper_trace_staircase;
 
-/* The options that a generator has besides those of its module. */
+/* The options that a generator has in addition to those of its module. */
 struct config {
     ss_time length, every, lasting;
     double min, max;

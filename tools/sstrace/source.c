@@ -105,6 +105,7 @@ static int import_file(const struct sstrace_format *format, struct text_input *i
     return sstrace_samples_end_file(samples, input);
 }
 
+/* Imports the files in order; a series continues from file to file. */
 static int import_files(const struct sstrace_request *request, const struct sstrace_format *format,
     struct text_input *input, struct sstrace_samples *samples, struct ss_error *error) {
     if (import_file(format, input, samples) != 0)
@@ -119,7 +120,6 @@ static int import_files(const struct sstrace_request *request, const struct sstr
     return sstrace_samples_end(samples, input);
 }
 
-/* Imports the files in order; a series continues from file to file. */
 static int import(const struct sstrace_request *request, const struct sstrace_format *format,
     struct text_input *input, struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_samples samples;

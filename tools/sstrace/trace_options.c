@@ -19,7 +19,7 @@ static int add_file(
 static const struct transformation {
     const char *option;
     enum sstrace_transform_kind kind;
-    struct ss_option first, second; /* fields of struct sstrace_transform; `name` NULL: none */
+    struct ss_option first, second; /* of struct sstrace_transform; `name` is NULL if unused */
 } transformations[] = {
     {"scale", SSTRACE_SCALE, {"F", FIELD(SS_OPTION_NUMBER, factor)}, {0}},
     {"offset", SSTRACE_LATER, {"TIME", FIELD(SS_OPTION_TIME, from), .sensible = "500m"}, {0}},

@@ -75,7 +75,7 @@ static struct plain_name last_word(const struct text_field *field) {
     return make_plain(&(struct text_field){.text = field->text + begin, .length = end - begin});
 }
 
-/* Returns whether the name is the name of a unit, not just its symbol, or t with a unit. */
+/* Returns whether the column is named after a unit (not just its symbol), or is t with a unit. */
 static bool means_unit_of_time(const struct text_field *field) {
     struct plain_name plain = make_plain(field), word = last_word(field);
     size_t before = strlen(plain.text) - strlen(word.text);

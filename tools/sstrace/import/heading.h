@@ -43,7 +43,7 @@ int sstrace_heading_open(struct sstrace_heading *heading, struct text_input *inp
 
 SS_NONNULL() void sstrace_heading_close(struct sstrace_heading *heading);
 
-/* Returns the number of the column with this name, from 1; 0 if the table has none. */
+/* Returns the number of the column with this name, from 1; 0 if absent. */
 SS_NONNULL()
 size_t sstrace_heading_number(const struct sstrace_heading *heading, const char *name);
 

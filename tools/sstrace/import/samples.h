@@ -78,7 +78,7 @@ struct sstrace_samples {
     struct ss_trace_sink *sink;
     enum sstrace_stamp stamp; /* set by the importer before the first sample */
     bool adds_up;             /* set by the importer: samples of the same span add up (SPAN only) */
-    bool takes_unit;          /* --unit says what the numbers mean */
+    bool takes_unit;          /* the format supports --unit */
 
     /* State of an importer that reads times of day, or a table without times: */
     uint64_t files;             /* number of the file being read */

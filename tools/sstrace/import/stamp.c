@@ -13,7 +13,7 @@
 #define HOUR   (3600 * SECOND)
 #define DAY    (24 * HOUR)
 
-/* A divisor above 2^123 makes any number of digits less than half a nanosecond. */
+/* Above 2^123, a larger divisor would change nothing: any number rounds to 0 ns. */
 #define DIVISOR_HIGH (UINT64_C(1) << 59)
 
 /* The part of the text that has not been read. */

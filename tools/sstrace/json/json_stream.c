@@ -70,7 +70,7 @@ int sstrace_json_expect(struct sstrace_json *json, const struct sstrace_json_eve
     return event->kind == kind ? 0 : refuse_kind(json, event->key, event->kind, kind);
 }
 
-/* Returns the index of a member's place in the table; -1 if it has none. */
+/* Returns the index of a member's place in the table; -1 if absent. */
 static int find_place(const struct sstrace_json *json, int parent, const char *name) {
     for (int i = 0; json->places[i].name; i++) {
         if (json->places[i].parent == parent && strcmp(json->places[i].name, name) == 0)

@@ -223,8 +223,8 @@ static const char *choose_glyph(
 }
 
 /*
- * Returns the percentage to print at an edge, or -1 for none. 100% is in the highest row, 0% on the
- * axis.
+ * Returns the percentage to print at an edge, or -1 to print nothing. 100% is in the highest row,
+ * 0% on the axis.
  */
 static int percent_at(int edge, int rows) {
     int parts = rows % 2 == 0 ? 2 : 1;
