@@ -42,7 +42,7 @@ SS_MUST_USE SS_NONNULL() int ssguest_drive(
  */
 struct ssguest_served {
     const char *ports;   /* path of the ports without the number */
-    const char *missing; /* a shared folder that is missing; NULL if none is */
+    const char *missing; /* a shared folder that is missing; NULL if all are present */
     char *const *command;
 };
 

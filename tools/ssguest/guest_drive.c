@@ -292,7 +292,7 @@ struct reading {
     int64_t host, guest; /* microseconds */
 };
 
-/* Reads SECONDS.MICROSECONDS. A guest may answer anything; a time after 1970 can be subtracted. */
+/* Reads SECONDS.MICROSECONDS. Trusts no guest: refuses times before 1970 and out of range. */
 static bool read_clock(const char *text, int64_t *microseconds) {
     char *end;
     long long seconds = strtoll(text, &end, 10);
@@ -351,7 +351,7 @@ static enum outcome set_clock(struct driver *driver) {
     return FOUND;
 }
 
-/* Writes a line to the file of clocks, and before the first one a heading. */
+/* Appends a line to the file of clocks. The first line follows a heading. */
 static void keep_clock(struct driver *driver, const char *when, int flags) {
     struct reading reading = {0};
     if (!driver->driven->clock || ask_clock(driver, &reading) != FOUND)
@@ -409,8 +409,8 @@ static int run(struct driver *driver, int *status, struct ss_error *error) {
 }
 
 /*
- * Turns the guest off. Waits as long as it says that it passes on output; after a signal, as long
- * as if it said nothing.
+ * Turns the guest off. Keeps waiting while the guest reports that it passes on output; ignores
+ * these reports after a signal.
  */
 static void turn_off(struct driver *driver) {
     struct pollfd files[] = {{driver->machine, POLLIN, 0}, {driver->from, POLLIN, 0},

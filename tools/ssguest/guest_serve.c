@@ -228,8 +228,8 @@ static void reap(struct server *server) {
 }
 
 /*
- * Returns the bytes of output that the command has written so far, without those that a forwarder
- * is just taking.
+ * Returns how many bytes of output have arrived so far, except those that a forwarder is just
+ * reading.
  */
 static uint64_t count_arrived(const struct server *server, int index) {
     int unread = 0;
