@@ -106,8 +106,8 @@ bool ssactuate_is_repeated(struct ssactuate_end *last, int number, bool typed, s
 
 /* A visit to all threads of a process's descendants. */
 struct visit {
-    const pid_t *spared;        /* two children whose trees are left out; 0: none */
-    const struct stat *program; /* processes that execute it are left out; NULL: none */
+    const pid_t *spared;        /* two children whose trees are skipped; 0 if unused */
+    const struct stat *program; /* processes that execute it are skipped; may be NULL */
     void (*see)(void *context, pid_t thread);
     void *context;
 };

@@ -45,15 +45,15 @@ SS_NONNULL() void ssactuate_child_reaped(struct ssactuate_child *child, int stat
 SS_NONNULL() void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask);
 
 /*
- * Fails with status 128 plus the number if a signal that ends the run has arrived: then no command
- * must be started. Stops for SIGTSTP.
+ * Fails with status 128 plus its number if a signal that ends the run has arrived, so that no
+ * command is started. Stops for SIGTSTP.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_child_check_signals(
     struct ss_signals *signals, struct ss_error *error);
 
 /* A signal that ends the run. */
 struct ssactuate_end {
-    int number; /* 0: none */
+    int number; /* 0: no signal yet */
     bool typed;
     ss_time time;
 };

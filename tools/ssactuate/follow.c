@@ -321,7 +321,7 @@ static void note_load(struct follow *follow, ss_time now, double load) {
         follow->load.samples ? ss_words_show(follow->load.samples).text : "");
 }
 
-/* Names the side to the source of the load: no pid once it has exited, which may be reused. */
+/* Sets the process whose CPU time is the load: 0 once it has exited, as its pid may be reused. */
 static void name_side(struct follow *follow) {
     const struct ssactuate_session *session = &follow->session;
     const struct ssactuate_party *side = &session->parties[1];

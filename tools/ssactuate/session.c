@@ -239,8 +239,8 @@ static void send_signal(struct ssactuate_session *session, int number) {
 /*
  * Passes a signal on. The first one that ends the run restores all values at once, because the
  * command may take long to exit. The second one kills the command. If the command was just
- * started, the signal may have come from the terminal before: pass it on as well. Nothing waits for
- * a process group that was running before.
+ * started, the terminal may have sent the signal before the command existed: pass it on as well.
+ * Nothing waits for a process group that was running before.
  */
 static int take_signal(
     struct ssactuate_session *session, int number, bool started, struct ss_error *error) {

@@ -31,7 +31,7 @@ struct ssactuate_session {
     struct ss_signals signals;
     struct ss_scheduling *scheduling;
     struct ssactuate_binding binding;
-    const struct stat *unbound; /* processes of this program are not bound; NULL: none */
+    const struct stat *unbound; /* processes of this program are not bound; may be NULL */
     int signals_received;       /* number of signals that end the run */
     struct ssactuate_end last;
     bool warned_crowded; /* warned that threads share CPUs */
@@ -47,13 +47,13 @@ SS_MUST_USE SS_NONNULL() int ssactuate_session_open(struct ssactuate_session *se
     const struct ssactuate_options *options, struct ss_error *error);
 
 /*
- * Finds where the groups of the parties can be: with these limits (bits 1 << LIMIT_...) for the
- * command, and CPUs of its own for the side. Changes nothing.
+ * Finds where to create the control groups: with these limits (bits 1 << LIMIT_...) for the
+ * command, and only with those of CPUs for the side. Changes nothing.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_session_find_places(
     struct ssactuate_session *session, unsigned limits, struct ss_error *error);
 
-/* Locks and saves everything that the run will change, makes the groups, and starts the keeper. */
+/* Locks and saves what the run will change, creates the control groups, and starts the keeper. */
 SS_MUST_USE SS_NONNULL(1, 2, 4) int ssactuate_session_keep(struct ssactuate_session *session,
     const struct ssactuate_plan *changes, char *const *command, struct ss_error *error);
 

@@ -855,7 +855,7 @@ static int restore_file(const struct ssactuate_state *state, const char *name,
             path, path);
     else if (is_locked)
         dead->living++;
-    else if (fstat(journal.file, &status) == 0 && status.st_nlink > 0) /* not removed meanwhile */
+    else if (fstat(journal.file, &status) == 0 && status.st_nlink > 0) /* not removed since */
         result = carry_out(&journal, restorer, own, dead, error);
 
     ssactuate_journal_close(&journal);

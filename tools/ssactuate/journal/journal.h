@@ -32,7 +32,7 @@
 enum ssactuate_kept {
     SSACTUATE_EXACT,
     SSACTUATE_ROUNDED, /* a number, rounded */
-    SSACTUATE_LOWERED, /* a number, lowered to a maximum that is not known before */
+    SSACTUATE_LOWERED, /* a number, lowered to a maximum that is not known in advance */
 };
 
 /* A file of the kernel, and the value that it gets. */
@@ -131,7 +131,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_add_group(struct ssactuate_journa
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_add_running(
     struct ssactuate_journal *journal, pid_t group, struct ss_error *error);
 
-/* Writes the journal to disk. From now on, it is carried out if the run is killed. */
+/* Writes the journal to disk. From now on, values are restored by it if the run is killed. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_arm(
     struct ssactuate_journal *journal, struct ss_error *error);
 
@@ -168,9 +168,8 @@ struct ssactuate_restorer {
 
 /*
  * Restores the files in reverse order, then the affinity of threads, and removes the groups.
- * Reports files that another program has changed meanwhile, and leaves them alone. If a value
- * differs after writing, writes it once more; if it still differs, fails and names the file. May be
- * called again.
+ * Reports files that another program has changed, and leaves them alone. If a value differs after
+ * writing, writes it once more; if it still differs, fails and names the file. May be called again.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore(struct ssactuate_journal *journal,
     const struct ssactuate_restorer *restorer, struct ss_error *error);
@@ -181,8 +180,8 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore_values(struct ssactuate_j
 
 /*
  * Restores files during a run, except those that are kept: `kept` has an item for each file of the
- * journal. Leaves files alone that another program has changed meanwhile, and fails as
- * ssactuate_journal_restore() does.
+ * journal. Leaves files alone that another program has changed, and fails like
+ * ssactuate_journal_restore().
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore_others(
     struct ssactuate_journal *journal, const bool *kept, struct ss_error *error);
