@@ -24,8 +24,8 @@ struct config {
 };
 
 /* A shorter time in `m` causes a warning: the user probably meant minutes. */
-#define LENGTH "500m"
-#define STEP   "100m"
+#define LENGTH "500ms"
+#define STEP   "100ms"
 
 struct generator {
     const char *name;
@@ -38,7 +38,7 @@ struct generator {
 
 static const struct generator generators[] = {
     {"constant", "one load all the time", &showstopper_trace_constant, NULL, 0,
-        {SS_OPTION("length", TIME, length, .initial = "1M", .sensible = LENGTH,
+        {SS_OPTION("length", TIME, length, .initial = "1min", .sensible = LENGTH,
             .help = "length of the trace")}},
     {"sine", "a sine wave about a mean load", &showstopper_trace_sine, "period", 100,
         {SS_OPTION("length", TIME, length, .initial = "0", .sensible = LENGTH,
@@ -49,18 +49,18 @@ static const struct generator generators[] = {
         &showstopper_trace_staircase, "hold", 1, {SS_OPTION_END}},
     {"random", "uniformly distributed random loads, the same as those of showstopper -t random",
         &showstopper_trace_random, "step", 1,
-        {SS_OPTION("length", TIME, length, .initial = "10M", .min = "1m", .sensible = LENGTH,
+        {SS_OPTION("length", TIME, length, .initial = "10min", .min = "1ms", .sensible = LENGTH,
             .help = "length of the trace")}},
     {"bursts", "short bursts at random times", NULL, NULL, 0,
         {SS_OPTION("seed", COUNT, seed, .initial = "1",
              .help = "selects the sequence; the same seed gives the same one on every machine"),
             SS_OPTION("min", LOAD, min, .initial = "10%", .help = "the load between bursts"),
             SS_OPTION("max", LOAD, max, .initial = "90%", .help = "the load of a burst"),
-            SS_OPTION("every", TIME, every, .initial = "10s", .min = "1m", .sensible = STEP,
+            SS_OPTION("every", TIME, every, .initial = "10s", .min = "1ms", .sensible = STEP,
                 .help = "mean time from the end of a burst to the next"),
-            SS_OPTION("lasting", TIME, lasting, .initial = "1s", .min = "1m",
+            SS_OPTION("lasting", TIME, lasting, .initial = "1s", .min = "1ms",
                 .help = "mean length of a burst"),
-            SS_OPTION("length", TIME, length, .initial = "1M", .min = "1m", .sensible = LENGTH,
+            SS_OPTION("length", TIME, length, .initial = "1min", .min = "1ms", .sensible = LENGTH,
                 .help = "length of the trace")}},
 };
 

@@ -22,15 +22,15 @@ static const struct transformation {
     struct ss_option first, second; /* of struct sstrace_transform; `name` is NULL if unused */
 } transformations[] = {
     {"scale", SSTRACE_SCALE, {"F", FIELD(SS_OPTION_NUMBER, factor)}, {0}},
-    {"offset", SSTRACE_LATER, {"TIME", FIELD(SS_OPTION_TIME, from), .sensible = "500m"}, {0}},
-    {"clip", SSTRACE_CLIP, {"FROM", FIELD(SS_OPTION_TIME, from), .sensible = "500m"},
-        {"TO", FIELD(SS_OPTION_TIME, to), .sensible = "500m"}},
+    {"offset", SSTRACE_LATER, {"TIME", FIELD(SS_OPTION_TIME, from), .sensible = "500ms"}, {0}},
+    {"clip", SSTRACE_CLIP, {"FROM", FIELD(SS_OPTION_TIME, from), .sensible = "500ms"},
+        {"TO", FIELD(SS_OPTION_TIME, to), .sensible = "500ms"}},
     {"repeat", SSTRACE_REPEAT, {"N", FIELD(SS_OPTION_COUNT, count), .min = "1"}, {0}},
     {"load-scale", SSTRACE_LOAD_SCALE, {"F", FIELD(SS_OPTION_NUMBER, factor)}, {0}},
     {"load-clamp", SSTRACE_LOAD_CLAMP, {"MIN", FIELD(SS_OPTION_LOAD, min)},
         {"MAX", FIELD(SS_OPTION_LOAD, max)}},
     {"resample", SSTRACE_RESAMPLE,
-        {"TIME", FIELD(SS_OPTION_TIME, step), .min = "1n", .sensible = "100m"}, {0}},
+        {"TIME", FIELD(SS_OPTION_TIME, step), .min = "1ns", .sensible = "100ms"}, {0}},
     {"steps", SSTRACE_STEPS, {0}, {0}},
 };
 
@@ -142,8 +142,8 @@ static const struct ss_argument rows[] = {
     {0, "WHAT", {"gaps", SS_OPTION_CHOICE, AT(import.gaps), .choices = "keep fill refuse",
         .help = "if samples are missing, hold the load (the default), draw a straight line, or "
                 "fail"}},
-    {0, "TIME", {"every", SS_OPTION_TIME, AT(import.every), .min = "1n", .max = "20000d",
-        .sensible = "100m", .help = "the interval of samples without times"}},
+    {0, "TIME", {"every", SS_OPTION_TIME, AT(import.every), .min = "1ns", .max = "20000d",
+        .sensible = "100ms", .help = "the interval of samples without times"}},
     {0, "UNIT", {"unit", SS_OPTION_CHOICE, AT(import.unit),
         .choices = "default percent fraction cores",
         .help = "the unit of the loads; cores: 100 is one of --cpus N"}},
