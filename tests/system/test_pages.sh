@@ -51,7 +51,7 @@ paragraphs_of() {
         { sub(/^\.[A-Z]+ /, ""); text = text " " $0 }
         END { print text }' "$1" |
         sed -E 's/\\f[A-Z]//g; s/\\-/-/g; s/\\ / /g; s/"//g; s/  +/ /g' |
-        grep -E '^ *-' | sed -E 's/([0-9]) (us|ms|s)\b/\1\2/g'
+        grep -E '^ *-' | sed -E 's/([0-9]) (us|ms|s|min)\b/\1\2/g'
 }
 
 # tags_of PAGE: prints the long options that paragraphs of the page are about.
@@ -90,11 +90,14 @@ check() {
         paragraphs=$(grep -E -e "^[^.:]*$name\\b([^-]|$)" "$scratch/page") ||
             { echo "${2##*/} lacks $name"; continue; }
         [ "$initial" != '*' ] || continue
-        # Help and page may write a time differently: 2m equals 2ms.
+        # Help and page may write a time differently: 2m equals 2ms, 2M 2min.
         [[ $initial != "$source"/* ]] || initial=${initial##*/}
         initial=${initial//[()]/.}
         value="$initial"
-        case $initial in [0-9]*m | [0-9]*u) value="$initial|${initial}s" ;; esac
+        case $initial in
+        [0-9]*m | [0-9]*u) value="$initial|${initial}s" ;;
+        [0-9]*M) value="$initial|${initial%M}min" ;;
+        esac
         said="default[^.]*[^a-z0-9.]($value)($|[^a-z0-9])|[^a-z0-9]($value) \\((the )?default"
         if [ "$initial" ] && ! grep -qiE "$said" <<<"$paragraphs"; then
             echo "${2##*/} does not say that the default of $name is $initial: $paragraphs"
