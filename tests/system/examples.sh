@@ -4,10 +4,14 @@
 #
 # A block is what ``` encloses in Markdown, .EX and .EE or .nf and .fi in a manual page. It is run by
 # bash, in a new folder, with the installed programs in PATH; a failing command, even within a
-# pipeline, fails the test. Comments in the page's source, before the block, are notes:
+# pipeline, fails the test. The file PAGE.examples (of NAME.md: NAME.examples) has notes on blocks:
 #
-#   <!-- example: NOTE -->      in Markdown
-#   .\" example: NOTE           in a manual page
+#   # a comment
+#   block FIRST LINE OF THE BLOCK
+#       NOTE
+#       NOTE
+#
+# If several blocks of a page begin with this line, `block#2` is the second one of them.
 #
 # A block that is not run has exactly one of these notes:
 #   shows WHAT                  contains no commands: the content of a file, a picture, a synopsis, output
@@ -26,34 +30,75 @@
 #   interpreter COMMAND         runs the block in place of bash
 # In these, $source is the tree, $port a free TCP port.
 
+# notes_of PAGE: prints the name of its file of notes.
+notes_of() {
+    echo "${1%.md}.examples"
+}
+
 # read_blocks PAGE FOLDER: writes FOLDER/N, the block, FOLDER/N.notes and FOLDER/N.line for each.
 read_blocks() {
-    awk -v folder="$2" '
-        function open_block() {
-            inside = FNR
-            count++
-            printf "%s", notes >(folder "/" count ".notes")
-            print FNR >(folder "/" count ".line")
-            printf "" >(folder "/" count)
-            notes = ""
-        }
+    local notes
+    notes=$(notes_of "$1")
+    [ -e "$notes" ] || notes=/dev/null
+    awk -v folder="$2" -v page="${1##*/}" '
         function fail(text) {
             print FILENAME ":" FNR ": " text
             failed = 1
             exit 1
         }
-        BEGIN { markdown = ARGV[1] ~ /\.md$/ }
-        !inside && /example:/ {
-            note = $0
-            if (!sub(markdown ? "^ *<!-- example: " : "^[.]\\\\\" example: ", "", note))
-                next
-            if (markdown && !sub(/ -->$/, "", note))
-                fail("the note does not end on its line")
-            notes = notes note "\n"
+        function open_block() {
+            inside = FNR
+            count++
+            print FNR >(folder "/" count ".line")
+            printf "" >(folder "/" count)
+            printf "" >(folder "/" count ".notes")
+        }
+        function add_line(text) {
+            print text >(folder "/" count)
+            gsub(/^[ \t]+|[ \t]+$/, "", text)
+            if (text == "" || count in first)
+                return
+            first[count] = text
+            number[text, ++beginnings[text]] = count
+        }
+        function end_section() {
+            if (section && !notes)
+                fail("no notes on the block before")
+            notes = 0
+        }
+        function find_block(which, text) {
+            if (!(text in beginnings))
+                fail("no block of " page " begins with: " text)
+            if (!which && beginnings[text] > 1)
+                fail(beginnings[text] " blocks of " page " begin with this line: number it, as in block#2")
+            if (!which)
+                which = 1
+            if (!((text, which) in number))
+                fail("only " beginnings[text] " blocks of " page " begin with: " text)
+            section = number[text, which]
+            if (section in seen)
+                fail("the notes on this block are in two places")
+            seen[section] = 1
+        }
+
+        part == "notes" && /^(#|$)/ { next }
+        part == "notes" && /^block(#[1-9][0-9]*)? / {
+            end_section()
+            match($0, /^block(#[0-9]+)? /)
+            find_block(substr($0, 7, RLENGTH - 7) + 0, substr($0, RLENGTH + 1))
             next
         }
+        part == "notes" {
+            if (!section || !sub(/^    /, ""))
+                fail("neither a block nor a note: " $0)
+            notes++
+            print >(folder "/" section ".notes")
+            next
+        }
+
+        !inside && /^ *(<!--|[.]\\") example:/ { fail("notes belong in the file of examples") }
         markdown && /^ *```/ { if (inside) inside = 0; else open_block(); next }
-        markdown { if (inside) print >(folder "/" count); next }
+        markdown { if (inside) add_line($0); next }
         !inside && /^\.(EX|nf)/ { open_block(); next }
         inside && /^\.(EE|fi)/ { inside = 0; next }
         inside && /^\./ { next }
@@ -62,14 +107,14 @@ read_blocks() {
             gsub(/\\-/, "-")
             gsub(/\\\(aq/, "\047")
             gsub(/\\e/, "\\")
-            print >(folder "/" count)
+            add_line($0)
         }
         END {
             if (!failed && inside)
                 fail("the block of line " inside " does not end")
-            if (!failed && notes != "")
-                fail("a note without a block: " notes)
-        }' "$1"
+            if (!failed)
+                end_section()
+        }' markdown="$([[ $1 != *.md ]] || echo 1)" part=page "$1" part=notes "$notes"
 }
 
 # note KEY: prints the values of the block's notes with this key, one per line.

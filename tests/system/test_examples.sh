@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs every command that a page shows, as written. examples.sh describes the notes that control this.
+# Runs every command that a page shows, as written. examples.sh describes the files of notes that control this.
 # shellcheck disable=SC2016 # blocks are literal
 
 # shellcheck source=harness.sh
@@ -105,6 +105,15 @@ every_page_has_a_case() { # case
         fail "the pages and documents of the tree (<) are not those with a case (>)"
 }
 
+every_file_of_notes_has_a_page() { # case
+    local page
+    while read -r page; do
+        notes_of "$page"
+    done < <(all_pages) | sort >"$scratch/allowed"
+    list_sources "$source" | grep '\.examples$' | comm -13 "$scratch/allowed" - >"$scratch/lost"
+    [ ! -s "$scratch/lost" ] || fail "files of notes without a page: $(<"$scratch/lost")"
+}
+
 # for_each_block COMMAND: calls it for each block of all pages.
 for_each_block() {
     local page block where blocks
@@ -132,34 +141,51 @@ list_block() {
 # or --dry-run, because they take longer than a minute, need what not every machine has, or run in another test.
 blocks_that_are_not_run_are_listed() { for_each_block list_block; } # case
 
-# refuses MESSAGE: fails unless the page on standard input is refused with this message.
+# refuses MESSAGE [NOTES]: fails unless the page on standard input, with this file of notes, is refused with the message.
 refuses() {
     mkdir -p "$scratch/tree"
     cat >"$scratch/tree/page.md"
+    printf '%s' "${2-}" >"$scratch/tree/page.examples"
     ! (source=$scratch/tree run_page page.md) >"$scratch/refused" 2>&1 || fail "not refused: $1"
     grep -qF -- "$1" "$scratch/refused" || fail "not '$1': $(<"$scratch/refused")"
 }
 
-# fenced [NOTE]: encloses the commands on standard input in a block with this note.
+# fenced COMMAND...: prints a block for each.
 fenced() {
-    [ $# -eq 0 ] || printf '<!-- example: %s -->\n' "$@"
-    printf '```\n%s\n```\n' "$(cat)"
+    printf '```\n%s\n```\n' "$@"
+}
+
+# notes BLOCK NOTE...: prints the notes on a block.
+notes() {
+    printf '%s\n' "$1"
+    printf '    %s\n' "${@:2}"
 }
 
 pages_with_invalid_notes_are_refused() { # case
     prefix=/none
-    fenced <<<'echo; false; true' | refuses 'page.md:1: status 1'
-    fenced <<<'false | cat' | refuses 'page.md:1: status 1'
-    fenced <<<'sleep 30 &' | refuses 'still running'
-    fenced <<<'no-such-program || true' | refuses 'unexpected on standard error'
-    fenced 'skip it' <<<'true' | refuses 'unknown note: skip it'
-    fenced 'shows nothing' 'setup true' <<<'true' | refuses 'has one note'
-    fenced 'elsewhere none' <<<'true' | refuses 'there is no none'
-    fenced 'replace 1M -> 1s' <<<'sleep 2M' | refuses "'1M' is not in the block"
-    fenced 'replace 1M' <<<'sleep 1M' | refuses 'lacks an arrow'
-    printf '%s\n' '<!-- example: shows nothing -->' text | refuses 'a note without a block'
+    fenced 'echo; false; true' | refuses 'page.md:1: status 1'
+    fenced 'false | cat' | refuses 'page.md:1: status 1'
+    fenced 'sleep 30 &' | refuses 'still running'
+    fenced 'no-such-program || true' | refuses 'unexpected on standard error'
+    fenced true | refuses 'unknown note: skip it' "$(notes 'block true' 'skip it')"
+    fenced true | refuses 'has one note' "$(notes 'block true' 'shows nothing' 'setup true')"
+    fenced true | refuses 'there is no none' "$(notes 'block true' 'elsewhere none')"
+    fenced 'sleep 2M' | refuses "'1M' is not in the block" "$(notes 'block sleep 2M' 'replace 1M -> 1s')"
+    fenced 'sleep 1M' | refuses 'lacks an arrow' "$(notes 'block sleep 1M' 'replace 1M')"
     printf '%s\n' '```' text | refuses 'does not end'
-    { fenced <<<'echo one' && fenced output <<<'two'; } | refuses 'the block before prints: one'
+    fenced 'echo one' two | refuses 'the block before prints: one' "$(notes 'block two' output)"
+}
+
+notes_name_their_blocks() { # case
+    prefix=/none
+    fenced true | refuses 'page.examples:1: no block of page.md begins with: tru' "$(notes 'block tru' 'setup true')"
+    fenced true true | refuses '2 blocks of page.md begin' "$(notes 'block true' 'setup true')"
+    fenced true | refuses 'only 1 blocks of page.md begin' "$(notes 'block#2 true' 'setup true')"
+    fenced true | refuses 'in two places' "$(notes 'block true' 'setup true'; notes 'block#1 true' 'after true')"
+    fenced true false | refuses 'no notes on the block before' "$(printf 'block true\n'; notes 'block false' 'shows x')"
+    fenced true | refuses 'no notes on the block before' 'block true'
+    fenced true | refuses 'neither a block nor a note' '    setup true'
+    { printf '%s\n' '<!-- example: shows nothing -->' && fenced true; } | refuses 'belong in the file of examples'
 }
 
 planned_commands_are_recognized() { # case
@@ -173,19 +199,23 @@ planned_commands_are_recognized() { # case
 blocks_are_run_according_to_their_notes() { # case
     prefix=/none
     mkdir "$scratch/tree"
+    fenced content 'grep -x content data && echo made >made' '[ ! -e made ] && java -jar a.jar' 'java -jar a.jar' \
+        '$no command' '$no command' no-such-program 'no command' >"$scratch/tree/page.md"
     {
-        fenced 'file data' <<<'content'
-        fenced 'replace content -> $wanted' 'setup wanted=content' 'after [ -s made ]' \
-            <<<'grep -x content data && echo made >made'
-        fenced 'stand-in java echo "java $*"' <<<'[ ! -e made ] && java -jar a.jar'
-        fenced output <<<'java -jar a.jar'
-        fenced 'interpreter cat' <<<'$no command'
-        fenced output <<<'$no command'
-        fenced 'needs no-such-program' <<<'no-such-program'
-        fenced 'shows a picture' <<<'no command'
-    } >"$scratch/tree/page.md"
-    printf '%s\n' '.\" example: replace 3 -> 1' .EX '\fBexpr\fR 1 \- 3 \e' "    + \\(aq3\\(aq" .EE \
-        '.\" example: output' .nf .RS 1 .RE .fi >"$scratch/tree/page.1"
+        echo '# a comment'
+        notes 'block content' 'file data'
+        notes 'block grep -x content data && echo made >made' 'replace content -> $wanted' 'setup wanted=content' \
+            'after [ -s made ]'
+        notes 'block [ ! -e made ] && java -jar a.jar' 'stand-in java echo "java $*"'
+        notes 'block#2 $no command' output
+        notes 'block#1 $no command' 'interpreter cat'
+        notes 'block no-such-program' 'needs no-such-program'
+        notes 'block no command' 'shows a picture'
+        notes 'block java -jar a.jar' output
+    } >"$scratch/tree/page.examples"
+    printf '%s\n' .EX '\fBexpr\fR 1 \- 3 \e' "    + \\(aq3\\(aq" .EE .nf .RS 1 .RE .fi >"$scratch/tree/page.1"
+    notes "block expr 1 - 3 \\" 'replace 3 -> 1' >"$scratch/tree/page.1.examples"
+    notes 'block 1' output >>"$scratch/tree/page.1.examples"
     (source=$scratch/tree && run_page page.md && [ "$skipped" -eq 77 ] && run_page page.1) \
         >"$scratch/out.pages" 2>&1 || fail "$(<"$scratch/out.pages")"
     [ "$(grep -c '^page' "$scratch/out.pages")" -eq 5 ] || fail "$(<"$scratch/out.pages")"

@@ -10,7 +10,6 @@ mapfile -t pages <"$scratch/pages"
 
 cat >"$scratch/tutorial.md" <<'END'
 # Why `&` how?
-<!-- example: replace 1 -> 2 -->
 ```
 a <b & `c`
 ```

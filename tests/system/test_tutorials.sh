@@ -36,8 +36,7 @@ study_runs_and_continues() { # case
 }
 
 page_shows_lines_of_the_study() { # case
-    awk '/example: shows lines of study.sh/ { inside = 2; next } /^```$/ { inside--; next } inside == 1' \
-        "$source/tutorials/a-study-of-your-own.md" >shown
+    awk '/^```$/ { fences++; next } fences == 1' "$source/tutorials/a-study-of-your-own.md" >shown
     [ "$(wc -l <shown)" -gt 5 ] || fail "the page shows no lines"
     grep -vxFf "$source/tutorials/study.sh" shown >"$output" || return 0
     fail "not in study.sh: $(<"$output")"
