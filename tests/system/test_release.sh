@@ -38,11 +38,18 @@ for document in README.md src/showstopper-published.7; do
     done <"$scratch/papers"
 done
 
-# The first screen: how to hold a load, how to test, and some of the lines that the program prints, up to the verdict.
-head -n 40 "$source/README.md" >"$scratch/screen"
-for words in tools/demo.sh tests/run.sh build/bin/showstopper 'verdict: load valid: '; do
-    grep -qF "$words" "$scratch/screen" || expect "the first screen of README.md" "" "$words"
-done
+# screen LINES WORDS...: fails unless the first lines of the README contain these words.
+screen() {
+    local words
+    head -n "$1" "$source/README.md" >"$scratch/screen"
+    for words in "${@:2}"; do
+        grep -qF "$words" "$scratch/screen" || expect "the first $1 lines of README.md" "" "$words"
+    done
+}
+
+# The first screen: how to hold a load, up to the verdict, with some of the lines that the program prints; and five uses.
+screen 30 'showstopper -l' 'showstopper -n 4 -f own -t file' 'showstopper --attach' 'ssrequest -l' 'sslab duet'
+screen 15 tools/demo.sh 'verdict: load valid; throughput valid: '
 "$bin/showstopper" -f own -l 50% --duration 1s "$bin/ssburn" serial 2>"$scratch/printed" >"$scratch/iterations"
 sed -n '/^showstopper: /,/^verdict: /s/^\([a-z ]*\)\(:\|  \).*/\1/p' "$scratch/screen" | while read -r label; do
     grep -q "^$label" "$scratch/printed" || expect "a line of README.md that showstopper prints" "" "$label"
