@@ -4,7 +4,11 @@
 
 #include "measure/load_sample.h"
 
-/* Samples as text: the rows of samples.csv, and what ssload prints. */
+/*
+ * Samples as text: the rows of samples.csv, and what ssload prints. To add a column, add a field to
+ * struct ss_load_sample and a row to columns_known[] in sample_row.c. Describe the column in
+ * showstopper-record(5) and ssload(1).
+ */
 
 /* Size limit of a row in any form, and of the heading. */
 #define SS_SAMPLE_ROW 768

@@ -12,6 +12,10 @@
  * Judges a run: each check compares a figure with two limits, beyond which what the check belongs
  * to is doubtful or invalid. A figure that was not measured is not checked. "Valid" means that
  * these checks found nothing.
+ *
+ * To add a check, add a name below and a row with its limits in verdict.c. record/judge.c supplies
+ * the figure of a run, tools/common/request/run_result.c that of requests. Describe the check in
+ * showstopper-record(5), VERDICT.
  */
 enum ss_finding {
     SS_NOT_CHECKED,

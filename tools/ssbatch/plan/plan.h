@@ -2,7 +2,11 @@
 #ifndef SSBATCH_PLAN_H
 #define SSBATCH_PLAN_H
 
-/* The plan of a study, see showstopper-plan(5): its runs, and the commands of each run. */
+/*
+ * The plan of a study, see showstopper-plan(5): its runs, and the commands of each run. A new kind
+ * of line is a row of read_words_of_line() in plan_read.c and is printed in plan.c; if it is a
+ * command, carry/stage.c carries it out.
+ */
 
 #include <regex.h>
 #include <stdbool.h>

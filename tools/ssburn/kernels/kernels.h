@@ -2,7 +2,11 @@
 #ifndef SSBURN_KERNELS_H
 #define SSBURN_KERNELS_H
 
-/* Small programs that each stress one part of a machine, and check their results. */
+/*
+ * Small programs that each stress one part of a machine, and check their results. A new one is a
+ * struct kernel in kernel_CLASS.c, a line in kernels.def, and a line in
+ * tools/ssprofile/batteries/own.txt, so that ssprofile measures it.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
