@@ -13,7 +13,7 @@ usage() {
 Usage: tools/demo.sh [--duration TIME] [--load LOAD]
 Installs what is missing, builds in build/, and holds the load of this machine.
 
-  --duration TIME   hold it for this long: 90s, 2M (minutes); default 20s
+  --duration TIME   hold it for this long: 90s, 2min; default 20s
   --load LOAD       hold this load: 60%, 0.6; default 50%
   --help            print this help
 END
