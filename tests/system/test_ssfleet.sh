@@ -648,6 +648,7 @@ runs_without_a_result_are_explained() { # case
 }
 
 invalid_calls_are_refused() { # case
+    local time
     echo nonsense >plan
     expect 125 ssfleet run --engine local study plan
     [ ! -e study ] || fail "a study was begun"
@@ -662,6 +663,9 @@ invalid_calls_are_refused() { # case
     refuses 125 'has no plan yet' ssfleet run --engine local study
     refuses 125 '--no-wait requires --engine slurm' ssfleet run --engine local --no-wait study plan
     refuses 125 "'5' is not a time" ssfleet run --engine local --pack 5 study plan
+    for time in 90s 2M 2min 500m 500ms 1h; do
+        refuses 125 "unknown engine" ssfleet run --engine magic --pack $time study plan
+    done
     refuses 125 'is not a study that ssfleet run has begun' ssfleet status study
     refuses 125 'replay requires --traces' ssfleet replay --engine local -- true
     # Invalid calls leave no folder, so that the next call can create it.
