@@ -12,7 +12,7 @@
  * option that is neither given nor has a default is NaN (a double), SS_TIME_NEVER, NULL, -1 (a
  * choice) or 0 (a count). The type determines the field at `offset` in the configuration:
  *
- *   SS_OPTION_TIME    ss_time       20s, 107m (milliseconds), 1/3s, 2M (minutes)
+ *   SS_OPTION_TIME    ss_time       20s, 107ms, 1/3s, 2min
  *   SS_OPTION_LOAD    double        0.6, 6/10, 60% or, from 2 to 100, 60: from 0 to 1; in a
  *                                   trace module also 0.5cpu, a number of CPUs
  *   SS_OPTION_COUNT   uint64_t      a whole number

@@ -158,7 +158,7 @@ static const struct unit units[] = {
 
 #define UNITS         (sizeof units / sizeof *units)
 #define UNITS_PRINTED 7
-#define UNITS_LISTED  "n, u, m (milliseconds), s, M (minutes), h and d, or ns, us, ms and min"
+#define UNITS_LISTED  "ns, us, ms, s, min, h and d"
 
 static const struct unit *find_unit(const char *name) {
     for (size_t i = 0; i < UNITS; i++) {
@@ -195,15 +195,14 @@ static int time_error(const char *text, enum reading reading, const char *rest, 
     if (fault)
         return ss_error_fail(error, "'%s' %s", shown.text, fault);
     if (milliseconds)
-        snprintf(proposed, sizeof proposed, ", %sm (milliseconds)",
-            reading == READ_NOTHING ? "20" : shown.text);
+        snprintf(proposed, sizeof proposed, ", %sms", reading == READ_NOTHING ? "20" : shown.text);
     if (reading == READ_NOTHING)
         return ss_error_fail(error,
-            "'%s' is not a time: use a number and a unit, such as 20s%s or 20M (minutes)",
-            shown.text, proposed);
+            "'%s' is not a time: use a number and a unit, such as 20s%s or 20min", shown.text,
+            proposed);
     if (!*rest)
-        return ss_error_fail(error, "'%s' has no unit: use %ss%s or %sM (minutes)", shown.text,
-            shown.text, proposed, shown.text);
+        return ss_error_fail(error, "'%s' has no unit: use %ss%s or %smin", shown.text, shown.text,
+            proposed, shown.text);
     return ss_error_fail(error, "'%s' has an unknown unit, '%s': units are %s", shown.text,
         ss_words_show(rest).text, UNITS_LISTED);
 }
@@ -255,7 +254,7 @@ int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
     int digits = (int)(unit - text);
     bool one = digits == 1 && *text == '1';
     snprintf(doubt->text, sizeof doubt->text,
-        "%.*sm is %.*s millisecond%s; for minutes write %.*sM", digits, text, digits, text,
+        "%.*sm is %.*s millisecond%s; for minutes use %.*smin", digits, text, digits, text,
         one ? "" : "s", digits, text);
     return 0;
 }

@@ -13,8 +13,8 @@
  */
 
 /*
- * Parses a time: 20s, 107m (milliseconds), 2M (minutes), 1.5h, 1/3s, 30sec, 0. The result is never
- * SS_TIME_NEVER.
+ * Parses a time: 20s, 107ms, 2min, 1.5h, 1/3s, 30sec, 0. For the command lines of the papers, m is
+ * milliseconds and M minutes. The result is never SS_TIME_NEVER.
  */
 SS_NONNULL(1, 2) int ss_units_time(const char *text, ss_time *value, struct ss_error *error);
 

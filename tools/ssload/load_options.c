@@ -41,7 +41,7 @@ void ssload_request_print_help(void) {
            "Measures the CPU load until it is interrupted, or while COMMAND runs.\n\n");
     ss_arguments_print_help(stdout, rows);
     printf("\n"
-           "A time has a unit: 500m (milliseconds), 2s, 1M (minutes).\n"
+           "A time has a unit: 500ms, 2s, 1min.\n"
            "load is 1 - (idle + iowait) / elapsed; load_ticks is busy ticks over all ticks,\n"
            "as mpstat, sar and top show it. The averages are printed below a table,\n"
            "otherwise on standard error.\n");

@@ -81,7 +81,7 @@ void ssrequest_options_print_help(void) {
            "Sends HTTP requests at chosen moments and measures the response times.\n\n");
     ss_arguments_print_help(stdout, rows);
     printf("\n"
-           "A time has a unit: 500m (milliseconds), 2s, 1M (minutes).\n"
+           "A time has a unit: 500ms, 2s, 1min.\n"
            "Exit status: 0 if all requests succeeded, 1 if not, 125 if ssrequest itself\n"
            "failed; with --load: 0 if it also was held, 1 if not; with --capacity: 0 if\n"
            "the rate was found, 1 if not.\n");

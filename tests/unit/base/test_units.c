@@ -95,10 +95,10 @@ static void assert_doubt(const char *text, const char *expected) {
 }
 
 TEST(milliseconds_that_look_like_minutes_cause_a_warning) {
-    assert_doubt("3m", "3m is 3 milliseconds; for minutes write 3M");
-    assert_doubt("1m", "1m is 1 millisecond; for minutes write 1M");
-    assert_doubt("1.5m", "1.5m is 1.5 milliseconds; for minutes write 1.5M");
-    assert_doubt("499m", "499m is 499 milliseconds; for minutes write 499M");
+    assert_doubt("3m", "3m is 3 milliseconds; for minutes use 3min");
+    assert_doubt("1m", "1m is 1 millisecond; for minutes use 1min");
+    assert_doubt("1.5m", "1.5m is 1.5 milliseconds; for minutes use 1.5min");
+    assert_doubt("499m", "499m is 499 milliseconds; for minutes use 499min");
     static const char *const sound[] = {"500m", "0", "0m", "3ms", "3msec", "3u", "0.003s", "3M"};
     for (size_t i = 0; i < COUNT(sound); i++)
         assert_doubt(sound[i], "");
@@ -111,7 +111,7 @@ TEST(long_times_without_a_unit_are_seconds) {
     assert_int_equal(ss_units_time_sensible("20", SS_SECOND, &time, &doubt, NULL), 0);
     assert_that(time, ==, 20 * SS_SECOND);
     assert_fails(ss_units_time_sensible("soon", SS_SECOND, &time, &doubt, &error), error,
-        "such as 20s or 20M (minutes)");
+        "such as 20s or 20min");
 }
 
 static int read_part(const char *text, double *value, struct ss_error *error) {

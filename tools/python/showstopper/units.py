@@ -26,7 +26,7 @@ _LENGTHS = (
     (1, "n ns nsec"),
 )
 _UNITS = {name: length for length, names in _LENGTHS for name in names.split()}
-_LISTED = "n, u, m (milliseconds), s, M (minutes), h and d, or ns, us, ms and min"
+_LISTED = "ns, us, ms, s, min, h and d"
 
 
 class _Number(NamedTuple):
@@ -69,12 +69,12 @@ def _time_fault(number: _Number, milliseconds: bool) -> UserError:
     if why := number.explain():
         return UserError(f"'{text}' {why}")
     example = "20" if number.fault else text
-    short = f", {example}m (milliseconds)" if milliseconds else ""
+    short = f", {example}ms" if milliseconds else ""
     if number.fault:
-        more = f"use a number and a unit, such as 20s{short} or 20M (minutes)"
+        more = f"use a number and a unit, such as 20s{short} or 20min"
         return UserError(f"'{text}' is not a time: {more}")
     if not number.rest:
-        return UserError(f"'{text}' has no unit: use {text}s{short} or {text}M (minutes)")
+        return UserError(f"'{text}' has no unit: use {text}s{short} or {text}min")
     unit = show(number.rest)
     return UserError(f"'{text}' has an unknown unit, '{unit}': units are {_LISTED}")
 
@@ -102,7 +102,7 @@ def time(text: str, sensible: float = 0) -> tuple[float, str]:
         return seconds, ""
     digits = text[:-1]
     more = "" if digits == "1" else "s"
-    return seconds, f"{digits}m is {digits} millisecond{more}; for minutes write {digits}M"
+    return seconds, f"{digits}m is {digits} millisecond{more}; for minutes use {digits}min"
 
 
 def time_text(nanoseconds: int) -> str:

@@ -78,7 +78,7 @@ static void print_help(void) {
            "Simulates a replay on many nodes, as `ssfleet replay` would carry it out, and\n"
            "prints how well they hold the load together. Each node runs the real modules on\n"
            "its own simulated machine, which the options after -- describe.\n\n"
-           "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Parts: 1%%, 0.01 or 1/100.\n\n");
+           "Times: 20s, 107ms, 2min, 1h. Parts: 1%%, 0.01 or 1/100.\n\n");
     ss_arguments_print_help(stdout, rows);
     printf("\nExample: a thousand nodes with 4 CPUs, each of which follows one of the traces;\n"
            "one node in a hundred fails.\n"

@@ -291,7 +291,7 @@ static void print_help(void) {
     printf("Usage: sssim queue [OPTION]...\n"
            "Sends requests to a simulated service, as ssrequest would, and prints the\n"
            "response times and the power of the machine.\n\n"
-           "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Duties: 60%%, 0.6 or 6/10.\n\n");
+           "Times: 20s, 107ms, 2min, 1h. Duties: 60%%, 0.6 or 6/10.\n\n");
     ss_arguments_print_help(stdout, rows);
     printf("\nExamples: how fast does a server answer if it is stopped for half of the time?\n"
            "Does it help to know which of two servers has less to do?\n"
