@@ -83,7 +83,7 @@ static const struct ss_option options[] = {
         .help =
             "the time within which a difference is made up; 0: six tenths of a round of dithering, "
             "or one and a half with averageq"),
-    SS_OPTION("memory", TIME, memory, .initial = "500m", .min = "1m",
+    SS_OPTION("memory", TIME, memory, .initial = "500ms", .min = "1ms",
         .help = "how much of the past the model of the workload covers"),
     SS_OPTION_END,
 };

@@ -23,7 +23,7 @@ struct memory {
 };
 
 static const struct ss_option options[] = {
-    SS_OPTION("tau", TIME, tau, .initial = "107m", .scales = 1, .min = "1m", .max = "1h",
+    SS_OPTION("tau", TIME, tau, .initial = "107ms", .scales = 1, .min = "1ms", .max = "1h",
         .help = "the mean length of a round, one run and one stop; refused if stopping and "
                 "continuing alone would take more than a quarter of the CPU time"),
     LIMITS_OPTION_MIN,

@@ -17,7 +17,7 @@ struct memory {
 };
 
 static const struct ss_option options[] = {
-    SS_OPTION("quantum", TIME, quantum, .initial = "13m", .scales = 1, .min = "1m", .max = "1h",
+    SS_OPTION("quantum", TIME, quantum, .initial = "13ms", .scales = 1, .min = "1ms", .max = "1h",
         .help = "the quantum: every state lasts a multiple of it; refused if stopping and "
                 "continuing alone would take more than a quarter of the CPU time"),
     PHASE_OPTION,

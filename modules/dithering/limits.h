@@ -23,7 +23,7 @@
 
 /* The option `min` for a struct config that has this field. */
 #define LIMITS_OPTION_MIN                                                                          \
-    SS_OPTION("min", TIME, min, .initial = "1m", .min = "1u",                                      \
+    SS_OPTION("min", TIME, min, .initial = "1ms", .min = "1us",                                    \
         .help = "the shortest state that is enforced, at least 100u; shorter ones are added to a " \
                 "later one")
 

@@ -92,15 +92,16 @@ struct memory {
 
 static const struct ss_option options[] = {
     SS_OPTION("tau", TIME, tau, .initial = "0", .max = "1h",
-        .help = "the mean length of a round, one run and one stop; 0: 107m for a window of 500m, "
+        .help = "the mean length of a round, one run and one stop; 0: 107ms for a window of 500ms, "
                 "in proportion for others, and longer if many instances share few CPUs or have "
                 "many processes; refused if stopping and continuing alone would take more than a "
                 "quarter of the CPU time"),
     LIMITS_OPTION_MIN,
     SS_OPTION("jitter", NUMBER, jitter, .initial = "0.1", .max = "0.5",
-        .help = "how far rounds are shifted, as a fraction of tau (of 107m if that is shorter), so "
-                "that rounds do not stay in step with the kernel's tick; 0 keeps tau exact"),
-    SS_OPTION("unsteady", TIME, unsteady, .initial = "26m", .max = "1h",
+        .help =
+            "how far rounds are shifted, as a fraction of tau (of 107ms if that is shorter), so "
+            "that rounds do not stay in step with the kernel's tick; 0 keeps tau exact"),
+    SS_OPTION("unsteady", TIME, unsteady, .initial = "26ms", .max = "1h",
         .help = "with tau=0, halve rounds, down to this length, while the workload's use of CPUs "
                 "changes so much from round to round that the load would be uneven; 0: never"),
     SS_OPTION_END,

@@ -20,7 +20,7 @@
 
 /* The option that these modules share, for a struct config with a field `period`. */
 #define ESTIMATE_OPTION_PERIOD                                                                     \
-    SS_OPTION("period", TIME, period, .initial = "333m", .min = "1m",                              \
+    SS_OPTION("period", TIME, period, .initial = "333ms", .min = "1ms",                            \
         .help = "the memory of the estimate: a sample of this length weighs as much as all "       \
                 "earlier ones together")
 

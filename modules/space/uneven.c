@@ -8,7 +8,7 @@ struct config {
 };
 
 static const struct ss_option options[] = {
-    SS_OPTION("rotate", TIME, rotate, .initial = "0", .sensible = "100m",
+    SS_OPTION("rotate", TIME, rotate, .initial = "0", .sensible = "100ms",
         .help = "the time after which the next instance becomes the first; 0 keeps the order"),
     SS_OPTION_END,
 };

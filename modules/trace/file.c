@@ -39,7 +39,7 @@ static const struct ss_option options[] = {
         .help = "the factor for times: 1/3 plays three times as fast"),
     SS_OPTION("loop", CHOICE, loop, .initial = "yes", .choices = "no yes",
         .help = "start again at the end of the trace; with no, the run ends there"),
-    SS_OPTION("offset", TIME, offset, .initial = "0", .sensible = "500m",
+    SS_OPTION("offset", TIME, offset, .initial = "0", .sensible = "500ms",
         .help = "how far into the trace to start, in the file's own time"),
     SS_OPTION_END,
 };

@@ -20,7 +20,7 @@ static const struct ss_option options[] = {
         .help = "selects the sequence; the same seed gives the same one on every machine"),
     SS_OPTION("min", LOAD, min, .initial = "0", .help = "the lowest target"),
     SS_OPTION("max", LOAD, max, .initial = "1", .help = "the highest target"),
-    SS_OPTION("step", TIME, step, .initial = "10s", .min = "1m", .sensible = "100m",
+    SS_OPTION("step", TIME, step, .initial = "10s", .min = "1ms", .sensible = "100ms",
         .help = "the time from one draw to the next"),
     SS_OPTION("interpolate", CHOICE, interpolate, .initial = "no", .choices = "no yes",
         .help = "whether the target moves from draw to draw in a straight line"),

@@ -14,7 +14,7 @@ static const struct ss_option options[] = {
     SS_OPTION("mean", LOAD, mean, .required = 1, .help = "the mean of the target"),
     SS_OPTION("amplitude", LOAD, amplitude, .initial = "0.1",
         .help = "how far the target swings to either side; limited to loads from 0 to 1"),
-    SS_OPTION("period", TIME, period, .initial = "60s", .min = "1m", .sensible = "100m",
+    SS_OPTION("period", TIME, period, .initial = "60s", .min = "1ms", .sensible = "100ms",
         .help = "the length of one period"),
     SS_OPTION("phase", NUMBER, phase, .initial = "0", .min = "0", .max = "1",
         .help = "where in its period the wave begins, as a fraction of the period"),

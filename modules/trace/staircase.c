@@ -19,12 +19,12 @@ struct config {
 static const struct ss_option options[] = {
     SS_OPTION("levels", TEXT, levels, .required = 1,
         .help = "FROM:TO:STEP, three loads, such as 95%:5%:5%"),
-    SS_OPTION("hold", TIME, hold, .initial = "3M", .min = "1m", .sensible = "100m",
+    SS_OPTION("hold", TIME, hold, .initial = "3min", .min = "1ms", .sensible = "100ms",
         .help = "how long each level lasts"),
     SS_OPTION("symmetric", CHOICE, symmetric, .initial = "no", .choices = "no yes",
         .help = "whether to go from the highest level down to the lowest and back up, the lowest "
                 "held twice"),
-    SS_OPTION("warmup", TIME, warmup, .initial = "0", .sensible = "500m",
+    SS_OPTION("warmup", TIME, warmup, .initial = "0", .sensible = "500ms",
         .help = "how long the workload runs free before the first level"),
     SS_OPTION_END,
 };

@@ -88,11 +88,11 @@ static const struct ss_argument rows[] = {
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpus),
         .help = "pin all instances to these CPUs and measure only these: 0-3,8, or 0-14:2 for "
                 "every second one"}},
-    {0, "TIME", {"warmup", SS_OPTION_TIME, AT(warmup), .initial = "0", .sensible = "500m",
+    {0, "TIME", {"warmup", SS_OPTION_TIME, AT(warmup), .initial = "0", .sensible = "500ms",
         .help = "let the instances run at full speed for this long before control and the trace start"}},
-    {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .sensible = "500m",
+    {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .sensible = "500ms",
         .help = "exclude this much time at the start of control from the statistics"}},
-    {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .sensible = "500m",
+    {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1us", .sensible = "500ms",
         .help = "end after this much time under control; default: at the end of a trace that "
                 "does not loop, else when the workloads end"}},
     {0, "TIME", {"start-at", SS_OPTION_TEXT, AT(start_at),
@@ -132,7 +132,7 @@ static const struct ss_argument rows[] = {
         .needs = "replay"},
     {0, "WHEN", {"progress", SS_OPTION_CHOICE, AT(progress), .choices = "auto always never",
         .initial = "auto", .help = "show a live block on standard error; auto: on a terminal"}},
-    {0, "TIME", {"grace", SS_OPTION_TIME, AT(grace), .initial = "5s", .sensible = "50m",
+    {0, "TIME", {"grace", SS_OPTION_TIME, AT(grace), .initial = "5s", .sensible = "50ms",
         .help = "how long to wait for an instance to end before killing it"}},
     /* The output passes through a pipe; when it is closed, instances that write would end. */
     {0, NULL, {"keep", AT(keep), .help = "leave instances running when showstopper ends"},

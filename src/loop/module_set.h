@@ -67,7 +67,7 @@
     {                                                                                              \
         0, "TIME", {                                                                               \
             .name = "window", .type = SS_OPTION_TIME, .offset = offsetof(config, window),          \
-            .initial = "500m", .min = "50m", .max = "1M", .sensible = "50m",                       \
+            .initial = "500ms", .min = "50ms", .max = "1min", .sensible = "50ms",                  \
             .help = "the length of the samples over which the load should be even; a shorter "     \
                     "window needs more stops and continues"                                        \
         }                                                                                          \

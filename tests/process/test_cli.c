@@ -162,7 +162,7 @@ TEST_CASE(invalid_options_are_refused) {
     REFUSED(
         125, "options precede the command, but --load follows it", "-q", TOUCH, "--load", "50%");
     REFUSED(125, "--iteration", "--iteration", "(", TOUCH_AT("50%"));
-    REFUSED(125, "--window: '0' is too small: use at least 50m", "--window", "0", TOUCH_AT("50%"));
+    REFUSED(125, "--window: '0' is too small: use at least 50ms", "--window", "0", TOUCH_AT("50%"));
     REFUSED(125, "--settle", "--settle", "2s", "--duration", "2s", TOUCH_AT("50%"));
     REFUSED(125, "--start-at", "--start-at", "yesterday", TOUCH_AT("50%"));
     REFUSED(125, "passed", "--start-at", "@1", TOUCH_AT("50%"));

@@ -293,7 +293,7 @@ TEST_CASE(error_messages_are_one_line) {
         const char *words[5];
         const char *part;
     } cases[] = {
-        {{"-i", "5m"}, "at least 10m; 5m is 5 milliseconds"},
+        {{"-i", "5m"}, "at least 10ms; 5m is 5 milliseconds"},
         {{"--cpus", "8191"}, "--cpus: CPU 8191 does not exist or is offline; available: "},
         {{"--cgroup", "/there.is.none"}, "/there.is.none"},
         {{"--cgroup", "/", "--per-cpu"}, "--per-cpu"},

@@ -277,7 +277,7 @@ def test_unusable_benchmarks_are_named(
         ("--base absent", "--base: absent: No such file or directory"),
         ("x --base y", "unexpected argument 'x'"),
         ("--base x --repetitions 65", "'65' is out of range: use 1 to 64"),
-        ("--base x --quantum 1m", "'1m' is out of range: use 2m to 10s"),
+        ("--base x --quantum 1m", "'1m' is out of range: use 2ms to 10s"),
         ("--base x --period 10", "'10' has no unit"),
     ],
 )

@@ -43,7 +43,7 @@ def has_knob(name: str) -> bool:
         (["--knobs", "instances=1+workers=5000"], "--knobs: workers: '5000' is too large"),
         (["busy", "--knobs", "instances=2"], "--knobs: instances=2: busy has no service"),
         (["--workers", "5000"], "--workers: '5000' is too large: use at most 4096"),
-        (["--dry-run", "--work", "0"], "--work: '0' is too small: use at least 1n"),
+        (["--dry-run", "--work", "0"], "--work: '0' is too small: use at least 1ns"),
         (["quiet"], "quiet: unexpected argument: use one of busy, neighbours, cap"),
         (["--", "true"], "unexpected command"),
         (["--warmup", "2s"], "--warmup has no effect without --rates"),

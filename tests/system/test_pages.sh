@@ -20,6 +20,9 @@ options_of() {
             gsub(/ +/, " ", text)
             initial = match(text, /; default [^:;]+$/) ? substr(text, RSTART + 9) : ""
             sub(/\. .*/, "", initial)
+            # In the short form of times, for which check() accepts both.
+            if (initial ~ /[0-9][mun]s$/) sub(/s$/, "", initial)
+            sub(/min$/, "M", initial)
             if (text ~ /^ *--[a-z]+ [A-Z:]+,\.\.\.|[Dd]efault/ && initial == "") initial = " *"
             for (i = 1; i <= count; i++) print names[i] initial
             count = 0

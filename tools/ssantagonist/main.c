@@ -54,7 +54,7 @@ struct request {
     {0, "N", {"blocks", COUNT_AT(blocks), .initial = "1", .min = "1", .max = "4096",                                   \
         .help = "rows of a slot at whose end a throttled suspect is stopped"}}
 #define SLOT_ROW                                                                                                       \
-    {0, "TIME", {"slot", SS_OPTION_TIME, AT(watch.slot), .initial = "5s", .min = "1m", .help = "length of a slot"}}
+    {0, "TIME", {"slot", SS_OPTION_TIME, AT(watch.slot), .initial = "5s", .min = "1ms", .help = "length of a slot"}}
 #define END_ROWS                                                                                                       \
     {'h', NULL, {"help", AT(help), .help = "print this help"}},                                                        \
     {0, NULL, {"version", AT(version), .help = "print the version"}},                                                  \

@@ -50,7 +50,7 @@ static int take_name(
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, NULL, {"list", AT(list), .help = "list the kernels: name, class, what it does"}},
-    {0, "TIME", {"time", SS_OPTION_TIME, AT(time), .initial = "500m", .min = "10m", .max = "1h",
+    {0, "TIME", {"time", SS_OPTION_TIME, AT(time), .initial = "500ms", .min = "10ms", .max = "1h",
         .help = "measure for this time"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version, the compiler and its flags"}},

@@ -9,12 +9,12 @@
 
 // clang-format off
 static const struct ss_argument rows[] = {
-    {'i', "TIME", {"interval", SS_OPTION_TIME, AT(interval), .initial = "500m", .min = "10m",
-        .sensible = "20m",
+    {'i', "TIME", {"interval", SS_OPTION_TIME, AT(interval), .initial = "500ms", .min = "10ms",
+        .sensible = "20ms",
         .help = "time between samples"}},
     {'c', "COUNT", {"count", COUNT_AT(count), .min = "1",
         .help = "end after this many samples"}},
-    {'d', "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "10m", .sensible = "500m",
+    {'d', "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "10ms", .sensible = "500ms",
         .help = "end after this time"}},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpus),
         .help = "measure these CPUs: 0-3,8, or 0-14:2 for every second one; default: all that "

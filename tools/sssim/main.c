@@ -23,10 +23,10 @@ static void print_help(void) {
     ss_arguments_print_help(stdout, simulation_rows);
     printf("\nExamples: how well is a load held on 12 CPUs? How much do the length of a round\n"
            "and the target matter?\n"
-           "  sssim -P 12 -l 50%% --settle 10s --duration 3M\n"
-           "  sssim -P 12 --sweep load=25%%,50%%,75%% --sweep dithering-options=20m,53m,107m\n"
+           "  sssim -P 12 -l 50%% --settle 10s --duration 3min\n"
+           "  sssim -P 12 --sweep load=25%%,50%%,75%% --sweep dithering-options=20ms,53ms,107ms\n"
            "\nA study of two programs, in a folder that ssreport reads:\n"
-           "  sssim --foreground serial --iteration 50m --noise 5%% --record study\n");
+           "  sssim --foreground serial --iteration 50ms --noise 5%% --record study\n");
 }
 
 static void print_field(double value) {

@@ -342,7 +342,7 @@ TEST(invalid_options_are_refused) {
         {"--instances=1000001", "--instances: '1000001' is too large: use at most 1000000"},
         {"-n x", "--instances: 'x' is not a whole number"},
         {"--grace 5", "--grace: '5' has no unit"},
-        {"--duration 999n", "--duration: '999n' is too small: use at least 1u"},
+        {"--duration 999n", "--duration: '999n' is too small: use at least 1us"},
         {"--progress sometimes", "--progress: 'sometimes' is not one of: auto always never"},
         {"--tolerance -1", "--tolerance: '-1' is negative"},
         {"--tolerance 5x", "--tolerance: '5x' is not a number"},

@@ -50,7 +50,7 @@ static const struct ss_argument rows[] = {
         .help = "a port, 0 for any that is free, or the path of a Unix socket, with a slash"}},
     {0, "ADDRESS", {"address", SS_OPTION_TEXT, AT(address),
         .help = "the address of the port; default " ADDRESS_DEFAULT}},
-    {0, "TIME", {"work", SS_OPTION_TIME, AT(work), .initial = "10m", .max = "1h",
+    {0, "TIME", {"work", SS_OPTION_TIME, AT(work), .initial = "10ms", .max = "1h",
         .help = "CPU time of a request"}},
     {0, "COUNT", {"units", COUNT_AT(units), .min = "1", .max = "4611686018427387904",
         .help = "the work of a request in units, as printed by an earlier run"}, .excludes = "work"},

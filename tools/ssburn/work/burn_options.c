@@ -67,7 +67,7 @@ static int take_class(
 static const struct ss_argument rows[] = {
     {0, "N", {"threads", COUNT_AT(threads), .min = "1", .max = "4096",
         .help = "how many threads there are, or children at work at a time; default: see the classes"}},
-    {0, "TIME", {"iteration", SS_OPTION_TIME, AT(iteration), .initial = "100m", .min = "1n",
+    {0, "TIME", {"iteration", SS_OPTION_TIME, AT(iteration), .initial = "100ms", .min = "1ns",
         .help = "CPU time of an iteration"}},
     {0, "COUNT", {"work", COUNT_AT(work), .min = "1", .max = "4611686018427387904",
         .help = "the work of an iteration in units, as printed by an earlier run"}, .excludes = "iteration"},

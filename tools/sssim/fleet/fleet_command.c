@@ -44,7 +44,7 @@ static const struct ss_argument rows[] = {
                  .help = "the measured offsets are wrong by up to this, uniformly distributed, and so are the starts"}},
     {0, "PART", {"failures", SS_OPTION_LOAD, AT(failures), .initial = "0",
                  .help = "part of the nodes that fail, each at a random moment"}},
-    {0, "TIME", {"interval", SS_OPTION_TIME, AT(interval), .initial = "10s", .min = "100m", .max = "1d",
+    {0, "TIME", {"interval", SS_OPTION_TIME, AT(interval), .initial = "10s", .min = "100ms", .max = "1d",
                  .help = "time between the samples of records"}},
     {0, "N", {"seed", COUNT_AT(seed), .initial = "1",
               .help = "seed of the random numbers; the same seed gives the same nodes"}},
@@ -82,7 +82,7 @@ static void print_help(void) {
     ss_arguments_print_help(stdout, rows);
     printf("\nExample: a thousand nodes with 4 CPUs, each of which follows one of the traces;\n"
            "one node in a hundred fails.\n"
-           "  sssim fleet --nodes 1000 --traces traces --late 5m --failures 1%% \\\n"
+           "  sssim fleet --nodes 1000 --traces traces --late 5ms --failures 1%% \\\n"
            "      --record rehearsal -- -P 4 --duration 1h\n"
            "  ssreport -o report rehearsal\n");
 }

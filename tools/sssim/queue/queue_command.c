@@ -52,8 +52,8 @@ static const struct ss_argument rows[] = {
     {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(given.timeout), .initial = "10s", .max = "36500d",
                  .help = "clients give up on a request this long after sending it; 0: never"}},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(run.settle), .max = "36500d",
-                 .sensible = "500m", .help = "exclude this much time at the start, or at the start of control, from the statistics; default: 0, or 5s with a load"}},
-    {0, "TIME", {"work", SS_OPTION_TIME, AT(run.service.work), .initial = "10m", .min = "1u", .max = "1h",
+                 .sensible = "500ms", .help = "exclude this much time at the start, or at the start of control, from the statistics; default: 0, or 5s with a load"}},
+    {0, "TIME", {"work", SS_OPTION_TIME, AT(run.service.work), .initial = "10ms", .min = "1us", .max = "1h",
                  .help = "CPU time of a request on a server of speed 1"},
                  .heading = "\nService:"},
     {0, "WORD", {"spread", SS_OPTION_CHOICE, AT(run.service.spread), .initial = "constant",
@@ -75,7 +75,7 @@ static const struct ss_argument rows[] = {
                    .help = "the work of later requests, relative to that of the first ones"}},
     {0, "TIME", {"change-from", SS_OPTION_TIME, AT(run.service.change_from), .initial = "10s", .max = "36500d",
                  .help = "when the work begins to change"}, .needs = "work-change"},
-    {0, "TIME", {"change-over", SS_OPTION_TIME, AT(run.service.change_over), .initial = "5s", .min = "1m", .max = "36500d",
+    {0, "TIME", {"change-over", SS_OPTION_TIME, AT(run.service.change_over), .initial = "5s", .min = "1ms", .max = "36500d",
                  .help = "for how long it changes"}, .needs = "work-change"},
     {0, "PART", {"between-runs", SS_OPTION_LOAD, AT(run.service.between_runs), .initial = "0",
                  .help = "the standard deviation of the work of a request from run to run (with --seed), as a part of --work"}},
@@ -89,7 +89,7 @@ static const struct ss_argument rows[] = {
     {0, "DUTY", {"duty", SS_OPTION_LOAD, AT(run.duty), .initial = "100%",
                  .help = "the part of each round in which a server runs; it is stopped for the "
                          "rest"}},
-    {0, "TIME", {"tau", SS_OPTION_TIME, AT(run.tau), .initial = "107m", .min = "2m", .max = "1h",
+    {0, "TIME", {"tau", SS_OPTION_TIME, AT(run.tau), .initial = "107ms", .min = "2ms", .max = "1h",
                  .help = "the mean length of a round"}},
     {0, "F", {"frequency", SS_OPTION_TEXT, AT(frequency),
               .help = "the frequency of the CPUs, such as 1.4GHz"}, .heading = "\nMachine:", .needs = "base"},
@@ -295,9 +295,9 @@ static void print_help(void) {
     ss_arguments_print_help(stdout, rows);
     printf("\nExamples: how fast does a server answer if it is stopped for half of the time?\n"
            "Does it help to know which of two servers has less to do?\n"
-           "  sssim queue -r 10 --arrival poisson --work 500u --duty 50%% --requests 100000\n"
+           "  sssim queue -r 10 --arrival poisson --work 500us --duty 50%% --requests 100000\n"
            "  sssim queue -r 150 --arrival poisson --spread exponential --servers 2 \\\n"
-           "      --balance least-connections -d 10M\n");
+           "      --balance least-connections -d 10min\n");
 }
 
 /* Describes the run as if it had begun at the end of --settle. */

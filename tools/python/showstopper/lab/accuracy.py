@@ -18,7 +18,7 @@ from .study import Study
 
 DEFAULTS = {
     "methods": ",".join(KNOWN), "targets": "25%,33%,50%,66%,75%", "taus": "107m,53m",
-    "warmup": "3M", "settle": "10s", "seconds": "3M", "output": "accuracy-results",
+    "warmup": "3min", "settle": "10s", "seconds": "3min", "output": "accuracy-results",
     "workloads": "serial,blocking,parallel",
 }  # fmt: skip
 QUICK = {"targets": "50%", "taus": "107m", "warmup": "2s", "settle": "1s", "seconds": "6s"}

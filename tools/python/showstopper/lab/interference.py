@@ -31,8 +31,8 @@ DEFAULTS = {
     "placements": "neutral,quota,free,per-chip,per-core,per-thread", "environment": "host",
     "measure": "inside", "load_of": "group", "foreground_method": "uncontrolled",
     "background_method": "default", "foreground_load": "100%", "foreground_tau": "107m",
-    "background_tau": "107m", "workloads": "serial", "warmup": "10M", "levels": "95%:5%:5%",
-    "hold": "3M", "edge": "30s", "output": "interference-results",
+    "background_tau": "107m", "workloads": "serial", "warmup": "10min", "levels": "95%:5%:5%",
+    "hold": "3min", "edge": "30s", "output": "interference-results",
 }  # fmt: skip
 QUICK = {"warmup": "2s", "levels": "90%:10%:20%", "hold": "3s", "edge": "1s"}
 SHORTER = "fewer --placements, --workloads or --background, less --warmup or --hold"

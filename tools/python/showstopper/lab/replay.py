@@ -26,7 +26,7 @@ from .study import Study
 
 TRACES = "nine-steps.txt", "nine-means.txt"  # the second one is of --published
 DEFAULTS = {
-    "scales": "1,2/3,1/3,2/9,1/9,1/18", "methods": "default", "tau": "107m", "warmup": "3M",
+    "scales": "1,2/3,1/3,2/9,1/9,1/18", "methods": "default", "tau": "107m", "warmup": "3min",
     "deviation": "5", "output": "replay-results", "workloads": "serial,blocking",
 }  # fmt: skip
 QUICK = {"warmup": "1s", "scales": "1/100,1/200"}

@@ -18,7 +18,7 @@ from .study import Study
 
 DEFAULTS = {
     "methods": "default,nbench,1cdc", "tau": "107m", "parts": "12", "levels": "95%:5%:5%",
-    "hold": "3M", "edge": "30s", "warmup": "3M", "settle": "10s", "seconds": "3M",
+    "hold": "3min", "edge": "30s", "warmup": "3min", "settle": "10s", "seconds": "3min",
     "output": "throughput-results", "workloads": "serial,blocking,parallel",
 }  # fmt: skip
 QUICK = {
