@@ -125,11 +125,11 @@ void family_end_kept(const struct family *kept) {
 }
 
 void family_deny_pidfds(void) {
-    surroundings_deny(SYS_pidfd_open, ENOSYS);
+    sandbox_deny(SYS_pidfd_open, ENOSYS);
 }
 
 void family_deny_realtime(void) {
-    surroundings_deny(SYS_sched_setscheduler, EPERM);
+    sandbox_deny(SYS_sched_setscheduler, EPERM);
 }
 
 void family_become_nobody(void) {

@@ -31,7 +31,7 @@ struct isolated_run {
 
 /* In a child: exits with 0 if the system permits everything that --isolate needs. */
 static inline void isolated_try(void) {
-    pid_t child = surroundings_unshare(CLONE_NEWPID | CLONE_NEWNS) ? fork() : -1;
+    pid_t child = sandbox_unshare(CLONE_NEWPID | CLONE_NEWNS) ? fork() : -1;
     int status = 1;
     if (child == 0)
         _exit(mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ||

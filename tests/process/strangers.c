@@ -77,7 +77,7 @@ _Noreturn static void be_init(void (*body)(void)) {
     int status = 0;
     pid_t ended;
     if (!settle())
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
     pid_t child = fork();
     if (child == 0) {
         body();
@@ -99,8 +99,8 @@ static void become_unprivileged(void) {
 /* Runs `body` in a new PID namespace. Returns the exit status of the first process in it. */
 static int run_apart(void (*body)(void)) {
     int status = 0;
-    if (!surroundings_unshare(CLONE_NEWPID | CLONE_NEWNS))
-        return SURROUNDINGS_MISSING;
+    if (!sandbox_unshare(CLONE_NEWPID | CLONE_NEWNS))
+        return SANDBOX_MISSING;
     pid_t init = fork();
     if (init == 0)
         be_init(body);
@@ -132,7 +132,7 @@ static void try_number(void) {
     if (child == 0)
         _exit(EXIT_SUCCESS);
     if (child != 250)
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
 }
 
 bool strangers_are_possible(bool unprivileged) {

@@ -34,7 +34,7 @@ static bool map_to_root(const char *path, unsigned own) {
     return write_text(path, map);
 }
 
-bool surroundings_unshare(int flags) {
+bool sandbox_unshare(int flags) {
     unsigned user = geteuid();
     unsigned group = getegid();
     if (user == 0)
@@ -44,11 +44,10 @@ bool surroundings_unshare(int flags) {
 }
 
 static bool leave_mounts(void) {
-    return surroundings_unshare(CLONE_NEWNS) &&
-           mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+    return sandbox_unshare(CLONE_NEWNS) && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
-void surroundings_deny_if(long call, int argument, unsigned mask, unsigned error) {
+void sandbox_deny_if(long call, int argument, unsigned mask, unsigned error) {
     size_t half = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
     size_t offset = offsetof(struct seccomp_data, args) + 8 * (size_t)argument + half;
     struct sock_filter steps[] = {
@@ -62,14 +61,14 @@ void surroundings_deny_if(long call, int argument, unsigned mask, unsigned error
     struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
 }
 
-void surroundings_deny(long call, unsigned error) {
-    surroundings_deny_if(call, 0, 0, error);
+void sandbox_deny(long call, unsigned error) {
+    sandbox_deny_if(call, 0, 0, error);
 }
 
-void surroundings_stay_on_one_cpu(void) {
+void sandbox_stay_on_one_cpu(void) {
     cpu_set_t set;
     sched_getaffinity(0, sizeof set, &set);
     size_t first = 0;
@@ -78,15 +77,15 @@ void surroundings_stay_on_one_cpu(void) {
     CPU_ZERO(&set);
     CPU_SET(first, &set);
     if (sched_setaffinity(0, sizeof set, &set) != 0)
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
 }
 
-void surroundings_leave_mounts(void) {
+void sandbox_leave_mounts(void) {
     if (!leave_mounts())
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
 }
 
-bool surroundings_have_mounts(void) {
+bool sandbox_have_mounts(void) {
     int status = 1;
     pid_t child = fork();
     if (child == 0)
@@ -95,34 +94,34 @@ bool surroundings_have_mounts(void) {
 }
 
 /* Only root needs no user namespace. */
-const char *surroundings_new_namespaces(void) {
+const char *sandbox_new_namespaces(void) {
     return geteuid() == 0 ? "-mpf" : "-rmpf";
 }
 
-bool surroundings_have_namespaces(void) {
+bool sandbox_have_namespaces(void) {
     struct run *run = run_wait(
-        run_start(NULL, WORDS("unshare", surroundings_new_namespaces(), "--mount-proc", "true")));
+        run_start(NULL, WORDS("unshare", sandbox_new_namespaces(), "--mount-proc", "true")));
     bool work = run->status == 0;
     run_free(run);
     return work;
 }
 
-bool surroundings_can_mount_small(const char *folder, const char *size) {
+bool sandbox_can_mount_small(const char *folder, const char *size) {
     const char *options = run_format("size=%s,mode=1777", size);
     return mount("none", folder, "tmpfs", 0, options) == 0;
 }
 
-void surroundings_mount_small(const char *folder, const char *size) {
-    if (!surroundings_can_mount_small(folder, size))
-        _exit(SURROUNDINGS_MISSING);
+void sandbox_mount_small(const char *folder, const char *size) {
+    if (!sandbox_can_mount_small(folder, size))
+        _exit(SANDBOX_MISSING);
 }
 
-void surroundings_fill(const char *folder) {
+void sandbox_fill(const char *folder) {
     static const char block[4096];
     const char *path = run_format("%s/filler", folder);
     int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0)
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
     for (size_t size = sizeof block; size > 0; size /= 2) {
         while (write(file, block, size) > 0) {
         }
@@ -130,14 +129,13 @@ void surroundings_fill(const char *folder) {
     close(file);
 }
 
-bool surroundings_permit_setuid(const char *folder) {
+bool sandbox_permit_setuid(const char *folder) {
     struct statvfs status;
     return statvfs(folder, &status) == 0 && !(status.f_flag & ST_NOSUID) &&
            prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0;
 }
 
-void surroundings_compile(
-    const char *folder, const char *name, const char *source, const char *flag) {
+void sandbox_compile(const char *folder, const char *name, const char *source, const char *flag) {
     struct run_setup setup = {.folder = folder};
     SKIP_UNLESS(CALL("sh", "-c", "command -v cc")->status == 0, "cc: not installed");
     const char *from = run_format("%s.c", name);
@@ -205,7 +203,7 @@ static bool is_limited(const char *root, const char *controller, int cpus) {
     return false;
 }
 
-bool surroundings_have_quota(void) {
+bool sandbox_have_quota(void) {
     cpu_set_t cpus;
     ck_assert_int_eq(sched_getaffinity(0, sizeof cpus, &cpus), 0);
     return is_limited("/sys/fs/cgroup", "", CPU_COUNT(&cpus)) ||
@@ -304,7 +302,7 @@ bool control_group_has(const char *name, const char *value) {
 void control_group_enter(void) {
     const char *path = run_format("%s/cgroup.procs", group.path);
     if (!write_text(path, "0"))
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
 }
 
 bool control_group_holds(pid_t pid) {

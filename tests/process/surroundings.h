@@ -28,62 +28,60 @@
 #endif
 
 /* Exit status of a prepare() that is not possible on this machine. */
-#define SURROUNDINGS_MISSING PROCESS_SKIPPED
+#define SANDBOX_MISSING PROCESS_SKIPPED
 
 /*
  * Like unshare(2), but an unprivileged user also gets a user namespace as root. Returns false if
  * not permitted.
  */
-bool surroundings_unshare(int flags);
+bool sandbox_unshare(int flags);
 
 /* Returns whether we can create a mount namespace and mount in it. */
-bool surroundings_have_mounts(void);
+bool sandbox_have_mounts(void);
 
 /* Returns the options of unshare(1) for a new PID namespace, which --mount-proc must follow. */
-const char *surroundings_new_namespaces(void);
+const char *sandbox_new_namespaces(void);
 
 /* Returns whether unshare(1) can create them. */
-bool surroundings_have_namespaces(void);
+bool sandbox_have_namespaces(void);
 
 /* Confines the calling process to its first CPU. For run_setup.prepare. */
-void surroundings_stay_on_one_cpu(void);
+void sandbox_stay_on_one_cpu(void);
 
 /* Makes this system call fail with this error. For run_setup.prepare: exits if not permitted. */
-void surroundings_deny(long call, unsigned error);
+void sandbox_deny(long call, unsigned error);
 
 /* The same where this argument, counted from 0, has a bit of the mask. */
-void surroundings_deny_if(long call, int argument, unsigned mask, unsigned error);
+void sandbox_deny_if(long call, int argument, unsigned mask, unsigned error);
 
 /*
  * For run_setup.prepare: enters a mount namespace, so that later mounts affect only this program.
  */
-void surroundings_leave_mounts(void);
+void sandbox_leave_mounts(void);
 
 /* Mounts a tmpfs of this size (such as "64k"). Returns false if not permitted. */
-bool surroundings_can_mount_small(const char *folder, const char *size);
+bool sandbox_can_mount_small(const char *folder, const char *size);
 
 /* The same for run_setup.prepare. */
-void surroundings_mount_small(const char *folder, const char *size);
+void sandbox_mount_small(const char *folder, const char *size);
 
 /* Fills the file system of a folder. */
-void surroundings_fill(const char *folder);
+void sandbox_fill(const char *folder);
 
 /* Returns whether a set-user-ID program in this folder gets the rights of its owner. */
-bool surroundings_permit_setuid(const char *folder);
+bool sandbox_permit_setuid(const char *folder);
 
 /*
  * Compiles this source into the shared object FOLDER/NAME.so, which all users can read, with one
  * more flag. Skips the test if there is no compiler.
  */
-void surroundings_compile(
-    const char *folder, const char *name, const char *source, const char *flag);
+void sandbox_compile(const char *folder, const char *name, const char *source, const char *flag);
 
 /* Returns whether a quota keeps our control group, or one above it, from using all of our CPUs. */
-bool surroundings_have_quota(void);
+bool sandbox_have_quota(void);
 
 /* For tests that need all CPU time that other processes leave. */
-#define SKIP_IF_QUOTA()                                                                            \
-    SKIP_UNLESS(!surroundings_have_quota(), "cpu-quota: this control group has one")
+#define SKIP_IF_QUOTA() SKIP_UNLESS(!sandbox_have_quota(), "cpu-quota: this control group has one")
 
 /* Creates a group below our own. Returns false if the controller is absent or we may not. */
 bool control_group_make(const char *controller);

@@ -468,13 +468,13 @@ static long count_waits(pid_t pid) {
  * limited.
  */
 TEST_CASE(daemons_are_reported_if_fork_events_are_unavailable) {
-    SKIP_UNLESS(surroundings_have_namespaces(), "namespaces: cannot create a namespace");
+    SKIP_UNLESS(sandbox_have_namespaces(), "namespaces: cannot create a namespace");
     const char *folder = run_make_folder();
     const char *script =
         run_format("sh -c '%s' & " SHOWSTOPPER " -v -f own -l 50%% --attach $!; exit $?",
             daemon_script(folder));
     struct run *run = run_start(
-        NULL, WORDS("unshare", surroundings_new_namespaces(), "--mount-proc", "sh", "-c", script));
+        NULL, WORDS("unshare", sandbox_new_namespaces(), "--mount-proc", "sh", "-c", script));
     run_wait_text(run, "instances run");
     pid_t master = run_find(run, "showstopper"), guardian = run_find(run, "ss-guardian");
     /* The guardian must not see the daemons before they are orphans. */

@@ -210,12 +210,12 @@ TEST_CASE(a_terminated_call_reports_failed_cleanup) {
 
 /* As in a container: the kernel ignores what the first process of a PID namespace sends itself. */
 TEST_CASE(a_call_as_first_process_exits_with_the_number_of_the_signal) {
-    SKIP_UNLESS(surroundings_have_namespaces(), "namespaces: cannot create a namespace");
+    SKIP_UNLESS(sandbox_have_namespaces(), "namespaces: cannot create a namespace");
     write_plan("run a takes 1s\n"
                "main -- sh -c 'kill -TERM 1; exec sleep 1000'\n");
     const struct run_setup setup = {.folder = folder};
     struct run *run = run_wait(run_start(&setup,
-        WORDS("unshare", surroundings_new_namespaces(), "--mount-proc", SSBATCH, "study", "plan")));
+        WORDS("unshare", sandbox_new_namespaces(), "--mount-proc", SSBATCH, "study", "plan")));
     run_expect(run, 128 + SIGTERM);
 }
 

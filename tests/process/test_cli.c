@@ -208,9 +208,9 @@ TEST_CASE(invalid_commands_and_files_are_refused) {
 TEST_CASE(invalid_cpus_on_the_command_line_are_refused) {
     REFUSED(125, "--cpus", "--cpus", "a-b", TOUCH_AT("50%"));
     REFUSED(125, "--cpus", "--cpus", "", TOUCH_AT("50%"));
-    refuse_as(surroundings_stay_on_one_cpu, 125, "is not available here",
+    refuse_as(sandbox_stay_on_one_cpu, 125, "is not available here",
         WORDS(SHOWSTOPPER, "--cpus", "0-1", TOUCH_AT("50%")));
-    refuse_as(surroundings_stay_on_one_cpu, 125, "--cpus: CPU 8191 is not available here",
+    refuse_as(sandbox_stay_on_one_cpu, 125, "--cpus: CPU 8191 is not available here",
         WORDS(SHOWSTOPPER, "--cpus", "8191", TOUCH_AT("50%")));
 }
 
@@ -250,19 +250,19 @@ TEST_CASE(invalid_set_and_status_requests_are_refused) {
  * would be found even without /proc.
  */
 static void hide_proc(void) {
-    surroundings_leave_mounts();
+    sandbox_leave_mounts();
     if (access(TEST_MODULE_INSTALL_DIR, F_OK) == 0)
-        surroundings_mount_small(TEST_MODULE_INSTALL_DIR, "64k");
-    surroundings_mount_small("/proc", "64k");
+        sandbox_mount_small(TEST_MODULE_INSTALL_DIR, "64k");
+    sandbox_mount_small("/proc", "64k");
 }
 
 static void hide_devices(void) {
-    surroundings_leave_mounts();
-    surroundings_mount_small("/dev", "64k");
+    sandbox_leave_mounts();
+    sandbox_mount_small("/dev", "64k");
 }
 
 TEST_CASE(missing_proc_and_dev_null_are_reported) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: needs /proc");
     refuse_as(
         hide_proc, 125, "/proc is not mounted", WORDS(SHOWSTOPPER, "--dry-run", TOUCH_AT("50%")));

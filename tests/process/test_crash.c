@@ -37,7 +37,7 @@ static const char *folder;
 /* Starts a run with the module, compiled with this flag. */
 static struct run *start(const char *flag) {
     struct run_setup setup = {.folder = folder, .prepare = family_dump_no_core};
-    surroundings_compile(folder, "crash", source, flag);
+    sandbox_compile(folder, "crash", source, flag);
     return START_IN(&setup, "-v", "-n", "2", "-c", "fixed", "-t", "./crash.so", "--duration", "1h",
         PAYLOAD, "setsid", "2");
 }
@@ -76,7 +76,7 @@ static void expect_end_by_fault(void) {
     struct run_setup setup = {.folder = folder,
         .prepare = family_dump_no_core,
         .environment = WORDS("LD_PRELOAD=./fault.so")};
-    surroundings_compile(folder, "fault",
+    sandbox_compile(folder, "fault",
         "int regexec(void) {\n"
         "    *(volatile int *)8 = 1;\n"
         "    return 0;\n"

@@ -115,9 +115,9 @@ TEST_CASE(run_continues_with_fewer_cpus) {
 static const char *small_folder;
 
 static void fill_folder(void) {
-    surroundings_leave_mounts();
-    surroundings_mount_small(small_folder, "64k");
-    surroundings_fill(small_folder);
+    sandbox_leave_mounts();
+    sandbox_mount_small(small_folder, "64k");
+    sandbox_fill(small_folder);
 }
 
 static struct run *run_on_full_disk(
@@ -128,7 +128,7 @@ static struct run *run_on_full_disk(
 }
 
 TEST_CASE(a_full_disk_is_reported) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
     small_folder = run_make_folder();
     const char *summary = run_path(small_folder, "summary.json");
     struct run *run = run_on_full_disk("1s", "--json", summary, "spin");
@@ -148,7 +148,7 @@ TEST_CASE(a_full_disk_is_reported) {
 static void redirect(int stream) {
     int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
     if (full < 0 || dup2(full, stream) < 0)
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
 }
 
 static void fill_output(void) {

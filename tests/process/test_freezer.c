@@ -528,9 +528,9 @@ static void add_file(const char *name) {
 
 /* Mounts ordinary files in place of the control groups. */
 static void mount_groups(void) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
-    surroundings_leave_mounts();
-    SKIP_UNLESS(surroundings_can_mount_small("/sys/fs/cgroup", "64k"),
+    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
+    sandbox_leave_mounts();
+    SKIP_UNLESS(sandbox_can_mount_small("/sys/fs/cgroup", "64k"),
         "cgroup-folder: cannot mount over /sys/fs/cgroup");
     run_write_file("/sys/fs/cgroup/cgroup.controllers", "");
     add_file("cgroup.procs");

@@ -253,7 +253,7 @@ static int answers[2];
  * in the order in which they are woken, once their waker sleeps.
  */
 static bool queue_up(int priority) {
-    surroundings_stay_on_one_cpu();
+    sandbox_stay_on_one_cpu();
     return sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){priority}) == 0;
 }
 

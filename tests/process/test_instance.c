@@ -63,7 +63,7 @@ static void expect_same_with(const char *option, void (*prepare)(void)) {
     ck_assert_uint_gt(lines, 15);
 }
 
-static void expect_same_surroundings(void (*prepare)(void)) {
+static void expect_same_environment(void (*prepare)(void)) {
     expect_same_with("--grace=5s", prepare);
     expect_same_with("--iteration=nothing", prepare); /* through a pipe */
 }
@@ -106,12 +106,12 @@ static void change_limits(void) {
 }
 
 TEST_CASE(instances_get_the_callers_environment) {
-    expect_same_surroundings(NULL);
-    expect_same_surroundings(change_signals);
-    expect_same_surroundings(ignore_children);
-    expect_same_surroundings(change_priority);
-    expect_same_surroundings(become_real_time);
-    expect_same_surroundings(change_limits);
+    expect_same_environment(NULL);
+    expect_same_environment(change_signals);
+    expect_same_environment(ignore_children);
+    expect_same_environment(change_priority);
+    expect_same_environment(become_real_time);
+    expect_same_environment(change_limits);
 }
 
 static void close_all(void) {

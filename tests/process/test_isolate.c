@@ -140,17 +140,17 @@ TEST_CASE(isolation_works_without_privilege) {
 }
 
 static void deny_namespaces(void) {
-    surroundings_deny_if(SYS_clone, 0, CLONE_NEWPID, EPERM);
+    sandbox_deny_if(SYS_clone, 0, CLONE_NEWPID, EPERM);
 }
 
 static void deny_mounts(void) {
-    surroundings_deny(SYS_mount, EPERM);
+    sandbox_deny(SYS_mount, EPERM);
 }
 
 static void put_or_leave(const char *path, const char *text) {
     FILE *file = fopen(path, "we");
     if (!file || fputs(text, file) < 0 || fclose(file) != 0)
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
 }
 
 static void write_or_leave(const char *path, unsigned number, const char *format) {
@@ -166,7 +166,7 @@ static void deny_user_namespaces(void) {
     unsigned group = getegid();
     prctl(PR_SET_DUMPABLE, 1); /* otherwise root owns the maps */
     if (unshare(CLONE_NEWUSER) < 0)
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
     write_or_leave("/proc/self/setgroups", 0, "deny");
     write_or_leave("/proc/self/uid_map", user, "%u %u 1");
     write_or_leave("/proc/self/gid_map", group, "%u %u 1");
@@ -182,7 +182,7 @@ static void expect_refusal(void (*prepare)(void), const char *why, const char *m
     struct run *run = RUN_IN(&setup, QUIET, PAYLOAD, "touch", witness);
     bool touched = run_exists(witness);
     run_expect_nothing_left();
-    SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, missing);
+    SKIP_UNLESS(run->status != SANDBOX_MISSING, missing);
     run_expect_refusal(run, "showstopper: --isolate: cannot create a PID namespace");
     run_expect_text(&run->err, why);
     ck_assert_uint_eq(run_count_text(&run->err, "\n"), 1);
@@ -194,7 +194,7 @@ static const char *chroot_folder;
 
 /* Enters the same file system at another path, which is not a mount point. */
 static void enter_chroot(void) {
-    surroundings_leave_mounts();
+    sandbox_leave_mounts();
     DIR *root = opendir("/");
     for (struct dirent *entry; root && (entry = readdir(root));) {
         char from[512], to[1024], link[512] = "";
@@ -209,10 +209,10 @@ static void enter_chroot(void) {
         else if (S_ISDIR(status.st_mode))
             done = mkdir(to, 0755) == 0 && mount(from, to, NULL, MS_BIND | MS_REC, NULL) == 0;
         if (!done)
-            _exit(SURROUNDINGS_MISSING);
+            _exit(SANDBOX_MISSING);
     }
     if (chroot(chroot_folder) < 0 || chdir("/") < 0)
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
 }
 
 /* Removes only what the test made, whatever is mounted. */
@@ -228,13 +228,13 @@ static void remove_chroot(void) {
 
 TEST_CASE(isolation_works_in_a_chroot) {
     SKIP_UNLESS_ISOLATED();
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
     chroot_folder = run_make_folder();
     struct run_setup setup = {.prepare = enter_chroot, .folder = "/"};
     struct run *run = RUN_IN(&setup, QUIET, "true");
     run_expect_nothing_left();
     remove_chroot();
-    SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, "root: chroot is not permitted");
+    SKIP_UNLESS(run->status != SANDBOX_MISSING, "root: chroot is not permitted");
     run_expect(run, 0);
 }
 
@@ -252,15 +252,14 @@ TEST_CASE(isolation_without_permission_is_refused) {
  * one process, number 2: a kernel thread out here, but not in another PID namespace.
  */
 static void enter_version_2(void) {
-    if (!surroundings_unshare(CLONE_NEWNS) ||
-        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-        _exit(SURROUNDINGS_MISSING);
+    if (!sandbox_unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        _exit(SANDBOX_MISSING);
     while (umount2("/sys/fs/cgroup", MNT_DETACH) == 0)
         continue;
     if (mount("none", "/sys/fs/cgroup", "cgroup2", 0, NULL) < 0 ||
         mount("none", "/sys/fs/cgroup", "tmpfs", 0, NULL) < 0 ||
         mkdir("/sys/fs/cgroup/group", 0755) < 0)
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
     put_or_leave("/sys/fs/cgroup/cgroup.procs", "2\n");
     put_or_leave("/sys/fs/cgroup/group/cpu.stat", "usage_usec 0\n");
 }
@@ -271,7 +270,7 @@ TEST_CASE(an_isolated_run_keeps_the_source_of_the_load) {
         struct run_setup setup = {.prepare = enter_version_2};
         struct run *run = RUN_IN(&setup, "-q", "--json", "-", "-n", "1", "-c", "fixed", "-l",
             "100%", "--duration", "1s", isolated ? "--isolate" : "--quiet", PAYLOAD, "spin");
-        SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, "cgroup-v2: cannot be mounted");
+        SKIP_UNLESS(run->status != SANDBOX_MISSING, "cgroup-v2: cannot be mounted");
         run_expect(run, 0);
         ck_assert_double_eq(json_number(run->out.bytes, "load_mean"), 0);
     }

@@ -56,7 +56,7 @@ static void try_all(void) {
 }
 
 static void try_all_with_own_shared_memory(void) {
-    surroundings_mount_small("/dev/shm", "64m");
+    sandbox_mount_small("/dev/shm", "64m");
     try_all();
 }
 
@@ -168,18 +168,18 @@ TEST_CASE(a_run_in_a_small_address_space_works_or_is_refused) {
 }
 
 static void shrink_shared_memory(void) {
-    surroundings_leave_mounts();
-    surroundings_mount_small("/dev/shm", "64k");
+    sandbox_leave_mounts();
+    sandbox_mount_small("/dev/shm", "64k");
 }
 
 static void fill_shared_memory(void) {
-    surroundings_leave_mounts();
-    surroundings_mount_small("/dev/shm", "64k");
-    surroundings_fill("/dev/shm");
+    sandbox_leave_mounts();
+    sandbox_mount_small("/dev/shm", "64k");
+    sandbox_fill("/dev/shm");
 }
 
 TEST_CASE(full_shared_memory_is_refused) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
     void (*const prepares[])(void) = {shrink_shared_memory, fill_shared_memory};
     for (int i = 0; i < 2; i++) {
         struct run_setup setup = {.prepare = prepares[i]};

@@ -138,7 +138,7 @@ TEST_CASE(built_in_modules_compile_with_public_headers_only) {
 /* Compiles a module with the fault that the flag selects. */
 static const char *compile(const char *flag) {
     const char *folder = run_make_folder();
-    surroundings_compile(folder, "tiny", source, flag);
+    sandbox_compile(folder, "tiny", source, flag);
     return run_path(folder, "tiny.so");
 }
 

@@ -113,16 +113,16 @@ TEST_CASE(repeated_instances_keep_their_pseudo_terminal) {
 }
 
 static void hide_pseudo_terminals(void) {
-    surroundings_leave_mounts();
-    surroundings_mount_small("/dev/pts", "64k");
+    sandbox_leave_mounts();
+    sandbox_mount_small("/dev/pts", "64k");
 }
 
 TEST_CASE(missing_pseudo_terminals_are_reported_before_the_start) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
     const char *file = run_new_path("started");
     struct run_setup setup = {.prepare = hide_pseudo_terminals};
     struct run *run = RUN_IN(&setup, OUTPUT_ALONE, PAYLOAD, "touch", file);
-    SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(run->status != SANDBOX_MISSING, "mounts: cannot create a mount namespace");
     run_expect_refusal(run, "showstopper: --tty: cannot create a pseudo-terminal: ");
     run_expect_text(&run->err, "devpts");
     ck_assert_uint_eq(run_count_text(&run->err, "\n"), 1);

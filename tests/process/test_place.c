@@ -268,8 +268,8 @@ static void live_in_container(void) {
 /* Starts a process in new namespaces, which is the parent of the container's first one. */
 static void start_first(void) {
     pid_t first = -1;
-    if (surroundings_unshare(CLONE_NEWPID | CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWIPC |
-                             CLONE_NEWNET | CLONE_NEWCGROUP)) {
+    if (sandbox_unshare(CLONE_NEWPID | CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET |
+                        CLONE_NEWCGROUP)) {
         first = fork();
         if (first == 0)
             live_in_container();

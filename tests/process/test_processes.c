@@ -235,7 +235,7 @@ TEST_CASE(latest_pid_grows_with_every_process) {
 
 /* As in a container whose seccomp rules are older than the call: EPERM instead of ENOSYS. */
 static void refuse(unsigned call) {
-    surroundings_deny(call, EPERM);
+    sandbox_deny(call, EPERM);
 }
 
 TEST_CASE(groups_are_not_held_if_pidfd_send_signal_is_denied) {
@@ -302,7 +302,7 @@ TEST_CASE(own_load_is_measured_if_perf_event_open_is_denied) {
 
 /* As on a file system that does not support O_TMPFILE. */
 static void refuse_files_without_a_name(void) {
-    surroundings_deny_if(SYS_openat, 2, O_TMPFILE & ~O_DIRECTORY, EOPNOTSUPP);
+    sandbox_deny_if(SYS_openat, 2, O_TMPFILE & ~O_DIRECTORY, EOPNOTSUPP);
 }
 
 TEST_CASE(shared_memory_needs_no_file_without_a_name) {

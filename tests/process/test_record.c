@@ -339,13 +339,13 @@ static bool is_full(const char *folder) {
 
 /* The run continues and reports what was lost; the files contain complete lines. */
 TEST_CASE(a_full_disk_is_reported) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
     char size[32]; /* a file needs at least a page, which may have 64 KiB */
     snprintf(size, sizeof size, "%ld", 18 * sysconf(_SC_PAGESIZE));
-    surroundings_leave_mounts();
-    ck_assert(surroundings_can_mount_small(folder, size));
+    sandbox_leave_mounts();
+    ck_assert(sandbox_can_mount_small(folder, size));
     struct run *run = START(
         "-n", "4", "-l", "50%", "-c", "fixed", "-D", "4m", "--record", record, PAYLOAD, "spin");
     RUN_UNTIL(run, run->ended || is_full(folder));
@@ -363,17 +363,17 @@ TEST_CASE(a_full_disk_is_reported) {
 
 /* The instances end when the file `go` is gone, after hundreds of decisions that do not fit. */
 TEST_CASE(lost_lines_of_a_quiet_run_are_an_error) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
     const char *folder = run_make_folder(), *go = run_new_path("go");
     const char *record = run_path(folder, "record");
     const char *script = run_format("while [ -e %s ]; do sleep 0.1; done", go);
     run_write_file(go, "");
-    surroundings_leave_mounts();
-    ck_assert(surroundings_can_mount_small(folder, "4m"));
+    sandbox_leave_mounts();
+    ck_assert(sandbox_can_mount_small(folder, "4m"));
     struct run *run = START("-q", "-n", "2", "-l", "50%", "-c", "fixed", "-D", "4m", "--record",
         record, "sh", "-c", script);
     RUN_UNTIL(run, record_count(record, "decisions.csv", "\n") > 10);
-    surroundings_fill(folder);
+    sandbox_fill(folder);
     run_let_pass(run, 2);
     unlink(go);
     run_wait(run);
@@ -383,11 +383,11 @@ TEST_CASE(lost_lines_of_a_quiet_run_are_an_error) {
 }
 
 TEST_CASE(lost_lines_of_a_simulated_run_are_an_error) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
     const char *folder = run_make_folder();
     const char *size = run_format("%ld", 48 * sysconf(_SC_PAGESIZE));
-    surroundings_leave_mounts();
-    ck_assert(surroundings_can_mount_small(folder, size));
+    sandbox_leave_mounts();
+    ck_assert(sandbox_can_mount_small(folder, size));
     run_expect_refusal(CALL(TEST_BIN_DIR "/sssim", "--foreground", "serial", "--iteration", "50m",
                            "--duration", "600s", "--record", run_path(folder, "record")),
         "No space left on device");
@@ -678,7 +678,7 @@ TEST_CASE(a_trace_from_a_pipe_is_kept) {
 }
 
 TEST_CASE(a_run_whose_trace_cannot_be_copied_is_refused) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
     const char *folder = run_make_folder(), *small = run_path(folder, "small");
     const char *trace = run_path(folder, "trace"), *record = run_path(small, "record");
     char *text = NULL;
@@ -689,8 +689,8 @@ TEST_CASE(a_run_whose_trace_cannot_be_copied_is_refused) {
     fclose(stream);
     run_write_file(trace, text);
     mkdir(small, 0777);
-    surroundings_leave_mounts();
-    surroundings_mount_small(small, "100k");
+    sandbox_leave_mounts();
+    sandbox_mount_small(small, "100k");
     struct run *run =
         RUN("-n", "1", "-t", "file", "-T", trace, "--record", record, PAYLOAD, "exit", "9");
     run_expect_refusal(run, "input-trace-path: No space left on device");

@@ -158,21 +158,21 @@ static size_t room; /* bytes: for nothing, the mark, or the plan */
 
 /* Mounts a file system that is full except for these bytes. */
 static void mount_full(void) {
-    surroundings_leave_mounts();
-    surroundings_mount_small(small_folder, "256k");
+    sandbox_leave_mounts();
+    sandbox_mount_small(small_folder, "256k");
     const char *path = run_format("%s/room", small_folder);
     FILE *file = fopen(path, "we");
     for (size_t i = 0; file && i < room; i++)
         fputc(0, file);
     if (!file || fclose(file) != 0)
-        _exit(SURROUNDINGS_MISSING);
-    surroundings_fill(small_folder);
+        _exit(SANDBOX_MISSING);
+    sandbox_fill(small_folder);
     unlink(path);
 }
 
 /* The file system exists only until the process exits, so the check is made there. */
 TEST_CASE(a_full_disk_at_the_start_leaves_no_record) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
     small_folder = run_make_folder();
     for (room = 0; room <= 32768; room += 16384) {
         struct run_setup setup = {.prepare = mount_full};
@@ -246,22 +246,22 @@ TEST_CASE(instances_inherit_the_sigxfsz_disposition) {
 }
 
 static void mount_no_shared_memory(void) {
-    surroundings_leave_mounts();
+    sandbox_leave_mounts();
     const char *null = run_format("/proc/self/fd/%d", open("/dev/null", O_RDWR | O_CLOEXEC));
-    surroundings_mount_small("/dev", "64k");
+    sandbox_mount_small("/dev", "64k");
     run_write_file("/dev/null", "");
     if (mount(null, "/dev/null", NULL, MS_BIND, NULL) < 0)
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
 }
 
 static void mount_shared_memory_for_readers(void) {
-    surroundings_leave_mounts();
+    sandbox_leave_mounts();
     if (mount("none", "/dev/shm", "tmpfs", MS_RDONLY, "size=64k") < 0)
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
 }
 
 TEST_CASE(a_run_without_shared_memory_leaves_no_record) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
     const char *record = run_new_path("record");
     struct run *run = start_prepared(mount_no_shared_memory, record, "--quiet");
     fault_expect_refusal(run, 125, "/dev/shm: No such file or directory: mount a writable tmpfs");

@@ -193,8 +193,8 @@ TEST_CASE(the_process_limit_of_a_control_group_is_reported) {
 /* As in a container that sees only its own group, at the root, but has its path on the host. */
 static void enter_container(void) {
     control_group_enter();
-    surroundings_leave_mounts();
-    surroundings_mount_small("/sys/fs/cgroup", "64k");
+    sandbox_leave_mounts();
+    sandbox_mount_small("/sys/fs/cgroup", "64k");
     const char *root = control_group_is_unified() ? "/sys/fs/cgroup" : "/sys/fs/cgroup/pids";
     mkdir("/sys/fs/cgroup/pids", 0755);
     run_write_file(run_path(root, "pids.max"), "5\n");
@@ -202,7 +202,7 @@ static void enter_container(void) {
 }
 
 TEST_CASE(the_process_limit_of_a_container_is_reported) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
     SKIP_UNLESS(control_group_make("pids"), "cgroup-pids: cannot create a control group");
     struct run_setup setup = {.prepare = enter_container, NO_LEAKS};
     struct run *run = RUN_IN(&setup, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9");

@@ -21,7 +21,7 @@
 
 /* Before Linux 6.9, pidfds can signal processes but not groups. */
 static void deny_group_signals(void) {
-    surroundings_deny_if(SYS_pidfd_send_signal, 3, ~0U, EINVAL);
+    sandbox_deny_if(SYS_pidfd_send_signal, 3, ~0U, EINVAL);
 }
 
 /* This kernel, one before 6.9, and one without pidfds. */

@@ -37,7 +37,7 @@ static void need_raised_rights(void) {
     SKIP_UNLESS(getuid() == 0, "root: only root can make programs that become root");
     SKIP_UNLESS(family_can_become_nobody(), "another-user: root cannot become it");
     folder = run_make_folder();
-    SKIP_UNLESS(surroundings_permit_setuid(folder),
+    SKIP_UNLESS(sandbox_permit_setuid(folder),
         "setuid: set-user-ID programs are not allowed in the folder of the test");
 }
 

@@ -432,7 +432,7 @@ TEST_CASE(a_unix_server_of_another_user_is_found) {
 
 static void listen_in_namespace(void) {
     struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(shared->port)};
-    if (!surroundings_unshare(CLONE_NEWNET))
+    if (!sandbox_unshare(CLONE_NEWNET))
         _exit(PROCESS_SKIPPED);
     listen_at((const struct sockaddr *)&any, sizeof any);
 }

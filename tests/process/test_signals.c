@@ -47,9 +47,9 @@ TEST_CASE(a_run_dies_from_the_received_signal) {
 
 /* As in a container: the kernel ignores what the first process of a PID namespace sends itself. */
 TEST_CASE(a_first_process_exits_with_the_number_of_the_signal) {
-    SKIP_UNLESS(surroundings_have_namespaces(), "namespaces: cannot create a namespace");
-    run_expect(CALL("unshare", surroundings_new_namespaces(), "--mount-proc", SHOWSTOPPER, "-n",
-                   "1", "-f", "own", "-l", "50%", "sh", "-c", "kill -TERM 1; exec sleep 1000"),
+    SKIP_UNLESS(sandbox_have_namespaces(), "namespaces: cannot create a namespace");
+    run_expect(CALL("unshare", sandbox_new_namespaces(), "--mount-proc", SHOWSTOPPER, "-n", "1",
+                   "-f", "own", "-l", "50%", "sh", "-c", "kill -TERM 1; exec sleep 1000"),
         128 + SIGTERM);
 }
 
@@ -483,7 +483,7 @@ static void block_output(void) {
     static const char text[4096];
     int ends[2];
     if (pipe(ends) < 0 || fcntl(ends[1], F_SETFL, O_NONBLOCK) < 0)
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
     while (write(ends[1], text, sizeof text) > 0) {
     }
     fcntl(ends[1], F_SETFL, 0);

@@ -460,16 +460,16 @@ TEST_CASE(the_table_shows_the_target) {
 
 /* A control group in a folder instead of those of the machine. */
 static void make_group(void) {
-    surroundings_leave_mounts();
-    surroundings_mount_small("/sys/fs/cgroup", "64k");
+    sandbox_leave_mounts();
+    sandbox_mount_small("/sys/fs/cgroup", "64k");
     if (mkdir("/sys/fs/cgroup/web", 0755) < 0)
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
     run_write_file("/sys/fs/cgroup/web/cpu.stat", "usage_usec 1\n");
     run_write_file("/sys/fs/cgroup/web/cpu.max", "50000 100000\n");
 }
 
 TEST_CASE(changed_limits_are_noted_and_in_the_rows) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
     struct run_setup setup = {.prepare = make_group};
     struct run *run = run_start(&setup, WORDS(SSLOAD, "--cgroup", "web", "-i", "100m"));
     RUN_UNTIL(run, run_count_text(&run->out, ",0.500000\n") >= 2);

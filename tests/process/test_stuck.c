@@ -74,7 +74,7 @@ static void expect_stuck(const char *source, const char *const *options, bool re
     if (!realtime && geteuid() == 0)
         family_need_nobody();
     const char *folder = run_make_folder();
-    surroundings_compile(folder, "stuck", source, "-O0");
+    sandbox_compile(folder, "stuck", source, "-O0");
     struct run_setup setup = {.folder = folder, .prepare = realtime ? NULL : be_ordinary};
     struct run *run = START_IN(&setup, "-v", "-n", "3", options[0], options[1], options[2],
         options[3], "--duration", "1h", PAYLOAD, "setsid", "2");
@@ -110,7 +110,7 @@ TEST_CASE(a_stuck_executor_of_a_killed_master_leaves_nothing_behind) {
     if (geteuid() == 0)
         family_need_nobody();
     const char *folder = run_make_folder();
-    surroundings_compile(folder, "stuck", control_source, "-O0");
+    sandbox_compile(folder, "stuck", control_source, "-O0");
     struct run_setup setup = {.folder = folder, .prepare = be_ordinary};
     struct run *run = START_IN(&setup, "-v", "-n", "3", "-l", "20%", "-c", "./stuck.so",
         "--duration", "1h", PAYLOAD, "setsid", "2");
@@ -166,7 +166,7 @@ static bool is_lowered_while_slow(const char *folder) {
  */
 TEST_CASE(an_executor_that_is_only_slow_is_not_killed) {
     const char *folder = run_make_folder();
-    surroundings_compile(folder, "stuck", slow_source, "-O0");
+    sandbox_compile(folder, "stuck", slow_source, "-O0");
     bool lowered = false;
     for (int i = 0; i < 5 && !lowered; i++)
         lowered = is_lowered_while_slow(folder);

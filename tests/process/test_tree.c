@@ -139,13 +139,13 @@ static const char *other_loadavg;
 
 /* As lxcfs does, with a pid that never changes. */
 static void mount_loadavg(void) {
-    surroundings_leave_mounts();
+    sandbox_leave_mounts();
     if (mount(other_loadavg, "/proc/loadavg", NULL, MS_BIND, NULL) < 0)
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
 }
 
 TEST_CASE(late_sessions_are_throttled_if_the_latest_pid_is_unknown) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
     run_greedily();
     const char *folder = run_make_folder(), *file = run_path(folder, "go");
     const char *text = run_format("0.00 0.01 0.05 1/99 %d\n", (int)getpid());

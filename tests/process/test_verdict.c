@@ -56,12 +56,12 @@ TEST_CASE(falling_frequency_makes_a_run_invalid) {
 static const char *small_folder;
 
 static void limit_folder(void) {
-    surroundings_leave_mounts();
-    surroundings_mount_small(small_folder, "64k");
+    sandbox_leave_mounts();
+    sandbox_mount_small(small_folder, "64k");
 }
 
 TEST_CASE(lost_output_makes_a_run_doubtful) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
     struct run_setup setup = {.prepare = limit_folder};
     small_folder = run_make_folder();
     struct run *run = RUN_IN(&setup, "-q", "--json", "-", "-n", "2", "-l", "50%", "-c", "fixed",

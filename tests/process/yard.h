@@ -135,7 +135,7 @@ static inline void yard_hire_janitor(void) {
 static inline void yard_become_user(void) {
     int procs = yard.group ? open(run_path(yard.group, "cgroup.procs"), O_WRONLY | O_CLOEXEC) : -1;
     if (yard.group && (procs < 0 || write(procs, "0", 1) != 1))
-        _exit(SURROUNDINGS_MISSING);
+        _exit(SANDBOX_MISSING);
     family_become_nobody();
 }
 

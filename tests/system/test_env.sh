@@ -224,7 +224,7 @@ containers_follow_the_contract() {
     # shellcheck disable=SC2016 # expanded in the container
     enter 0 -- sh -c 'uname -n; taskset -c 0-1023 nproc; cat /sys/fs/cgroup/cpu*/cpu.cfs_quota_us \
         /sys/fs/cgroup/cpu.max 2>/dev/null; touch "shared folder/file"; touch file 2>/dev/null || echo kept'
-    [ "$(sed 's/ 100000$//' "$output" | paste -sd ' ')" = "role 1 50000 kept" ] || fail "wrong surroundings"
+    [ "$(sed 's/ 100000$//' "$output" | paste -sd ' ')" = "role 1 50000 kept" ] || fail "wrong name, CPUs, quota or rights"
     [ -e "shared folder/file" ] || fail "the shared folder cannot be written to"
     close_by_signal TERM
     places_follow_the_contract --share "$scratch"

@@ -80,7 +80,7 @@ can_have() {
     esac
 }
 
-# Commands that print the surroundings of an instance, one fact per line.
+# Commands that print the environment of an instance, one fact per line.
 # shellcheck disable=SC2016 # the instance's shell expands it
 look='echo "name $(uname -n)"; echo "cpus $(taskset -c 0-1023 nproc)"; echo "links $(($(wc -l </proc/net/dev) - 2))"
     echo "quota $(cat /sys/fs/cgroup/cpu*/cpu.cfs_quota_us /sys/fs/cgroup/cpu.max 2>/dev/null |

@@ -16,7 +16,7 @@ void ssplatform_write_frequency(
     struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online);
 void ssplatform_write_idle(
     struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online);
-void ssplatform_write_surroundings(struct ss_json *json, const struct sys_tree *tree);
+void ssplatform_write_machine(struct ss_json *json, const struct sys_tree *tree);
 void ssplatform_write_allowance(struct ss_json *json, const struct sys_tree *tree);
 
 /* A block of lines that describes a CPU. ssplatform_processors() calls `take` with each block. */

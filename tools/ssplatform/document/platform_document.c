@@ -101,7 +101,7 @@ int ssplatform_report(FILE *stream, const char *root, ssplatform_topology_writer
     ssplatform_write_scheduler(&json, &tree);
     write_memory(&json, &tree);
     write_clock(&json, &tree);
-    ssplatform_write_surroundings(&json, &tree);
+    ssplatform_write_machine(&json, &tree);
     ssplatform_write_allowance(&json, &tree);
     ss_json_close(&json, '}');
     sys_tree_close(&tree);

@@ -125,7 +125,7 @@ static void write_container(struct ss_json *json, const struct sys_tree *tree) {
     free(groups);
 }
 
-void ssplatform_write_surroundings(struct ss_json *json, const struct sys_tree *tree) {
+void ssplatform_write_machine(struct ss_json *json, const struct sys_tree *tree) {
     ss_json_open(json, "machine", '{');
     ssplatform_put_line(json, "vendor", tree, "sys/class/dmi/id/sys_vendor");
     ssplatform_put_line(json, "product", tree, "sys/class/dmi/id/product_name");
