@@ -73,11 +73,13 @@ static int run_schedule(struct finder *finder, struct request_schedule *schedule
         return -1;
     if (beside)
         request_generator_watch(finder->run->generator, request_trial_observe, &finder->watch);
+
     int why = ssrequest_loop_run(
         finder->run->loop, finder->run->generator, finder->run->http, beside, &finder->last);
     request_generator_close(finder->run->generator);
     finder->run->generator = NULL;
     extend(&finder->run->course, &finder->last);
+
     return why < 0 ? ss_error_fail(error, "cannot wait for a descriptor: %s", strerror(-why)) : 0;
 }
 
@@ -91,9 +93,11 @@ static int run_trial(struct finder *finder, double rate, struct ss_error *error)
     };
     finder->watch = (struct request_trial_watch){
         .criterion = &options->criterion, .tally = &finder->run->tally, .period = beside.period};
+
     const struct request_transport transport = {send_one, finder};
     struct request_profile profile = {0};
     struct request_schedule schedule;
+
     int result =
         request_profile_constant(&profile, rate, beside.period * REQUEST_TRIAL_PERIODS, error);
     if (result == 0) {
@@ -102,6 +106,7 @@ static int run_trial(struct finder *finder, double rate, struct ss_error *error)
             options->given.seed + finder->capacity->trial_count);
         result = run_schedule(finder, &schedule, &transport, &beside, error);
     }
+
     request_profile_free(&profile);
     return result;
 }
@@ -114,11 +119,13 @@ static int ask_once(struct finder *finder, struct ss_error *error) {
     const struct request_transport transport = {send_lone, finder};
     struct request_profile lone = {0};
     struct request_schedule schedule;
+
     int result = request_profile_constant(&lone, 1000, SS_MILLISECOND, error);
     if (result == 0) {
         request_schedule_begin(&schedule, &lone, REQUEST_EVEN, 0);
         result = run_schedule(finder, &schedule, &transport, NULL, error);
     }
+
     request_profile_free(&lone);
     return result;
 }
@@ -141,6 +148,7 @@ static int settle_target(struct finder *finder, uint32_t target, struct ss_error
     finder->lone_number = 0;
     while (messages->origin_count > 0 && messages->order[finder->lone_number] != target)
         finder->lone_number++;
+
     for (int i = 0; i < LONE_MAX && !is_stopped(finder); i++) {
         int result = ask_once(finder, error);
         if (result < 0 || finder->run->tally.outcomes[REQUEST_SUCCESS] > 0)
@@ -165,8 +173,10 @@ static void print_trial(const struct finder *finder, const struct request_trial 
     const struct request_tally *tally = &finder->run->tally;
     if (!finder->lines)
         return;
+
     if (finder->capacity->trial_count == 1)
         fprintf(finder->lines, "%12s %12s %12s\n", "requests/s", "when due", "succeeded");
+
     fprintf(finder->lines, "%12s %12s %12s  %s\n", request_show_number(trial->rate).text,
         request_show_time(trial->seconds).text,
         request_show_share(tally->outcomes[REQUEST_SUCCESS], tally->intended).text,
@@ -174,7 +184,7 @@ static void print_trial(const struct finder *finder, const struct request_trial 
     fflush(finder->lines);
 }
 
-/* Adds the part that the generator had in the result of the trial. */
+/* Records how busy this process was during the trial, and whether it was the limit. */
 static void add_generator(const struct finder *finder, struct request_trial *trial) {
     const struct ssrequest_course *course = &finder->last;
     const struct request_result result = {
@@ -183,6 +193,7 @@ static void add_generator(const struct finder *finder, struct request_trial *tri
         .own_wait_seconds = course->own_wait,
         .tally = &finder->run->tally,
     };
+
     trial->took = ss_time_seconds(course->length);
     trial->own_cpu = course->own_cpu;
     trial->own_wait = course->own_wait;
@@ -196,6 +207,7 @@ static int try_rate(struct finder *finder, double rate, struct ss_error *error) 
     /* Ignore a trial that was interrupted. */
     if (is_stopped(finder))
         return 0;
+
     struct request_trial trial = {
         .rate = rate,
         .seconds = request_criterion_figure(&finder->run->options->criterion, &finder->run->tally),
@@ -207,6 +219,7 @@ static int try_rate(struct finder *finder, double rate, struct ss_error *error) 
     add_generator(finder, &trial);
     request_capacity_add(finder->capacity, &trial);
     print_trial(finder, &trial);
+
     if (request_tally_failed(&finder->run->tally) == 0)
         return 0;
     int result = 0;
@@ -221,10 +234,12 @@ int ssrequest_capacity_run(struct request_capacity *capacity, struct ssrequest_r
     const struct request_search search = {
         isnan(given->rate) ? RATE_START : given->rate, RATE_MAX, PRECISION, REPEATS};
     struct finder finder = {.capacity = capacity, .run = run, .lines = lines};
+
     run->course = (struct ssrequest_course){.stopped = SS_TIME_NEVER};
     if (request_tally_open(&run->tally, given->timeout, error) < 0)
         return -1;
     request_capacity_begin(capacity, &search);
+
     int result = 0;
     double rate;
     while (result == 0 && !is_stopped(&finder) && request_capacity_next(capacity, &rate))

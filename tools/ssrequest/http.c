@@ -18,23 +18,20 @@
 #define HEADERS_MAX (256 * 1024) /* in bytes; larger headers are invalid */
 #define BUFFER      (64 * 1024)  /* bytes per read */
 
-/* The number of descriptors to leave for everything other than idle connections. */
+/* Descriptors to leave for everything other than idle connections. */
 #define DESCRIPTORS_KEPT 64
 
-/* The number of descriptors to leave for --control, lookups and the files of the result. */
+/* Descriptors to leave for --control, lookups and the files of the result. */
 #define DESCRIPTORS_RESERVED 16
 
-/*
- * CURLE_TOO_LARGE, which headers before 8.6 lack, although the library may be newer than its
- * headers.
- */
+/* CURLE_TOO_LARGE: headers before 8.6 lack it, but the library may be newer than its headers. */
 #define TOO_LARGE ((CURLcode)100)
 
 /* Holds one request at a time. Its handle is reused. */
 struct slot {
     CURL *easy;
     struct ssrequest_http *http;
-    struct request_one *one; /* NULL: idle */
+    struct request_one *one; /* NULL if idle */
     CURLU *url;              /* owned, because targets may be freed before its requests end */
     const struct request_message *message; /* the message set in the handle; NULL if none */
     uint32_t target; /* index of the target set in the handle, in the set with number `set` */
@@ -62,8 +59,8 @@ struct slot {
 
 /* The state of a descriptor in epoll. */
 struct watch {
-    uint32_t wanted; /* events that libcurl waits for; 0: none */
-    uint32_t armed;  /* events set in epoll; 0: not registered */
+    uint32_t wanted; /* events that libcurl waits for; 0 if none */
+    uint32_t armed;  /* events set in epoll; 0 if not registered */
     uint32_t number; /* number of the socket, because descriptors are reused */
     uint32_t origin; /* number of the struct origin, from 1; 0 if unknown or not open */
 };
@@ -126,7 +123,7 @@ static enum request_outcome outcome_of_errno(int why) {
 
 /*
  * Codes that always map to the same outcome, whatever the state of the request. Codes of features
- * that no request uses, such as proxies and client certificates, are missing.
+ * that no request uses, such as proxies and client certificates, are omitted.
  */
 static const struct {
     CURLcode code;
@@ -163,6 +160,7 @@ static enum request_outcome outcome_of_answer(const struct slot *slot) {
     long status = 0, version = 0;
     curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(slot->easy, CURLINFO_HTTP_VERSION, &version);
+
     /*
      * libcurl accepts a response that ends within its headers, and any length if Content-Length
      * overflows.
@@ -176,8 +174,8 @@ static enum request_outcome outcome_of_answer(const struct slot *slot) {
 }
 
 /*
- * libcurl returns the same code for a wrong chunk as for a reset, but no errno. A failure of TLS
- * has none either.
+ * For an invalid chunk, libcurl returns the same code as for a reset, but no errno. TLS failures
+ * have no errno either.
  */
 static bool is_wrong_chunk(const struct slot *slot, CURLcode code) {
     long why = 0;
@@ -191,6 +189,7 @@ static enum request_outcome outcome_of(const struct slot *slot, CURLcode code) {
         return slot->headed ? outcome_of_answer(slot) : REQUEST_RESET;
     if (is_wrong_chunk(slot, code))
         return REQUEST_GARBLED;
+
     switch (code) {
     case CURLE_OK:
         return outcome_of_answer(slot);
@@ -207,6 +206,7 @@ static enum request_outcome outcome_of(const struct slot *slot, CURLcode code) {
     default:
         break;
     }
+
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
         if (meanings[i].code == code)
             return meanings[i].outcome;
@@ -248,8 +248,10 @@ static bool read_length(const char *value, size_t length, uint64_t *announced) {
     const char *end = value + length;
     while (value < end && (*value == ' ' || *value == '\t'))
         value++;
+
     if (value == end || *value < '0' || *value > '9')
         return false;
+
     for (*announced = 0; value < end && *value >= '0' && *value <= '9'; value++) {
         if (*announced > (INT64_MAX - 9) / 10)
             *announced = UINT64_MAX;
@@ -274,6 +276,7 @@ static bool take_length(struct slot *slot, const char *line, size_t length) {
 static size_t take_header(char *line, size_t one, size_t length, void *context) {
     struct slot *slot = context;
     (void)one;
+
     slot->header_bytes += length;
     if (length > 5 && strncmp(line, "HTTP/", 5) == 0)
         slot->final = !is_interim(line, length);
@@ -281,6 +284,7 @@ static size_t take_header(char *line, size_t one, size_t length, void *context) 
         slot->headed |= slot->final;
     else if (!take_length(slot, line, length))
         return 0;
+
     return slot->header_bytes > HEADERS_MAX || is_late(slot) ? 0 : length;
 }
 
@@ -298,6 +302,7 @@ static struct watch *watch_of(struct ssrequest_http *http, int descriptor) {
     size_t count = http->watch_count;
     if ((size_t)descriptor < count)
         return &http->watches[descriptor];
+
     if (!SS_GROW(http->watches, (size_t)descriptor + 1, http->watch_count))
         return NULL;
     memset(http->watches + count, 0, (http->watch_count - count) * sizeof *http->watches);
@@ -309,13 +314,14 @@ static uint32_t next_number(struct ssrequest_http *http) {
     return (uint32_t)(http->opened++ % UINT32_MAX) + 1;
 }
 
-/* Opens a socket in place of libcurl, which does not report the errno of a failure. */
+/* Replaces libcurl's socket(), because libcurl does not report errno if it fails. */
 static curl_socket_t open_socket(
     void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     struct slot *slot = context;
     struct ssrequest_http *http = slot->http;
     bool local = address->family == AF_UNIX;
     (void)purpose;
+
     int opened = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
         local ? 0 : address->protocol);
     if (opened >= 0 && (rlim_t)opened >= http->files_max) {
@@ -323,6 +329,7 @@ static curl_socket_t open_socket(
         opened = -1;
         errno = EMFILE;
     }
+
     struct watch *watch = opened < 0 ? NULL : watch_of(http, opened);
     if (!watch) {
         slot->why = errno;
@@ -330,6 +337,7 @@ static curl_socket_t open_socket(
             close(opened);
         return CURL_SOCKET_BAD;
     }
+
     *watch = (struct watch){.number = next_number(http)};
     watch->origin = slot->origin;
     if (slot->origin > 0)
@@ -365,14 +373,17 @@ static int watch_socket(
     CURL *easy, curl_socket_t descriptor, int what, void *context, void *of_socket) {
     struct ssrequest_http *http = context;
     (void)easy, (void)of_socket;
+
     struct watch *watch = watch_of(http, descriptor);
     if (!watch)
         return -1;
     if (watch->number == 0) /* libcurl opened this descriptor itself */
         watch->number = next_number(http);
+
     bool reads = what == CURL_POLL_IN || what == CURL_POLL_INOUT;
     bool writes = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
     watch->wanted = (reads ? EPOLLIN : 0) | (writes ? EPOLLOUT : 0);
+
     bool may_stay = !watch->wanted && (watch->armed & EPOLLOUT) == 0;
     if (watch->armed != watch->wanted && !may_stay)
         arm(http, descriptor, watch->wanted);
@@ -389,8 +400,8 @@ static int set_timer(CURLM *multi, long milliseconds, void *context) {
 }
 
 /*
- * Makes libcurl keep a connection from each slot to each target, as far as descriptors allow. With
- * fewer connections, a request to one target would close a connection to another.
+ * Lets libcurl keep a connection from each slot to each target, if descriptors allow. With fewer, a
+ * request to one target would close a connection to another.
  */
 static void keep_connections(struct ssrequest_http *http) {
     rlim_t files = http->files_limit;
@@ -405,6 +416,7 @@ static char *name_origin(const struct ssrequest_target *target) {
         !curl_url_get(target->url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) &&
         asprintf(&name, "%d %s %s", target->tls, host, port) < 0)
         name = NULL;
+
     curl_free(host);
     curl_free(port);
     return name;
@@ -422,6 +434,7 @@ static uint32_t find_origin(struct ssrequest_http *http, const struct ssrequest_
             return i + 1;
         }
     }
+
     if (!name || !SS_GROW(http->origins, http->origin_count + 1, http->origin_room)) {
         free(name);
         return 0;
@@ -434,6 +447,7 @@ void ssrequest_http_retarget(struct ssrequest_http *http, struct ssrequest_targe
     ssrequest_targets_free(&http->targets);
     http->targets = *targets;
     *targets = (struct ssrequest_targets){0};
+
     http->set_number++;
     for (uint32_t i = 0; i < http->targets.count; i++)
         http->targets.list[i].origin = find_origin(http, &http->targets.list[i]);
@@ -444,6 +458,7 @@ static void set_up(struct slot *slot) {
     CURL *easy = slot->easy;
     const struct ssrequest_options *options = slot->http->options;
     bool fresh = options->connections == SSREQUEST_FRESH;
+
     curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     /* Ignore http_proxy and the like: requests must go to the service itself. */
@@ -461,15 +476,18 @@ static void set_up(struct slot *slot) {
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, slot);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, slot->http);
+
     /* Our own timeout comes first: see expire(). */
     curl_easy_setopt(
         easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(options->given.timeout / SS_MILLISECOND + 1000));
+
     if (fresh) {
         curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
         curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     }
     /* Without this, an initial burst would open a connection for each request. */
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, options->http2 && !fresh ? 1L : 0L);
+
     if (options->insecure) {
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
@@ -487,6 +505,7 @@ static bool make(struct ssrequest_http *http, struct slot *slot) {
     slot->easy = curl_easy_init();
     if (!slot->easy)
         return false;
+
     slot->http = http;
     slot->target = NO_TARGET;
     set_up(slot);
@@ -497,7 +516,7 @@ static bool make(struct ssrequest_http *http, struct slot *slot) {
  * Returns the HTTP version to request. Works around a bug of libcurl before 8.0: with prior
  * knowledge of HTTP/2 it fails to reuse a connection without TLS. It does reuse the connection if
  * an upgrade is requested instead, and then sends no upgrade. Only if it has to open a new
- * connection after all, the server receives an upgrade request.
+ * connection after all, does the server receive an upgrade request.
  */
 static long version_for(const struct slot *slot, const struct ssrequest_target *target) {
     const struct ssrequest_http *http = slot->http;
@@ -505,6 +524,7 @@ static long version_for(const struct slot *slot, const struct ssrequest_target *
         return CURL_HTTP_VERSION_1_1;
     if (target->tls)
         return CURL_HTTP_VERSION_2TLS;
+
     bool again = http->is_old && http->options->connections == SSREQUEST_REUSE &&
                  target->origin > 0 && http->origins[target->origin - 1].connections > 0;
     return again ? CURL_HTTP_VERSION_2_0 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
@@ -513,22 +533,26 @@ static long version_for(const struct slot *slot, const struct ssrequest_target *
 static bool point(struct slot *slot, uint32_t number) {
     const struct ssrequest_http *http = slot->http;
     const struct ssrequest_target *target = &http->targets.list[number];
+
     long version = version_for(slot, target);
     if (version != slot->version && curl_easy_setopt(slot->easy, CURLOPT_HTTP_VERSION, version))
         return false;
     slot->version = version;
+
     if (slot->set == http->set_number && slot->target == number)
         return true;
     if (slot->set != http->set_number)
         curl_easy_setopt(slot->easy, CURLOPT_RESOLVE, http->targets.addresses);
     slot->set = http->set_number;
     slot->target = NO_TARGET;
+
     CURLU *url = curl_url_dup(target->url);
     if (!url || curl_easy_setopt(slot->easy, CURLOPT_UNIX_SOCKET_PATH, http->targets.socket) ||
         curl_easy_setopt(slot->easy, CURLOPT_CURLU, url)) {
         curl_url_cleanup(url);
         return false;
     }
+
     curl_url_cleanup(slot->url);
     slot->url = url;
     slot->target = number;
@@ -542,9 +566,11 @@ static bool set_message(struct slot *slot, const struct request_message *message
     CURL *easy = slot->easy;
     if (slot->message == message)
         return true;
+
     slot->message = NULL;
     bool head = strcmp(message->method, "HEAD") == 0;
     bool named = message->body || (!head && strcmp(message->method, "GET") != 0);
+
     /* HTTPGET comes first, because it resets the options of the previous message. */
     bool set = !curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L) &&
                !curl_easy_setopt(easy, CURLOPT_REQUEST_TARGET, message->target) &&
@@ -555,6 +581,7 @@ static bool set_message(struct slot *slot, const struct request_message *message
         set =
             !curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)message->body_size) &&
             !curl_easy_setopt(easy, CURLOPT_POSTFIELDS, message->body);
+
     slot->message = set ? message : NULL;
     return set;
 }
@@ -579,7 +606,7 @@ static void act(struct ssrequest_http *http, int descriptor, int events) {
 }
 
 static void act_on_time(struct ssrequest_http *http) {
-    http->timer = SS_TIME_NEVER; /* libcurl sets it again if necessary */
+    http->timer = SS_TIME_NEVER; /* libcurl sets it again if it needs to */
     act(http, CURL_SOCKET_TIMEOUT, 0);
 }
 
@@ -593,8 +620,8 @@ static void note(struct ssrequest_http *http, struct slot *slot, enum request_ou
 }
 
 /*
- * Drops the handle of a request that failed with an errno, which libcurl would report for later
- * requests, too. Its connections belong to all handles.
+ * Drops the handle of a request that failed with an errno: libcurl would report that errno for
+ * later requests, too. Connections stay open, because they belong to the multi handle.
  */
 static void drop_handle(struct slot *slot) {
     curl_easy_cleanup(slot->easy);
@@ -616,6 +643,7 @@ static void end(struct slot *slot, enum request_outcome outcome) {
     slot->one->status = (uint32_t)status;
     curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &body);
     slot->bytes = slot->header_bytes + (uint64_t)body;
+
     unlink_slot(slot);
     curl_multi_remove_handle(http->multi, slot->easy);
     curl_easy_getinfo(slot->easy, CURLINFO_OS_ERRNO, &why);
@@ -631,16 +659,18 @@ static void collect(struct ssrequest_http *http) {
         struct slot *slot = NULL;
         long version = 0;
         CURLcode code = message->data.result;
+
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
         curl_easy_getinfo(slot->easy, CURLINFO_HTTP_VERSION, &version);
         http->older += http->options->http2 && code == CURLE_OK && slot->tls &&
                        version < CURL_HTTP_VERSION_2_0;
+
         /* A late request is a timeout, whatever its result. */
         end(slot, is_late(slot) ? REQUEST_TIMEOUT : outcome_of(slot, code));
     }
 }
 
-/* Ends requests that timed out. All have the same timeout, so the oldest expires first. */
+/* Ends requests that timed out. All have the same timeout, so the oldest one expires first. */
 static void expire(struct ssrequest_http *http, ss_time now) {
     while (
         http->oldest && ss_time_add(http->oldest->one->sent, http->options->given.timeout) <= now)
@@ -666,6 +696,7 @@ void ssrequest_http_send(void *context, struct request_one *one) {
     slot->begun = slot->again = slot->final = slot->headed = slot->local = slot->chunked = false;
     slot->why = 0;
     slot->header_bytes = slot->bytes = slot->announced = 0;
+
     if (http->targets.list[one->target].lost) {
         note(http, slot, REQUEST_UNREACHABLE);
         return;
@@ -676,6 +707,7 @@ void ssrequest_http_send(void *context, struct request_one *one) {
         note(http, slot, REQUEST_RESOURCES);
         return;
     }
+
     link_slot(slot);
     act_on_time(http); /* do not wait for the other requests of a burst */
     collect(http);     /* the request may already have ended */
@@ -686,6 +718,7 @@ bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t ev
     uint32_t number = tag >> 32;
     if (number == 0)
         return false;
+
     const struct watch *watch = &http->watches[descriptor];
     if (watch->number != number || !watch->armed)
         return true; /* a stale event of a socket that was closed */
@@ -694,6 +727,7 @@ bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t ev
         arm(http, descriptor, 0);
         return true;
     }
+
     act(http, descriptor,
         (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
             (events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0));
@@ -758,7 +792,7 @@ static bool add_headers(struct ssrequest_http *http) {
     return expects || add_header(http, "Expect:");
 }
 
-/* The connections belong to the handle that this opens. */
+/* Creates the multi handle, which owns the connections. */
 static int open_multi(struct ssrequest_http *http, struct ss_error *error) {
     http->multi = curl_multi_init();
     if (!http->multi)
@@ -775,9 +809,11 @@ int ssrequest_http_open(struct ssrequest_http **http, const struct ssrequest_opt
     *http = NULL;
     if (curl_global_init(CURL_GLOBAL_DEFAULT))
         return ss_error_fail(error, "cannot initialize libcurl");
+
     const curl_version_info_data *library = curl_version_info(CURLVERSION_NOW);
     if (options->http2 && !(library->features & CURL_VERSION_HTTP2))
         return ss_error_fail(error, "--http2: this libcurl was built without HTTP/2");
+
     struct ssrequest_http *opened = calloc(1, sizeof *opened);
     if (!opened)
         return ss_error_memory(error);
@@ -785,6 +821,7 @@ int ssrequest_http_open(struct ssrequest_http **http, const struct ssrequest_opt
     opened->poll = poll;
     snprintf(opened->agent, sizeof opened->agent, "ssrequest/%s", ss_version());
     opened->timer = SS_TIME_NEVER;
+
     /* Sockets get the lowest free descriptor, so a bound keeps the highest ones for other files. */
     struct rlimit files = {.rlim_cur = RLIM_INFINITY};
     getrlimit(RLIMIT_NOFILE, &files);
@@ -793,11 +830,13 @@ int ssrequest_http_open(struct ssrequest_http **http, const struct ssrequest_opt
     opened->files_max =
         files.rlim_cur - (part < DESCRIPTORS_RESERVED ? part : DESCRIPTORS_RESERVED);
     opened->is_old = library->version_num < 0x080000;
+
     opened->slots = calloc(options->given.cap, sizeof *opened->slots);
     if (!opened->slots || !add_headers(opened) || open_multi(opened, error) < 0) {
         ssrequest_http_close(opened);
         return ss_error_memory(error);
     }
+
     *http = opened;
     return 0;
 }
@@ -822,11 +861,13 @@ void ssrequest_http_begin(
 void ssrequest_http_close(struct ssrequest_http *http) {
     if (!http)
         return;
+
     ssrequest_http_forget(http);
     for (uint64_t i = 0; http->slots && i < http->options->given.cap; i++) {
         curl_easy_cleanup(http->slots[i].easy);
         curl_url_cleanup(http->slots[i].url);
     }
+
     curl_multi_cleanup(http->multi);
     curl_slist_free_all(http->headers);
     ssrequest_targets_free(&http->targets);

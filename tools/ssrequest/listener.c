@@ -29,18 +29,18 @@
 /* Maximum number of lines of a client that are executed after a read, for the same reason. */
 #define LINES_AT_ONCE 64
 
-/* How long clients may take to read outstanding answers at the end of the run. */
+/* How long clients may take to read pending answers at the end of the run. */
 #define ENDING_MAX SS_SECOND
 
 /*
- * How often clients are served at the end of the run even if this process is late: often enough for
- * a full socket buffer of lines. There must be a limit, because a client may send lines forever.
+ * Rounds of serving clients at the end of the run, even if this process is late: enough for a full
+ * socket buffer of lines, but limited, because a client may send lines forever.
  */
 #define ENDING_ROUNDS 512
 
 struct client {
-    int connection;  /* -1: no client */
-    uint32_t events; /* events set in epoll; 0: not registered */
+    int connection;  /* -1 if the slot is free */
+    uint32_t events; /* events set in epoll; 0 if not registered */
     bool ended;      /* the client has shut down its side */
     bool discards;   /* the line was too long, and the rest of it is ignored */
     size_t used;
@@ -55,7 +55,7 @@ struct ssrequest_listener {
     ssrequest_execute *execute;
     void *context;
     void (*ready)(void *context); /* see ssrequest_listener_watch() */
-    struct client *waiting;       /* the client whose answer comes later; NULL: none */
+    struct client *waiting;       /* the client whose answer is pending; NULL if none */
     struct client clients[CLIENTS];
 };
 
@@ -81,11 +81,13 @@ int ssrequest_listener_open(struct ssrequest_listener **opened, const char *path
     struct ssrequest_listener *listener = calloc(1, sizeof *listener);
     if (!listener)
         return ss_error_memory(error);
+
     listener->local.file = listener->events = -1;
     listener->execute = execute;
     listener->context = context;
     for (int i = 0; i < CLIENTS; i++)
         listener->clients[i].connection = -1;
+
     if (open_all(listener, path, error) < 0) {
         ssrequest_listener_close(listener);
         return ss_error_wrap(error, "--control");
@@ -117,11 +119,12 @@ static bool send_answer(struct client *client) {
         }
         client->answer_from += (size_t)sent;
     }
+
     client->answer_from = client->answer_end = 0;
     return true;
 }
 
-/* Puts an answer into the buffer, which must be empty: see can_answer(). */
+/* Sends an answer through the buffer, which must be empty: see can_answer(). */
 static void answer(struct client *client, const char *verdict, const char *text) {
     client->answer_end = (size_t)snprintf(
         client->answer, sizeof client->answer, "%s%s%s\n", verdict, *text ? " " : "", text);
@@ -136,11 +139,13 @@ static void execute(struct ssrequest_listener *listener, struct client *client, 
     struct request_control control;
     struct ss_error error = {0};
     char text[SSREQUEST_ANSWER_ROOM] = "";
+
     int result = request_control_parse(&control, line, &error);
     if (result == 0) {
         result = listener->execute(listener->context, &control, text, &error);
         request_control_free(&control);
     }
+
     if (result == SSREQUEST_ANSWER_LATER)
         listener->waiting = client;
     else
@@ -186,6 +191,7 @@ static void take_lines(struct ssrequest_listener *listener, struct client *clien
         take_line(listener, client, line, (size_t)(end - line));
         line = end + 1;
     }
+
     if (client->connection < 0)
         return;
     client->used -= (size_t)(line - client->line);
@@ -200,12 +206,14 @@ static bool has_line(const struct client *client) {
 static bool read_some(struct client *client) {
     if (client->ended)
         return false;
+
     ssize_t length = recv(
         client->connection, client->line + client->used, LINE_ROOM - client->used, MSG_DONTWAIT);
     if (length > 0) {
         client->used += (size_t)length;
         return true;
     }
+
     if (length == 0) {
         client->ended = true;
         /* Complete a last line without a line feed. serve() leaves room for one. */
@@ -219,21 +227,24 @@ static bool read_some(struct client *client) {
 }
 
 /*
- * Updates the events of a client. The lines that remain wait until the client is writable, because
- * each needs room for its answer.
+ * Updates the events of a client. Remaining lines wait until the client is writable, because each
+ * needs room for its answer.
  */
 static void rearm(struct ssrequest_listener *listener, struct client *client) {
     uint32_t events = client->answer_end > 0 || has_line(client) ? EPOLLOUT : EPOLLIN;
     if (client == listener->waiting)
         events = 0;
+
     if (client->connection < 0 || client->events == events)
         return;
     struct epoll_event event = {
         .events = events, .data.u32 = (uint32_t)(client - listener->clients)};
+
     /* Unregister a waiting client: epoll would report a hangup again and again. */
     int how = events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
     if (!client->events)
         how = EPOLL_CTL_ADD;
+
     client->events = events;
     if (epoll_ctl(listener->events, how, client->connection, &event) < 0)
         disconnect(client);
@@ -251,6 +262,7 @@ static void serve(struct ssrequest_listener *listener, struct client *client) {
         else if (!read_some(client))
             break;
     }
+
     if (client->ended && can_answer(listener, client) && client->used == 0)
         disconnect(client);
     rearm(listener, client);
@@ -270,6 +282,7 @@ static void accept_one(struct ssrequest_listener *listener) {
     int connection = accept4(listener->local.file, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (connection < 0)
         return;
+
     for (uint32_t i = 0; i < CLIENTS; i++) {
         struct client *client = &listener->clients[i];
         if (client->connection >= 0)
@@ -278,6 +291,7 @@ static void accept_one(struct ssrequest_listener *listener) {
         rearm(listener, client);
         return;
     }
+
     static struct client refused; /* static because it is too large for the stack */
     refused.connection = connection;
     refuse_line(&refused, "too many connections (at most 8): close one");
@@ -324,10 +338,11 @@ static bool is_busy(const struct ssrequest_listener *listener) {
     return false;
 }
 
-/* Answers outstanding lines of clients that still read. */
+/* Answers pending lines of clients that still read. */
 static void answer_remaining(struct ssrequest_listener *listener) {
     ss_time until = ss_platform_now() + ENDING_MAX, left = ENDING_MAX;
     struct epoll_event events[CLIENTS];
+
     listener->execute = refuse_all;
     epoll_ctl(listener->events, EPOLL_CTL_DEL, listener->local.file, NULL);
     ssrequest_listener_answer(listener, -1, "the run is over");
@@ -335,6 +350,7 @@ static void answer_remaining(struct ssrequest_listener *listener) {
         if (listener->clients[i].connection >= 0)
             serve(listener, &listener->clients[i]);
     }
+
     for (int round = 0; is_busy(listener); round++) {
         ss_time begin = ss_platform_now();
         if (round >= ENDING_ROUNDS && begin >= until)
@@ -343,7 +359,8 @@ static void answer_remaining(struct ssrequest_listener *listener) {
             listener->events, events, CLIENTS, (int)((left + SS_MILLISECOND - 1) / SS_MILLISECOND));
         if (count == 0)
             break;
-        /* Count only the time of waiting, because this process itself may be late. */
+
+        /* Count only time spent waiting, because this process itself may be late. */
         left = ss_time_since(left, ss_time_since(ss_platform_now(), begin));
         for (int i = 0; i < count; i++) {
             if (events[i].data.u32 < CLIENTS)
@@ -359,6 +376,7 @@ void ssrequest_listener_close(struct ssrequest_listener *listener) {
         answer_remaining(listener);
     for (int i = 0; i < CLIENTS; i++)
         disconnect(&listener->clients[i]);
+
     local_socket_remove(&listener->local);
     if (listener->local.file >= 0)
         close(listener->local.file);

@@ -30,8 +30,8 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssrequest_listener_open(struct ssrequest_lis
     const char *path, ssrequest_execute *execute, void *context, struct ss_error *error);
 
 /*
- * Removes the socket. Answers outstanding lines with an error, because the run is over, and waits
- * up to a second for clients to read their answers.
+ * Removes the socket. Answers pending lines with an error, because the run is over, and waits up to
+ * a second for clients to read their answers.
  */
 void ssrequest_listener_close(struct ssrequest_listener *listener);
 
@@ -46,8 +46,8 @@ SS_MUST_USE SS_NONNULL(1, 3) int ssrequest_listener_watch(struct ssrequest_liste
     int descriptor, void (*ready)(void *context), struct ss_error *error);
 
 /*
- * Answers the waiting client, if any: with "ok", or with an error and `reason` if
- * `result` is negative. Then executes the lines that the client has sent meanwhile.
+ * Answers the waiting client, if any: with "ok", or with an error and `reason` if `result` is
+ * negative. Then executes the lines that the client has sent in the meantime.
  */
 SS_NONNULL()
 void ssrequest_listener_answer(struct ssrequest_listener *listener, int result, const char *reason);

@@ -26,10 +26,12 @@ static void add_row(struct drawing *drawing, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(row, sizeof row, format, arguments);
     va_end(arguments);
+
     int length = snprintf(drawing->to, (size_t)(drawing->end - drawing->to), "%s%.*s",
         drawing->rows ? "\n" : "", drawing->width, row);
     if (length < 0 || length >= drawing->end - drawing->to)
         return;
+
     drawing->to += length;
     drawing->rows++;
 }
@@ -41,6 +43,7 @@ static void add_rates(struct drawing *drawing, const struct ssrequest_status_val
     if (values->total != SS_TIME_NEVER)
         snprintf(
             total, sizeof total, " of %s", request_show_time(ss_time_seconds(values->total)).text);
+
     if (values->closed)
         snprintf(asked, sizeof asked, "closed loop of %s", request_show_count(values->closed).text);
     else if (!isnan(second->load))
@@ -48,6 +51,7 @@ static void add_rates(struct drawing *drawing, const struct ssrequest_status_val
             asked, sizeof asked, "load %.1f of %.1f %%", 100 * second->load, 100 * second->target);
     else
         snprintf(asked, sizeof asked, "asked %s/s", request_show_number(second->rate).text);
+
     add_row(drawing, "%s%s: %s, sent %s/s, succeeded %s/s, failed %s/s",
         request_show_time(ss_time_seconds(second->end)).text, total, asked,
         request_show_number((double)second->sent / length).text,
@@ -67,6 +71,7 @@ int ssrequest_status_print(
     char *buffer, size_t size, const struct ssrequest_status_values *values, int width) {
     const struct request_tally *tally = values->tally;
     struct drawing drawing = {.to = buffer, .end = buffer + size, .width = width};
+
     *buffer = '\0';
     add_rates(&drawing, values);
     add_times(&drawing, "from when due ", values->second, REQUEST_INTENDED);
@@ -75,6 +80,7 @@ int ssrequest_status_print(
         request_show_count(tally->unfinished).text, request_show_count(values->cap).text,
         request_show_count(tally->waiting).text, request_show_count(tally->refused).text,
         request_show_count(request_tally_failed(tally)).text, request_show_count(tally->sent).text);
+
     return drawing.rows;
 }
 
@@ -98,11 +104,13 @@ void ssrequest_status_draw(
     struct ssrequest_status *status, const struct ssrequest_status_values *values) {
     char text[SSREQUEST_BLOCK_TEXT + 64], *to = text, *end = text + sizeof text;
     int columns, height;
+
     if (!status->shown)
         return;
     ss_screen_size(STDERR_FILENO, &columns, &height);
     if (height <= SSREQUEST_BLOCK_ROWS)
         return;
+
     to = put_removal(to, end, status->rows);
     /* Keep the last column free: some terminals move to the next row after writing it. */
     int rows = ssrequest_status_print(to, (size_t)(end - to), values, columns - 1);

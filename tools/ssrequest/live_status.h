@@ -16,7 +16,7 @@
 #define SSREQUEST_BLOCK_TEXT 1024
 
 struct ssrequest_status_values {
-    ss_time total;   /* length of the run; SS_TIME_NEVER: unlimited */
+    ss_time total;   /* length of the run; SS_TIME_NEVER if unlimited */
     uint64_t closed; /* number of clients; 0 in an open loop */
     uint64_t cap;
     const struct request_second *second; /* the last second */
@@ -45,7 +45,7 @@ SS_NONNULL()
 void ssrequest_status_draw(
     struct ssrequest_status *status, const struct ssrequest_status_values *values);
 
-/* Removes the status, so that the next output takes its place. */
+/* Erases the status, so that the next output takes its place. */
 SS_NONNULL() void ssrequest_status_close(struct ssrequest_status *status);
 
 #endif

@@ -48,6 +48,7 @@ static void *look_up(void *context) {
     struct ssrequest_lookup *lookup = context;
     lookup->result = ssrequest_targets_make((const char *const *)lookup->urls, lookup->count,
         lookup->socket, &lookup->targets, &lookup->error);
+
     for (uint32_t i = 0; lookup->result == 0 && i < lookup->targets.count; i++) {
         if (lookup->targets.list[i].lost) {
             lookup->result =
@@ -55,6 +56,7 @@ static void *look_up(void *context) {
             ssrequest_targets_free(&lookup->targets);
         }
     }
+
     /* The write cannot block: the counter is 0. */
     if (eventfd_write(lookup->event, 1) < 0)
         abort();
@@ -67,11 +69,13 @@ int ssrequest_lookup_open(
     struct ssrequest_lookup *lookup = *opened = calloc(1, sizeof *lookup);
     if (!lookup)
         return ss_error_memory(error);
+
     lookup->owners = 1;
     lookup->socket = socket;
     lookup->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (lookup->event >= 0)
         return 0;
+
     ss_error_fail(error, "cannot create an eventfd: %s", strerror(errno));
     leave(lookup);
     *opened = NULL;
@@ -101,11 +105,13 @@ static int start_thread(struct ssrequest_lookup *lookup) {
     int why = pthread_attr_init(&how);
     if (why)
         return why;
+
     pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
     lookup->owners++;
     why = pthread_create(&thread, &how, look_up, lookup);
     if (why)
         lookup->owners--;
+
     pthread_attr_destroy(&how);
     return why;
 }
@@ -116,8 +122,10 @@ int ssrequest_lookup_begin(struct ssrequest_lookup *lookup, const char *const *u
         return ss_error_fail(error, "a lookup is in progress: wait for its answer");
     if (copy_urls(lookup, urls, count) < 0)
         return ss_error_memory(error);
+
     lookup->targets = (struct ssrequest_targets){0};
     lookup->error = (struct ss_error){0};
+
     int why = start_thread(lookup);
     if (why)
         return ss_error_fail(error, "cannot create a thread to look up names: %s", strerror(why));
@@ -135,6 +143,7 @@ int ssrequest_lookup_take(
     *targets = (struct ssrequest_targets){0};
     if (eventfd_read(lookup->event, &count) < 0)
         return ss_error_fail(error, "no lookup has ended");
+
     lookup->busy = false;
     *targets = lookup->targets;
     lookup->targets = (struct ssrequest_targets){0};

@@ -21,19 +21,22 @@
 #include "service_loop.h"
 #include "wait.h"
 
-/* Pins this process, and thereby the threads that libraries start later. */
+/* Pins this process; threads that libraries start later inherit the affinity. */
 static int take_cpus(const char *list, struct ss_error *error) {
     struct ss_cpus cpus = {0}, allowed = {0};
     if (!list)
         return 0;
+
     if (ss_cpus_parse(list, &cpus, error) < 0)
         return ss_error_wrap(error, "--own-cpu");
+
     ss_platform_affinity(&allowed);
     uint32_t outside = ss_cpus_first_outside(&cpus, &allowed);
     if (outside != SS_CPUS_MAX)
         return ss_error_fail(error,
             "--own-cpu: ssrequest may not run on CPU %u: taskset -cp $$ shows the allowed CPUs",
             outside);
+
     int status = ss_platform_thread_bind(0, &cpus);
     return status < 0 ? ss_error_fail(error, "--own-cpu: %s", strerror(-status)) : 0;
 }
@@ -54,6 +57,7 @@ static int find_targets(struct ssrequest_run *run, struct ss_error *error) {
     struct ssrequest_targets found;
     sigset_t ends;
     ss_end_signals(&ends);
+
     /* A lookup may take long. Nothing has to be cleaned up yet, so a signal may end the process. */
     sigprocmask(SIG_UNBLOCK, &ends, NULL);
     int made =
@@ -61,11 +65,13 @@ static int find_targets(struct ssrequest_run *run, struct ss_error *error) {
     sigprocmask(SIG_BLOCK, &ends, NULL);
     if (made < 0)
         return -1;
+
     for (uint32_t i = 0; i < found.count; i++) {
         if (found.list[i].lost)
             fprintf(stderr, "ssrequest: warning: %s: all requests to this host will fail\n",
                 found.list[i].lost);
     }
+
     int result = options->wait_for > 0 ? ssrequest_wait_for(&found, options->wait_for, error) : 0;
     if (result == 0 && service_is_held(&options->service))
         result = ssrequest_service_find(run, &found, error);
@@ -106,11 +112,12 @@ static void close_all(struct ssrequest_run *run) {
         close(run->record);
 }
 
-/* Waits for --start-at. A signal ends the process; no file is left of a run that never began. */
+/* Waits for --start-at. A signal ends the process, and removes the files of the run. */
 static void wait_for_start(struct ssrequest_run *run) {
     int number = ssrequest_wait_until(run->options->start_at);
     if (number == 0)
         return;
+
     ssrequest_output_close(run->output);
     run->output = NULL;
     if (run->record >= 0)
@@ -119,10 +126,7 @@ static void wait_for_start(struct ssrequest_run *run) {
     ss_signals_raise_default(number);
 }
 
-/*
- * Closes the connections before the result is written: they may have all descriptors, and its files
- * need some.
- */
+/* Closes the connections before the results are written, because they may use all descriptors. */
 static void close_http(struct ssrequest_run *run) {
     if (ssrequest_http_older(run->http) > 0)
         fprintf(stderr,
@@ -133,11 +137,12 @@ static void close_http(struct ssrequest_run *run) {
     run->http = NULL;
 }
 
-/* The timeout may be the narrower limit: the rate that is found is then too low for the demand. */
+/* With a timeout below the limit, the search measures the timeout, and finds too low a rate. */
 static void warn_of_timeout(const struct ssrequest_options *options) {
     char timeout[32];
     if (options->criterion.limit < options->given.timeout)
         return;
+
     ss_units_print_time(timeout, sizeof timeout, options->given.timeout);
     fprintf(stderr,
         "ssrequest: warning: --capacity: %s: requests fail after %s, and at most 1 %% of them may "
@@ -149,16 +154,20 @@ static int find_capacity(struct ssrequest_run *run, int *status, struct ss_error
     const struct ssrequest_options *options = run->options;
     bool silent = options->quiet || (options->json && strcmp(options->json, "-") == 0);
     static struct request_capacity capacity; /* static because it is too large for the stack */
+
     warn_of_timeout(options);
     if (open_network(run, error) < 0)
         return -1;
+
     if (options->record && (run->record = request_folder_open(options->record, NULL, error)) < 0)
         return -1;
     wait_for_start(run);
+
     int result = ssrequest_capacity_run(&capacity, run, silent ? NULL : stdout, error);
     close_http(run);
     if (result < 0 || ssrequest_output_capacity(run, &capacity, error) < 0)
         return -1;
+
     *status = request_capacity_result(&capacity).sure ? 0 : 1;
     return 0;
 }
@@ -169,11 +178,14 @@ static int make_requests(struct ssrequest_run *run, int *status, struct ss_error
         request_tally_open(&run->tally, run->options->given.timeout, error) < 0 ||
         ssrequest_output_open(run, error) < 0)
         return -1;
+
     wait_for_start(run);
+
     const struct ssrequest_beside beside = ssrequest_output_beside(run->output);
     int why = ssrequest_loop_run(run->loop, run->generator, run->http, &beside, &run->course);
     if (why < 0)
         return ss_error_fail(error, "--control: cannot wait for its socket: %s", strerror(-why));
+
     close_http(run);
     bool success;
     if (ssrequest_output_finish(run, &success, error) < 0)
@@ -185,6 +197,7 @@ static int make_requests(struct ssrequest_run *run, int *status, struct ss_error
 static int execute(const struct ssrequest_options *options, int *status, struct ss_error *error) {
     struct ssrequest_run run = {.options = options, .record = -1};
     int result = 0;
+
     if (options->capacity) {
         result = find_capacity(&run, status, error);
     } else if (request_rate_profile(&options->given, &run.profile, error) < 0) {
@@ -202,6 +215,7 @@ static int execute(const struct ssrequest_options *options, int *status, struct 
             while (request_schedule_next(&run.schedule, &due) && !ferror(stdout))
                 printf("%ju.%09ju\n", (uintmax_t)(due / SS_SECOND), (uintmax_t)(due % SS_SECOND));
     }
+
     close_all(&run);
     return result;
 }
@@ -209,10 +223,12 @@ static int execute(const struct ssrequest_options *options, int *status, struct 
 static int run(char **argv, int *status, struct ss_error *error) {
     struct ssrequest_options options;
     ss_platform_hide_memory();
+
     int result = ssrequest_options_parse(&options, argv, error);
     if (result == 0 && !ss_program_answer("ssrequest", &options.store, options.help,
                            options.version, ssrequest_options_print_help))
         result = execute(&options, status, error);
+
     ssrequest_options_close(&options);
     return result;
 }

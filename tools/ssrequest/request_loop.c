@@ -18,18 +18,18 @@
 
 struct ssrequest_loop {
     int poll, timer, signals;
-    ss_time armed; /* time of the timer, since the start of the run; 0: expired or not set */
+    ss_time armed; /* time of the timer, since the start of the run; 0 if expired or not set */
     struct request_generator *generator;
     struct ssrequest_http *http;
     const struct ssrequest_beside *beside;
     struct ssrequest_course *course;
-    ss_time begin;  /* on the monotonic clock */
-    ss_time second; /* end of the current period, since `begin` */
-    ss_time period; /* a second, unless the caller needs another period */
-    ss_time step;   /* when to call `beside->step` */
-    ss_time used;   /* our CPU time when figures began, and our time without a CPU: */
-    ss_time waited; /* SS_TIME_NEVER: unknown */
-    ss_time left_used, left_waited; /* both as of when counting was left off */
+    ss_time begin;                  /* on the monotonic clock */
+    ss_time second;                 /* end of the current period, since `begin` */
+    ss_time period;                 /* a second, unless the caller sets another period */
+    ss_time step;                   /* when to call `beside->step` */
+    ss_time used;                   /* CPU time of this process that is excluded from its total */
+    ss_time waited;                 /* the same for time without a CPU; SS_TIME_NEVER if unknown */
+    ss_time left_used, left_waited; /* both totals when counting was last paused */
 };
 
 int ssrequest_loop_signals(const struct ssrequest_loop *loop) {
@@ -62,6 +62,7 @@ void ssrequest_loop_stop(struct ssrequest_loop *loop) {
     ss_time now = ssrequest_loop_now(loop);
     if (loop->course->stopped != SS_TIME_NEVER)
         return;
+
     loop->course->stopped = now;
     request_generator_stop(loop->generator, now);
 }
@@ -70,6 +71,7 @@ static void on_signal(struct ssrequest_loop *loop) {
     struct signalfd_siginfo info;
     if (read(loop->signals, &info, sizeof info) != (ssize_t)sizeof info)
         return;
+
     if (loop->course->stopped == SS_TIME_NEVER) {
         ssrequest_loop_stop(loop);
         return;
@@ -78,13 +80,14 @@ static void on_signal(struct ssrequest_loop *loop) {
     request_generator_abandon(loop->generator, ssrequest_loop_now(loop));
 }
 
-/* Handles everything that is due. Responses come first, because each makes room for a request. */
+/* Handles everything that is due: responses first, because each makes room for a request. */
 static void advance(struct ssrequest_loop *loop) {
     /* End periods first, so that what follows counts in the right one. */
     for (; loop->second <= ssrequest_loop_now(loop); loop->second += loop->period) {
         if (loop->beside && loop->beside->second)
             loop->beside->second(loop->beside->context, loop->second);
     }
+
     ssrequest_http_advance(loop->http, ssrequest_loop_now(loop));
     if (loop->beside && loop->beside->step)
         loop->step = loop->beside->step(loop->beside->context, ssrequest_loop_now(loop));
@@ -93,13 +96,14 @@ static void advance(struct ssrequest_loop *loop) {
 
 /*
  * Sets the timer. Setting an expired timer makes it unreadable, so it never has to be read. Leaves
- * a timer that is set to an earlier time, because timeouts move with each response, and each move
- * would cost a system call.
+ * a timer that expires earlier: timeouts move with each response, and each move would cost a system
+ * call.
  */
 static void arm(struct ssrequest_loop *loop, ss_time moment) {
     if (loop->armed > 0 && loop->armed <= moment)
         return;
     loop->armed = moment;
+
     ss_time at = ss_time_add(loop->begin, moment);
     struct itimerspec setting = {0};
     if (moment != SS_TIME_NEVER) {
@@ -113,6 +117,7 @@ static int wait_for_events(struct ssrequest_loop *loop, struct epoll_event *even
     ss_time next = ssrequest_earlier(loop->second, request_generator_wake(loop->generator));
     next = ssrequest_earlier(next, ssrequest_http_next(loop->http));
     next = ssrequest_earlier(next, loop->step);
+
     bool due = next <= ssrequest_loop_now(loop);
     if (!due)
         arm(loop, next);
@@ -122,6 +127,7 @@ static int wait_for_events(struct ssrequest_loop *loop, struct epoll_event *even
 static void take_event(struct ssrequest_loop *loop, const struct epoll_event *event) {
     if (ssrequest_http_ready(loop->http, event->data.u64, event->events))
         return;
+
     int descriptor = (int)event->data.u64;
     if (descriptor == loop->timer)
         loop->armed = 0;
@@ -159,8 +165,10 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *ge
     ssrequest_loop_leave_out_own(loop);
     loop->used = loop->left_used;
     loop->waited = loop->left_waited;
+
     *course =
         (struct ssrequest_course){.stopped = SS_TIME_NEVER, .clock = ss_platform_clock_offsets()};
+
     loop->generator = generator;
     loop->http = http;
     loop->beside = beside;
@@ -168,16 +176,20 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *ge
     loop->period = beside && beside->period > 0 ? beside->period : SS_SECOND;
     loop->second = loop->period;
     loop->step = SS_TIME_NEVER;
-    loop->armed = 0; /* left from the previous run */
+    loop->armed = 0; /* may be set by the previous run */
+
     if (beside && beside->descriptor >= 0 && watch(loop, beside->descriptor) < 0)
         return -errno;
+
     loop->begin = ss_platform_now();
     course->begin = ss_platform_wallclock();
     if (beside && beside->begin)
         beside->begin(beside->context, course->begin);
     ssrequest_http_begin(http, loop->begin, on_ended, loop);
+
     advance(loop);
     go_round(loop);
+
     course->length = request_generator_over(generator);
     course->end = course->begin + (int64_t)course->length;
     course->connections = ssrequest_http_connections(http);
@@ -185,7 +197,8 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *ge
     struct ss_clock_offsets now = ss_platform_clock_offsets();
     course->clock_set_by = ss_clock_set_by(&course->clock, &now);
     course->suspended = now.boot - course->clock.boot;
-    /* Unknown also if no descriptor is left to read it. */
+
+    /* Also unknown if no descriptor is left to read it. */
     ss_time own_wait = ss_platform_own_wait();
     bool known = loop->waited != SS_TIME_NEVER && own_wait != SS_TIME_NEVER;
     course->own_wait = known ? ss_time_seconds(ss_time_since(own_wait, loop->waited)) : NAN;
@@ -197,9 +210,11 @@ static int open_all(struct ssrequest_loop *loop) {
     ss_end_signals(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN); /* servers and readers of the output may close their end */
+
     loop->poll = epoll_create1(EPOLL_CLOEXEC);
     loop->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     loop->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+
     if (loop->poll < 0 || loop->timer < 0 || loop->signals < 0)
         return -1;
     return watch(loop, loop->timer) < 0 ? -1 : watch(loop, loop->signals);
@@ -210,6 +225,7 @@ int ssrequest_loop_open(struct ssrequest_loop **loop, struct ss_error *error) {
     if (!*loop)
         return ss_error_memory(error);
     (*loop)->poll = (*loop)->timer = (*loop)->signals = -1;
+
     if (open_all(*loop) == 0)
         return 0;
     ss_error_fail(error, "cannot create epoll, timerfd or signalfd: %s", strerror(errno));

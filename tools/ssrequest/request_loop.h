@@ -24,24 +24,24 @@ struct ssrequest_beside {
     void (*begin)(void *context, int64_t epoch);
     /* Called once for each period, when it has ended; may be NULL. */
     void (*second)(void *context, ss_time end);
-    ss_time period; /* 0: a second */
+    ss_time period; /* 0 for a second */
     /*
      * Called after each event, and when the time that it returned has come; may be NULL. Returns
      * when to call it next.
      */
     ss_time (*step)(void *context, ss_time now);
-    int descriptor; /* another descriptor to wait for; -1: none */
+    int descriptor; /* another descriptor to wait for; -1 if none */
     void (*ready)(void *context);
     void *context;
 };
 
 struct ssrequest_course {
-    int64_t begin, end;            /* nanoseconds since 1970 */
-    ss_time length;                /* time until the last request ended or was abandoned */
-    ss_time stopped;               /* when sending was stopped early; SS_TIME_NEVER if it was not */
-    uint64_t connections;          /* number of connections that were opened or attempted */
-    double own_cpu;                /* seconds of CPU time of this process; see below */
-    double own_wait;               /* seconds ready to run without a CPU; NaN if unknown */
+    int64_t begin, end;   /* nanoseconds since 1970 */
+    ss_time length;       /* time until the last request ended or was abandoned */
+    ss_time stopped;      /* when sending was stopped early; SS_TIME_NEVER if it was not */
+    uint64_t connections; /* number of connections that were opened or attempted */
+    double own_cpu;       /* seconds of CPU time of this process; see ssrequest_loop_count_own() */
+    double own_wait;      /* seconds ready to run without a CPU; NaN if unknown */
     struct ss_clock_offsets clock; /* at the beginning */
     int64_t clock_set_by;          /* during the run, in nanoseconds, as is `suspended` */
     int64_t suspended;
@@ -57,15 +57,15 @@ void ssrequest_loop_close(struct ssrequest_loop *loop);
 /* Returns the epoll descriptor, for ssrequest_http_open(). */
 SS_NONNULL() int ssrequest_loop_poll(const struct ssrequest_loop *loop);
 
-/* Returns a descriptor that is readable while a signal has not been handled yet. */
+/* Returns a descriptor that is readable while a signal is pending. */
 SS_NONNULL() int ssrequest_loop_signals(const struct ssrequest_loop *loop);
 
 /* Returns the time since the start of the run. */
 SS_NONNULL() ss_time ssrequest_loop_now(const struct ssrequest_loop *loop);
 
 /*
- * Excludes from `own_cpu` and `own_wait` what was used since ssrequest_loop_leave_out_own(), or
- * since the start of the run.
+ * Excludes from `own_cpu` and `own_wait` everything since ssrequest_loop_leave_out_own(), or since
+ * the start of the run.
  */
 SS_NONNULL()
 void ssrequest_loop_count_own(struct ssrequest_loop *loop);

@@ -94,6 +94,7 @@ static int take_url(
     char *rest = word;
     bool is_empty = !*word;
     (void)row;
+
     do {
         char *url = strsep(&rest, " ");
         if (!*url && !is_empty)
@@ -111,8 +112,10 @@ static int take_header(
     char *secret = strchr(value, ':');
     const char *header = ss_option_store_add(&options->store, value);
     (void)row;
+
     if (!header)
         return ss_error_memory(error);
+
     if (secret) /* `ps` and core dumps show the command line */
         memset(secret + 1, '*', strlen(secret + 1));
     return request_messages_add_header(&options->messages, header, error);
@@ -124,6 +127,7 @@ static int settle_held(struct ssrequest_options *options, struct ss_error *error
     if (given->arrival == REQUEST_CONCURRENT)
         return ss_error_fail(
             error, "--load: the rate changes within a second: use --arrival even or poisson");
+
     const char *feedback = options->service.feedback;
     bool is_machine = options->of && strcmp(options->of, "machine") == 0;
     if (!feedback)
@@ -131,6 +135,7 @@ static int settle_held(struct ssrequest_options *options, struct ss_error *error
     else if (options->of && (is_machine || !service_measures_own(&options->service)))
         return ss_error_fail(error, "--feedback %s is not the load of --of %s: leave out one",
             feedback, options->of);
+
     options->held_for = given->duration;
     given->duration = SERVICE_SENDING_MAX;
     given->rate = 1;
@@ -141,10 +146,13 @@ static int settle_held(struct ssrequest_options *options, struct ss_error *error
 static int settle_given(struct ssrequest_options *options, struct ss_error *error) {
     struct request_rate_options *given = &options->given;
     bool held = service_is_held(&options->service);
+
     if (request_rate_settle(given, options->capacity || held, error) < 0)
         return -1;
+
     if (held)
         return settle_held(options, error);
+
     if (given->duration == SS_TIME_NEVER && given->shape == REQUEST_CONSTANT)
         given->duration = REQUEST_DURATION_DEFAULT;
     if (options->capacity &&
@@ -169,6 +177,7 @@ static int check_paths(const struct ssrequest_options *options, struct ss_error 
         {"--record", options->record, false},
         {"--control", options->control, false},
     };
+
     bool prints = !options->quiet || (options->json && !is_file(options->json));
     return ss_paths_check(paths, sizeof paths / sizeof *paths, prints ? STDOUT_FILENO : -1, error);
 }
@@ -178,10 +187,12 @@ static int take_origins(struct ssrequest_options *options, struct ss_error *erro
     const struct request_messages *messages = &options->messages;
     if (messages->origin_count == 0)
         return 0;
+
     if (options->url_count > 0)
         return ss_error_fail(error,
             "--requests-file: the file contains URLs: put only paths in it, or remove "
             "the URL from the command line");
+
     for (uint32_t i = 0; i < messages->origin_count; i++)
         options->urls[options->url_count++] = messages->origins[i];
     return 0;
@@ -201,6 +212,7 @@ static int settle_start(struct ssrequest_options *options, struct ss_error *erro
     options->start_at = now;
     if (!options->start_at_text)
         return 0;
+
     if (ss_wallclock_parse(options->start_at_text, now, &options->start_at, error) < 0)
         return ss_error_wrap(error, "--start-at");
     if (options->start_at < now)
@@ -213,6 +225,7 @@ static int settle(struct ssrequest_options *options, struct ss_error *error) {
     if (settle_given(options, error) < 0 || settle_start(options, error) < 0 ||
         settle_messages(options, error) < 0)
         return -1;
+
     if (options->url_count == 0 && !options->dry_run)
         return ss_error_fail(
             error, "no URL given: use, for example, ssrequest --rate 50 http://127.0.0.1:8080/");
@@ -222,9 +235,11 @@ static int settle(struct ssrequest_options *options, struct ss_error *error) {
 int ssrequest_options_parse(
     struct ssrequest_options *options, char **argv, struct ss_error *error) {
     *options = (struct ssrequest_options){.given = request_rate_nothing()};
+
     ss_platform_affinity(&options->measured);
     sigprocmask(SIG_BLOCK, NULL, &options->mask);
     options->scheduling = ss_platform_scheduling_save();
+
     if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
         return -1;
     if (!options->scheduling)

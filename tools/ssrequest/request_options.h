@@ -23,29 +23,29 @@ struct ssrequest_options {
     const char *urls[REQUEST_TARGETS_MAX];
     uint32_t url_count;
     struct request_rate_options given; /* after parsing, `shape` and `duration` are set */
-    struct service_options service;    /* the load to hold, if it decides the rate */
-    const char *of;                    /* whose load: "machine", "group:PATH", "pid:PID"; NULL: the
-                                          processes that serve the URLs */
-    double cpus;                       /* that make a load of 1; 0: all */
-    ss_time settle;                    /* start of control that is not counted */
+    struct service_options service;    /* the load to hold, if it sets the rate */
+    const char *of;                    /* whose load: "machine", "group:PATH" or "pid:PID"; NULL for
+                                          the processes that serve the URLs */
+    double cpus;                       /* number of CPUs that make a load of 1; 0 for all */
+    ss_time settle;                    /* time at the start of control that is not counted */
     ss_time held_for;                  /* --duration; SS_TIME_NEVER if not given */
-    struct ss_cpus measured;           /* those of a load of the machine */
-    sigset_t mask;                     /* blocked signals of our caller */
-    struct ss_scheduling *scheduling;  /* of our caller */
-    ss_time wait_for;          /* how long to wait for the service to start; 0: do not wait */
-    const char *start_at_text; /* NULL: begin at once */
+    struct ss_cpus measured;           /* CPUs that `--of machine` measures */
+    sigset_t mask;                     /* signal mask of our caller */
+    struct ss_scheduling *scheduling;  /* scheduling of our caller */
+    ss_time wait_for;          /* how long to wait for the service to start; 0 to not wait */
+    const char *start_at_text; /* NULL to begin at once */
     int64_t start_at;          /* wall clock, nanoseconds since 1970 */
-    const char *capacity;      /* the criterion of a search, as given; NULL: no search */
+    const char *capacity;      /* the criterion of a search, as given; NULL without a search */
     struct request_criterion criterion; /* parsed `capacity` */
     int connections;                    /* enum ssrequest_connections */
     int http2;
     int insecure;
-    const char *authorities;   /* file of certificates; NULL: the system's */
+    const char *authorities;   /* file of certificates; NULL for the system's */
     const char *method, *data; /* NULL if not given */
     const char *requests_file; /* NULL if not given */
     struct request_messages messages;
-    const char *socket;               /* socket for all URLs; NULL: TCP */
-    const char *own_cpus;             /* NULL: the inherited affinity */
+    const char *socket;               /* socket for all URLs; NULL for TCP */
+    const char *own_cpus;             /* NULL for the inherited affinity */
     const char *record, *each, *json; /* paths of output; NULL if not given */
     const char *control;              /* path of a socket; NULL if not given */
     int quiet;

@@ -22,17 +22,17 @@ struct ssrequest_output {
     struct request_rows *rows;
     struct ssrequest_listener *listener;
     struct ssrequest_lookup *lookup;   /* for `urls` commands */
-    struct ssrequest_service *service; /* NULL unless its load sets the rate */
-    struct request_held held;          /* with `service` */
-    struct request_tally other;        /* what counts in the meantime: searches, or nothing yet */
-    bool counted, counts;              /* requests have counted; they do now */
-    size_t intervals;                  /* of control that rows have */
+    struct ssrequest_service *service; /* NULL unless the load of the service sets the rate */
+    struct request_held held;          /* set if `service` is */
+    struct request_tally other; /* swapped with the tally of the run while requests do not count */
+    bool counted, counts;       /* whether requests have ever counted, and whether they do now */
+    size_t intervals;           /* number of control intervals that are in the rows */
     struct ssrequest_status status;
-    double turned;        /* rate set by a command; negative: the profile's rate applies */
+    double turned;        /* rate set by a command or by control; negative if the profile applies */
     const char **targets; /* all targets of the run; owned, except those from the command line */
     size_t target_count, target_room;
     struct request_per_target per_target;
-    uint32_t aimed; /* number of current targets, which are the last ones in `targets` */
+    uint32_t aimed; /* number of current targets: the last ones in `targets` */
 };
 
 static int turn(struct ssrequest_output *output, double rate, struct ss_error *error) {
@@ -41,6 +41,7 @@ static int turn(struct ssrequest_output *output, double rate, struct ss_error *e
             error, "rate: a closed loop has no rate: clients send after each answer");
     if (output->service)
         return ss_error_fail(error, "rate: the load of the service sets the rate");
+
     ss_time now = ssrequest_loop_now(output->run->loop);
     request_generator_turn(output->run->generator, now, rate);
     request_rows_turn(output->rows, now, rate);
@@ -52,6 +53,7 @@ static int add_targets(
     struct ssrequest_output *output, char *const *urls, size_t count, struct ss_error *error) {
     if (!SS_GROW(output->targets, output->target_count + count, output->target_room))
         return ss_error_memory(error);
+
     for (size_t i = 0; i < count; i++) {
         const char *copy = strdup(urls[i]);
         if (!copy)
@@ -67,12 +69,14 @@ static int retarget(
     struct ssrequest_output *output, struct ssrequest_targets *targets, struct ss_error *error) {
     uint32_t count = targets->count, before[REQUEST_TARGETS_MAX];
     char *const *urls = ssrequest_lookup_urls(output->lookup);
+
     request_control_match((const char *const *)urls, count,
         output->targets + output->target_count - output->aimed, output->aimed, before);
     if (add_targets(output, urls, count, error) < 0) {
         ssrequest_targets_free(targets);
         return -1;
     }
+
     output->aimed = count;
     ssrequest_http_retarget(output->run->http, targets);
     request_generator_retarget(output->run->generator, before, count);
@@ -83,6 +87,7 @@ static void on_found(void *context) {
     struct ssrequest_output *output = context;
     struct ssrequest_targets targets;
     struct ss_error error = {0};
+
     int result = ssrequest_lookup_take(output->lookup, &targets, &error);
     if (result == 0)
         result = retarget(output, &targets, &error);
@@ -103,6 +108,7 @@ static int describe_targets(const struct ssrequest_output *output,
     SS_OWNED(free) uint64_t *unfinished = calloc(output->target_count + 1, sizeof *unfinished);
     if (!unfinished)
         return ss_error_memory(error);
+
     request_generator_count_unfinished(output->run->generator, unfinished, output->target_count);
     const struct request_control_targets targets = {
         output->targets, unfinished, output->target_count, output->aimed};
@@ -114,6 +120,7 @@ static int execute(void *context, const struct request_control *control,
     char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error) {
     struct ssrequest_output *output = context;
     ss_time now = ssrequest_loop_now(output->run->loop);
+
     switch (control->command) {
     case REQUEST_CONTROL_RATE:
         return turn(output, control->rate, error);
@@ -145,6 +152,7 @@ static void send_one(void *context, struct request_one *one) {
 static void observe(void *context, const struct request_one *one, enum request_fate fate,
     const struct request_ended *ended) {
     struct ssrequest_output *output = context;
+
     request_rows_observe(output->rows, one, fate, ended);
     if (output->service)
         service_control_observe(ssrequest_service_control(output->service), one, fate, ended);
@@ -152,9 +160,10 @@ static void observe(void *context, const struct request_one *one, enum request_f
         request_per_target_count(&output->per_target, one, fate, ended);
 }
 
-/* Leaves out the requests of searches and of --settle, except in rows. */
+/* Starts or stops counting: requests of searches and of --settle appear in the rows only. */
 static void count_or_not(struct ssrequest_output *output, ss_time now) {
     struct ssrequest_run *run = output->run;
+
     output->counts = !output->counts;
     if (output->counted) {
         request_rows_exchange(output->rows, &run->tally, &output->other, now);
@@ -163,18 +172,20 @@ static void count_or_not(struct ssrequest_output *output, ss_time now) {
         request_per_target_clear(&output->per_target);
         output->counted = true;
     }
+
     if (output->counts)
         ssrequest_loop_count_own(run->loop);
     else
         ssrequest_loop_leave_out_own(run->loop);
 }
 
-/* Adds the load of the interval that has ended, if the rate was controlled. */
+/* Adds the load of the last control interval to the rows, unless they have it. */
 static void add_load(struct ssrequest_output *output) {
     const struct service_control *control = ssrequest_service_control(output->service);
     const struct service_interval *last = service_figures_last(&control->figures);
     if (control->figures.count == output->intervals)
         return;
+
     output->intervals = control->figures.count;
     request_rows_add_load(
         output->rows, last->seconds, last->target, last->used / last->seconds / last->cpus);
@@ -186,11 +197,14 @@ static ss_time on_step(void *context, ss_time now) {
     bool stepped;
     if (output->run->course.stopped != SS_TIME_NEVER)
         return SS_TIME_NEVER;
+
     ss_time next = ssrequest_service_step(output->service, now, &stepped);
     if (output->counts != ssrequest_service_is_counting(output->service))
         count_or_not(output, now);
+
     if (!stepped)
         return next;
+
     output->turned = control->action.rate;
     request_rows_turn(output->rows, now, output->turned);
     add_load(output);
@@ -207,7 +221,9 @@ static void on_begin(void *context, int64_t epoch) {
 static void on_second(void *context, ss_time end) {
     struct ssrequest_output *output = context;
     const struct ssrequest_options *options = output->run->options;
+
     request_rows_advance(output->rows, end);
+
     const struct ssrequest_status_values values = {
         .total = output->service ? SS_TIME_NEVER : output->run->rules.end,
         .closed = options->given.closed,
@@ -215,6 +231,7 @@ static void on_second(void *context, ss_time end) {
         .second = request_rows_last(output->rows),
         .tally = &output->run->tally,
     };
+
     if (values.second)
         ssrequest_status_draw(&output->status, &values);
 }
@@ -260,6 +277,7 @@ int ssrequest_output_open(struct ssrequest_run *run, struct ss_error *error) {
     struct ssrequest_output *output = run->output = calloc(1, sizeof *output);
     if (!output)
         return ss_error_memory(error);
+
     output->run = run;
     output->turned = -1;
     if (add_targets(output, (char *const *)options->urls, options->url_count, error) < 0 ||
@@ -267,22 +285,26 @@ int ssrequest_output_open(struct ssrequest_run *run, struct ss_error *error) {
             &output->rows, &run->tally, options->given.closed ? NULL : &run->profile, error) < 0)
         return -1;
     output->aimed = options->url_count;
+
     if (options->each && request_rows_keep_each(output->rows, options->each,
                              ssrequest_loop_signals(run->loop), error) < 0)
         return ss_error_wrap(error, "--each");
     if (options->control && open_control(output, error) < 0)
         return -1;
+
     if (service_is_held(&options->service) &&
         (request_tally_open(&output->other, options->given.timeout, error) < 0 ||
             ssrequest_service_open(&output->service, run, error) < 0))
         return -1;
     if (output->service)
         request_rows_hold(output->rows);
+
     if (open_generator(output, error) < 0)
         return -1;
     if (options->record &&
         (run->record = request_folder_open(options->record, output->rows, error)) < 0)
         return -1;
+
     ssrequest_status_open(&output->status, options->quiet);
     return 0;
 }
@@ -290,6 +312,7 @@ int ssrequest_output_open(struct ssrequest_run *run, struct ss_error *error) {
 void ssrequest_output_close(struct ssrequest_output *output) {
     if (!output)
         return;
+
     ssrequest_status_close(&output->status);
     request_rows_close(output->rows, NULL);
     ssrequest_listener_close(output->listener);
@@ -297,6 +320,7 @@ void ssrequest_output_close(struct ssrequest_output *output) {
     ssrequest_service_close(output->service);
     request_tally_close(&output->other);
     request_per_target_close(&output->per_target);
+
     for (size_t i = 0; i < output->target_count; i++)
         free((char *)output->targets[i]);
     free(output->targets);
@@ -307,15 +331,19 @@ static struct request_result result_of(struct ssrequest_run *run) {
     const struct ssrequest_options *options = run->options;
     struct ssrequest_output *output = run->output;
     const struct ssrequest_course *course = &run->course;
+
     ss_time end = run->rules.end, counting = 0;
     if (output->service) {
         counting = ssrequest_service_describe(output->service, &output->held);
         end = ssrequest_service_end(output->service);
     }
+
     ss_time asked = course->stopped < end ? course->stopped : end;
-    if (output->counted && !output->counts) /* the run ended early, in a later search */
+    if (output->counted && !output->counts) /* the run ended early, in another search */
         request_rows_exchange(output->rows, &run->tally, &output->other, asked);
+
     ss_time excluded = ss_time_add(counting, run->tally.left_out);
+
     return (struct request_result){
         .program = "ssrequest",
         .messages = &options->messages,
@@ -356,6 +384,7 @@ static int write_results(const struct ssrequest_run *run, const struct request_r
     int err, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     bool complete = err == 0;
+
     if (!options->quiet && !(options->json && strcmp(options->json, "-") == 0))
         request_summary_print(stdout, result);
     if (options->json && request_document_write(options->json, result, error) < 0)
@@ -363,6 +392,7 @@ static int write_results(const struct ssrequest_run *run, const struct request_r
     if (run->record >= 0 && complete &&
         request_folder_finish(run->record, options->record, result, error) < 0)
         err = wrap_first(error, err, "--record");
+
     return err;
 }
 
@@ -382,14 +412,17 @@ int ssrequest_output_finish(struct ssrequest_run *run, bool *success, struct ss_
     const struct request_result result = result_of(run);
     int err = 0;
     *success = is_success(output, &result);
+
     const char *failure = output->service ? ssrequest_service_failure(output->service) : NULL;
     ssrequest_status_close(&output->status);
     if (failure)
         fprintf(stderr, "ssrequest: warning: ended early: %s\n", failure);
+
     request_rows_finish(output->rows, run->course.length);
     if (request_rows_close(output->rows, error) < 0)
         err = -1;
     output->rows = NULL;
+
     return write_results(run, &result, err, error);
 }
 
@@ -399,6 +432,7 @@ int ssrequest_output_capacity(const struct ssrequest_run *run,
     const struct ssrequest_course *course = &run->course;
     struct request_stretch trial = {.end = options->given.duration, .rate = NAN};
     const struct request_profile profile = {.stretches = &trial, .count = 1};
+
     struct request_result result = {
         .program = "ssrequest",
         .messages = &options->messages,
@@ -413,6 +447,7 @@ int ssrequest_output_capacity(const struct ssrequest_run *run,
         .capacity = capacity,
         .demand = options->capacity,
     };
+
     result.given.rate = NAN;
     return write_results(run, &result, 0, error);
 }

@@ -9,7 +9,7 @@
 
 struct ssrequest_output;
 
-/* A run. A zeroed part is not open. */
+/* A run. Zeroed parts are not open. */
 struct ssrequest_run {
     const struct ssrequest_options *options;
     struct request_profile profile;
@@ -21,8 +21,8 @@ struct ssrequest_run {
     struct request_rules rules;
     struct ssrequest_output *output;
     struct ssrequest_course course;
-    struct service service; /* with a load: the service that has it */
-    int record;             /* the folder of --record; -1 if it is not open */
+    struct service service; /* the service whose load is held, if any */
+    int record;             /* the folder of --record; -1 if not open */
 };
 
 #endif

@@ -13,32 +13,32 @@
 #include "service_usage.h"
 #include "service_work.h"
 
-/* A run ends once more than this part of the requests of the last FAILURES_OVER failed. */
+/* A run ends if more than this fraction of the requests of the last FAILURES_OVER failed. */
 #define FAILURES_MAX  0.01
 #define FAILURES_OVER (10 * SS_SECOND)
 #define FAILURES_MIN  10
 
-/* A target counts as out of reach after this time. */
+/* A target that has been missed for this long counts as out of reach. */
 #define LIMITED_FOR (5 * SS_SECOND)
 
 struct ssrequest_service {
     struct ssrequest_run *run;
     struct service_control control;
     struct service_work search_work, control_work;
-    uint64_t used;               /* CPU time of the service when single requests began */
-    struct service_usage *usage; /* NULL: `reader` reads the load */
+    uint64_t used; /* nanoseconds of CPU time of the service when single requests began */
+    struct service_usage *usage; /* NULL if `reader` or `sensor` has the load */
     struct ss_counter_reader reader;
-    struct ss_sensor sensor;     /* of --feedback command; pid 0: none */
-    ss_time counting;            /* since when requests count; SS_TIME_NEVER: they do not yet */
-    ss_time ended;               /* when control ended; SS_TIME_NEVER: it has not */
+    struct ss_sensor sensor;     /* of --feedback command; pid 0 if absent */
+    ss_time counting;            /* when requests began to count; SS_TIME_NEVER if they have not */
+    ss_time ended;               /* when control ended; SS_TIME_NEVER if it has not */
     bool limited;                /* the target was out of reach for LIMITED_FOR */
     struct ss_error error;       /* why control ended early */
-    uint64_t failures, requests; /* at the time `checked` */
+    uint64_t failures, requests; /* counts at the time `checked` */
     ss_time checked;
-    uint64_t failures_before; /* at the last step */
+    uint64_t failures_before; /* count at the last step */
 };
 
-/* Adds the service of one URL; all URLs have to be the same service. */
+/* Adds the service of one URL; all URLs must belong to the same service. */
 static int add_service(struct service *service, const struct service_of *of,
     const struct service_address *addresses, size_t count, struct ss_error *error) {
     struct service found = {0};
@@ -47,6 +47,7 @@ static int add_service(struct service *service, const struct service_of *of,
     if (result == 0 && !is_first && !service_is_same(service, &found))
         result = ss_error_fail(error,
             "--load: the URLs are those of several services: use the URLs of one, or --of machine");
+
     if (result < 0 || !is_first) {
         service_free(&found);
         return result;
@@ -60,17 +61,20 @@ int ssrequest_service_find(
     const struct ssrequest_options *options = run->options;
     struct service_address addresses[SSREQUEST_ADDRESSES_MAX];
     struct service_of of;
+
     if (!service_measures_own(&options->service))
         return 0;
     if (service_of_parse(&of, options->of, error) < 0)
         return ss_error_wrap(error, "--of");
     if (of.kind != SERVICE_OF_URL)
         return add_service(&run->service, &of, NULL, 0, error);
+
     if (targets->socket) {
         if (service_address_of_path(addresses, targets->socket, error) < 0)
             return -1;
         return add_service(&run->service, &of, addresses, 1, error);
     }
+
     int result = 0;
     for (uint32_t i = 0; result == 0 && i < targets->count; i++) {
         size_t count = ssrequest_target_addresses(&targets->list[i], addresses);
@@ -85,11 +89,12 @@ static int read_sensor(struct ssrequest_service *service, struct ss_counters *co
     if (ss_sensor_read(&service->sensor, now, error) < 0 ||
         ss_sensor_check(&service->sensor, now, error) < 0)
         return -EIO;
+
     *counters = (struct ss_counters){.time = now, .value = service->sensor.value};
     return 0;
 }
 
-/* Leaves out our own CPU time, and CPUs beyond those that make a load of 1. */
+/* Counts our own CPU time as idle, and removes the idle time of CPUs beyond --cpus. */
 static void adapt(const struct ssrequest_service *service, struct ss_counters *counters) {
     double cpus = service->control.set.load_cpus;
     ss_time own = ss_platform_process_cpu_time(getpid());
@@ -104,13 +109,14 @@ static int read_counters(void *context, struct ss_counters *counters) {
         return service_usage_read(service->usage, counters);
     if (service->sensor.pid > 0)
         return read_sensor(service, counters);
+
     int why = ss_platform_counters_read(&service->reader, counters);
     if (why == 0 && service->reader.source != SS_SOURCE_CGROUP)
         adapt(service, counters);
     return why;
 }
 
-/* The command gets the settings of our caller. */
+/* The command gets the signal mask and scheduling of our caller, not our own. */
 static int open_sensor(struct ssrequest_service *service, struct ss_error *error) {
     struct ss_signals signals = {.caller_mask = service->run->options->mask};
     const struct ss_sensor_caller caller = {
@@ -124,14 +130,17 @@ static int open_source(struct ssrequest_service *service, struct ss_error *error
     const struct ssrequest_options *options = service->run->options;
     struct ss_source_request *source = &service->control.source;
     double cpus = service->control.set.load_cpus, all = ss_cpus_count(&options->measured);
+
     if (source->source == SS_SOURCE_SENSOR)
         return open_sensor(service, error);
     if (cpus > all)
         return ss_error_fail(error, "--cpus: this machine has %g CPUs: use at most %g", all, all);
+
     if (source->source == SS_SOURCE_OWN) {
         service->usage = service_usage_open(&service->run->service, cpus, all, NULL, error);
         return service->usage ? 0 : -1;
     }
+
     if (ss_platform_counters_open(&service->reader, source, &options->measured, NULL, error) < 0)
         return -1;
     source->source = service->reader.source;
@@ -145,12 +154,14 @@ int ssrequest_service_open(
     if (!service)
         return ss_error_memory(error);
     double all = ss_cpus_count(&options->measured);
+
     service->run = run;
     service->counting = service->ended = SS_TIME_NEVER;
     if (service_control_open(&service->control, &options->service,
             options->cpus > 0 ? options->cpus : all, error) < 0 ||
         open_source(service, error) < 0)
         return -1;
+
     return service_control_plan(&service->control, options->held_for, options->settle, error);
 }
 
@@ -164,11 +175,13 @@ void ssrequest_service_begin(struct ssrequest_service *service) {
 void ssrequest_service_close(struct ssrequest_service *service) {
     if (!service)
         return;
+
     service_usage_close(service->usage);
     service_work_free(&service->search_work);
     service_work_free(&service->control_work);
     if (service->sensor.pid > 0 && !ss_sensor_end(&service->sensor))
         fprintf(stderr, "ssrequest: warning: the command of --feedback does not end\n");
+
     ss_platform_counters_close(&service->reader);
     service_control_close(&service->control);
     free(service);
@@ -185,7 +198,7 @@ static void end_sending(struct ssrequest_service *service, ss_time now) {
     request_generator_end(service->run->generator, now);
 }
 
-/* Ends a run in which too many requests fail: failures cost less CPU time than answers. */
+/* Fails if too many requests fail: a failure costs less CPU time than an answer. */
 static int check_failures(struct ssrequest_service *service, ss_time now) {
     const struct service_control *control = &service->control;
     if (ss_time_since(now, service->checked) >= FAILURES_OVER) {
@@ -193,10 +206,12 @@ static int check_failures(struct ssrequest_service *service, ss_time now) {
         service->failures = control->failures;
         service->requests = control->ended;
     }
+
     double failures = (double)(control->failures - service->failures);
     double requests = (double)(control->ended - service->requests);
     if (failures < FAILURES_MIN || failures <= FAILURES_MAX * requests)
         return 0;
+
     return ss_error_fail(&service->error,
         "%.0f of the last %.0f requests failed, which use less CPU time than answers: the load "
         "cannot be held",
@@ -208,6 +223,7 @@ static void look_for_limit(struct ssrequest_service *service) {
     ss_time since = control->rate.limited_since;
     if (service->limited || ss_time_since(ss_platform_now(), since) < LIMITED_FOR)
         return;
+
     service->limited = true;
     if (service->run->options->quiet)
         return;
@@ -217,23 +233,27 @@ static void look_for_limit(struct ssrequest_service *service) {
         100 * control->rate.target, 100 * control->rate.load);
 }
 
-/* Looks for others at the stages before control, and reports them once it begins. */
+/* Looks for other busy processes in the stages before control, and warns once it begins. */
 static void look_for_others(struct ssrequest_service *service, enum ss_rate_stage before) {
     const struct service_control *control = &service->control;
     char names[512];
+
     if (!service->usage || control->rate.stage == before || service->search_work.looks == 3)
         return;
-    if (before == SS_RATE_SINGLE) /* also what comes after the answers */
+    if (before == SS_RATE_SINGLE) /* wait: work after the last answer counts, too */
         return;
+
     service_work_look(&service->search_work, ss_platform_now());
     if (before == SS_RATE_SILENT)
         service->used = control->latest.used;
     if (service->search_work.looks < 3)
         return;
+
     double seconds =
         ss_time_seconds(service->search_work.looked[2] - service->search_work.looked[1]);
     double used =
         (double)(control->latest.used - service->used) / 1e9 - control->background * seconds;
+
     if (service_work_of_others(
             &service->search_work, &service->run->service, used, names, sizeof names) &&
         !service->run->options->quiet)
@@ -250,22 +270,26 @@ static int step_control(struct ssrequest_service *service, ss_time now) {
     uint64_t pending = run->tally.unfinished + run->tally.waiting;
     enum ss_rate_stage stage = control->rate.stage;
     uint32_t episode = control->episode;
+
     if (service_control_step(control, clock, pending, &service->error) < 0 ||
         check_failures(service, now) < 0)
         return -1;
     if (control->episode != episode && ssrequest_http_renew(run->http, &service->error) < 0)
         return -1;
+
     request_generator_turn(run->generator, now, control->action.rate);
     if (control->action.single && pending == 0)
         request_generator_add(run->generator, now);
     look_for_limit(service);
     look_for_others(service, stage);
+
     if (control->begin == SS_TIME_NEVER)
         return 0;
     if (service->usage && service->control_work.looks == 0)
         service_work_look(&service->control_work, clock);
     if (service->counting == SS_TIME_NEVER && control->counting)
         service->counting = now;
+
     if (control->over)
         end_sending(service, now);
     return 0;
@@ -275,10 +299,11 @@ ss_time ssrequest_service_step(struct ssrequest_service *service, ss_time now, b
     struct service_control *control = &service->control;
     ss_time clock = ss_platform_now();
     *stepped = false;
+
     if (service->ended != SS_TIME_NEVER)
         return SS_TIME_NEVER;
     if (clock < control->action.deadline) {
-        /* The next of the single requests; after a failure, it waits for the deadline. */
+        /* Send the next single request; after a failure, wait for the deadline first. */
         if (control->action.single && control->failures == service->failures_before &&
             service->run->tally.unfinished == 0)
             request_generator_add(service->run->generator, now);
@@ -288,6 +313,7 @@ ss_time ssrequest_service_step(struct ssrequest_service *service, ss_time now, b
     } else {
         *stepped = true;
     }
+
     service->failures_before = control->failures;
     return ss_time_add(now, ss_time_since(control->action.deadline, clock));
 }

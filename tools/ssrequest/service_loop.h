@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_SERVICE_LOOP_H
 #define SSREQUEST_SERVICE_LOOP_H
 
-/* A run whose rate is what holds the load of the service at a target. */
+/* Runs whose rate is controlled to hold the load of the service at a target. */
 
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
@@ -12,45 +12,46 @@
 
 struct ssrequest_service;
 
-/* Finds the service whose load is held: `run->service`. */
+/* Finds the service whose load is held, and sets `run->service`. */
 SS_MUST_USE SS_NONNULL() int ssrequest_service_find(
     struct ssrequest_run *run, const struct ssrequest_targets *targets, struct ss_error *error);
 
-/* Opens the source of the load, and loads the modules. */
+/* Opens the source of the load, and loads the control modules. */
 SS_MUST_USE SS_NONNULL() int ssrequest_service_open(
     struct ssrequest_service **service, struct ssrequest_run *run, struct ss_error *error);
 
-/* Begins with the silence before the first request. */
+/* Starts control. It first measures the load without requests. */
 SS_NONNULL() void ssrequest_service_begin(struct ssrequest_service *service);
 
 void ssrequest_service_close(struct ssrequest_service *service);
 
-/* Returns the control, which observes the generator. */
+/* Returns the control, for its figures and for service_control_observe(). */
 SS_NONNULL() struct service_control *ssrequest_service_control(struct ssrequest_service *service);
 
 /*
- * Takes a step of control if it is due, and makes single requests. Returns when to call this next.
- * Sets `stepped` if it took a step: the rate, and the interval that ended, are then those of
- * ssrequest_service_control(). Ends sending once control has lasted for --duration, or if it fails.
+ * Takes a step of control if one is due, and sends single requests before control begins. Returns
+ * when to call this next. Sets `stepped` if it took a step; ssrequest_service_control() then has
+ * the new rate and the interval that ended. Ends sending after --duration of control, or if control
+ * fails.
  */
 SS_NONNULL()
 ss_time ssrequest_service_step(struct ssrequest_service *service, ss_time now, bool *stepped);
 
-/* Returns whether requests count: control holds the load, and --settle of its episode is over. */
+/* Returns whether requests count: control is active, and --settle of its episode is over. */
 SS_NONNULL() bool ssrequest_service_is_counting(const struct ssrequest_service *service);
 
 /* Describes the service after the run. Returns when counting began. Call this once. */
 SS_NONNULL()
 ss_time ssrequest_service_describe(struct ssrequest_service *service, struct request_held *held);
 
-/* Returns whether counting began, and the target was never out of reach. */
+/* Returns whether counting began, and the target was never out of reach for long. */
 SS_NONNULL()
 bool ssrequest_service_held(const struct ssrequest_service *service);
 
-/* Returns when sending ended, since the start of the run; SS_TIME_NEVER: it has not. */
+/* Returns when sending ended, since the start of the run; SS_TIME_NEVER if it has not. */
 SS_NONNULL() ss_time ssrequest_service_end(const struct ssrequest_service *service);
 
-/* Returns why control ended early; NULL: it did not. */
+/* Returns why control ended early, or NULL if it did not. */
 SS_NONNULL() const char *ssrequest_service_failure(const struct ssrequest_service *service);
 
 #endif

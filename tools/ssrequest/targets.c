@@ -46,6 +46,7 @@ static char *write_addresses(const char *host, const char *port, const struct ad
     FILE *stream = open_memstream(&line, &size);
     if (!stream)
         return NULL;
+
     fprintf(stream, "%s:%s:", host, port);
     for (const struct addrinfo *at = found; at; at = at->ai_next) {
         char text[NI_MAXHOST];
@@ -54,6 +55,7 @@ static char *write_addresses(const char *host, const char *port, const struct ad
         bool six = at->ai_family == AF_INET6;
         fprintf(stream, "%s%s%s%s", at == found ? "" : ",", six ? "[" : "", text, six ? "]" : "");
     }
+
     fclose(stream);
     return line;
 }
@@ -71,12 +73,14 @@ static int look_up(struct ssrequest_targets *targets, struct ssrequest_target *t
     const char *host, const char *port, struct ss_error *error) {
     struct addrinfo *found = NULL;
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
+
     if (strcasecmp(host, "localhost") == 0) {
         /* The addresses of RFC 6761: /etc/hosts may be missing, or lack the one in use. */
         char local[64];
         snprintf(local, sizeof local, "localhost:%s:127.0.0.1,[::1]", port);
         return add_addresses(targets, local, error);
     }
+
     int why = getaddrinfo(host, NULL, &hints, &found);
     if (why) {
         const char *reason = why == EAI_SYSTEM ? strerror(errno) : gai_strerror(why);
@@ -86,6 +90,7 @@ static int look_up(struct ssrequest_targets *targets, struct ssrequest_target *t
         }
         return 0;
     }
+
     SS_OWNED(free) char *line = write_addresses(host, port, found);
     freeaddrinfo(found);
     return add_addresses(targets, line, error);
@@ -95,6 +100,7 @@ static int look_up(struct ssrequest_targets *targets, struct ssrequest_target *t
 static int examine_url(struct ssrequest_targets *targets, struct ssrequest_target *target,
     const char *text, struct ss_error *error) {
     char *host = NULL, *port = NULL;
+
     target->tls = begins(text, "https://");
     if (!target->tls && !begins(text, "http://"))
         return refuse_url(text, "is not an HTTP URL", URL_FORMS, error);
@@ -107,12 +113,14 @@ static int examine_url(struct ssrequest_targets *targets, struct ssrequest_targe
     CURLUcode why = url ? curl_url_set(url, CURLUPART_URL, text, 0) : CURLUE_OUT_OF_MEMORY;
     why = why ? why : curl_url_get(url, CURLUPART_HOST, &host, 0);
     why = why ? why : curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT);
+
     struct in_addr address;
     int result = 0;
     if (why)
         result = refuse_url(text, curl_url_strerror(why), URL_FORMS, error);
     else if (!targets->socket && *host != '[' && inet_pton(AF_INET, host, &address) != 1)
         result = look_up(targets, target, host, port, error);
+
     curl_free(host);
     curl_free(port);
     return result;
@@ -127,6 +135,7 @@ int ssrequest_targets_make(const char *const *urls, uint32_t count, const char *
         .list = calloc(count, sizeof *targets->list), .count = count, .socket = socket};
     if (!targets->list)
         return ss_error_memory(error);
+
     for (uint32_t i = 0; i < count; i++) {
         if (examine_url(targets, &targets->list[i], urls[i], error) < 0) {
             ssrequest_targets_free(targets);
@@ -142,11 +151,13 @@ static size_t resolve(const char *host, const char *port,
     struct addrinfo *found = NULL;
     if (getaddrinfo(host, port, &hints, &found))
         return count;
+
     for (const struct addrinfo *at = found; at && count < SSREQUEST_ADDRESSES_MAX;
          at = at->ai_next) {
         memcpy(&addresses[count].socket, at->ai_addr, at->ai_addrlen);
         addresses[count++].length = at->ai_addrlen;
     }
+
     freeaddrinfo(found);
     return count;
 }
@@ -155,6 +166,7 @@ size_t ssrequest_target_addresses(const struct ssrequest_target *target,
     struct service_address addresses[SSREQUEST_ADDRESSES_MAX]) {
     char *host = NULL, *port = NULL;
     size_t count = 0;
+
     if (curl_url_get(target->url, CURLUPART_HOST, &host, 0) == 0 &&
         curl_url_get(target->url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == 0) {
         host[strcspn(host, "]")] = '\0';
@@ -163,6 +175,7 @@ size_t ssrequest_target_addresses(const struct ssrequest_target *target,
         else
             count = resolve(host + (*host == '['), port, addresses, 0);
     }
+
     curl_free(host);
     curl_free(port);
     return count;

@@ -20,11 +20,11 @@ struct ssrequest_target {
     char *lost;      /* why its host has no address; NULL if it has one */
 };
 
-/* Zeroed: no targets. */
+/* Zeroed: empty. */
 struct ssrequest_targets {
     struct ssrequest_target *list;
     uint32_t count;
-    const char *socket;           /* path of a Unix socket, owned by the caller; NULL: TCP */
+    const char *socket;           /* path of a Unix socket, owned by the caller; NULL for TCP */
     struct curl_slist *addresses; /* addresses of all hosts, for CURLOPT_RESOLVE */
 };
 

@@ -30,6 +30,7 @@ static bool aim_at_port(CURLU *url) {
                  curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == 0 &&
                  curl_url_set(url, CURLUPART_PORT, port, 0) == 0 &&
                  curl_url_set(url, CURLUPART_SCHEME, "http", 0) == 0;
+
     curl_free(port);
     return aimed;
 }
@@ -38,10 +39,12 @@ static bool begin_attempts(struct attempts *attempts, const struct ssrequest_tar
     const struct ssrequest_target *target) {
     attempts->easy = curl_easy_init();
     attempts->url = curl_url_dup(target->url);
+
     if (!attempts->easy || !attempts->url || !aim_at_port(attempts->url) ||
         curl_easy_setopt(attempts->easy, CURLOPT_UNIX_SOCKET_PATH, targets->socket) ||
         curl_easy_setopt(attempts->easy, CURLOPT_CURLU, attempts->url))
         return false;
+
     curl_easy_setopt(attempts->easy, CURLOPT_RESOLVE, targets->addresses);
     curl_easy_setopt(attempts->easy, CURLOPT_PROXY, "");
     curl_easy_setopt(attempts->easy, CURLOPT_NOSIGNAL, 1L);
@@ -61,11 +64,14 @@ static int refuse(const struct attempts *attempts, ss_time patience, struct ss_e
     long why = 0;
     char *url = NULL;
     char time[32];
+
     curl_easy_getinfo(attempts->easy, CURLINFO_OS_ERRNO, &why);
     curl_url_get(attempts->url, CURLUPART_URL, &url, 0);
+
     ss_units_print_time(time, sizeof time, patience);
     ss_error_fail(error, "--wait-for: %s did not accept a connection within %s%s%s",
         url ? url : "the URL", time, why ? ": " : "", why ? strerror((int)why) : "");
+
     curl_free(url);
     return -1;
 }
@@ -78,8 +84,10 @@ static int wait_for_target(
         curl_easy_setopt(attempts->easy, CURLOPT_CONNECTTIMEOUT_MS, limit > 0 ? (long)limit : 1L);
         if (curl_easy_perform(attempts->easy) == CURLE_OK)
             return 0;
+
         ss_time passed = ss_time_since(ss_platform_now(), begin);
         left = passed < patience ? patience - passed : 0;
+
         int number = ssrequest_pause(ssrequest_earlier(left, PAUSE));
         if (number > 0)
             ss_signals_raise_default(number);
@@ -95,6 +103,7 @@ int ssrequest_wait_for(
         struct attempts attempts = {0};
         if (targets->list[i].lost)
             continue;
+
         result = begin_attempts(&attempts, targets, &targets->list[i])
                      ? wait_for_target(&attempts, begin, patience, error)
                      : ss_error_memory(error);
@@ -104,7 +113,7 @@ int ssrequest_wait_for(
     return result;
 }
 
-/* Short pauses notice that the wall clock was set. */
+/* Pauses are short, so that a change of the wall clock is noticed. */
 int ssrequest_wait_until(int64_t time) {
     int64_t left;
     int number = ssrequest_pause(0); /* a signal that is pending */

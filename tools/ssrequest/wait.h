@@ -16,20 +16,20 @@ static inline ss_time ssrequest_earlier(ss_time a, ss_time b) {
 /*
  * Waits until every target has accepted a connection; fails if one has not after `patience`. Skips
  * targets without an address. The caller must have blocked the signals that end a run; one that
- * arrives meanwhile ends the process.
+ * arrives in the meantime ends the process.
  */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_wait_for(
     const struct ssrequest_targets *targets, ss_time patience, struct ss_error *error);
 
 /*
- * Sleeps, for less than a second. Returns 0, or the number of a signal that ends runs: such signals
- * must be blocked.
+ * Sleeps for less than a second. Returns 0, or the number of a signal that ends runs. The caller
+ * must have blocked these signals.
  */
 SS_MUST_USE int ssrequest_pause(ss_time time);
 
 /*
  * Waits until the wall clock reaches this time, in nanoseconds since 1970. Returns 0, or the number
- * of a signal that ends runs and arrived meanwhile.
+ * of a signal that ends runs, as ssrequest_pause() does.
  */
 SS_MUST_USE int ssrequest_wait_until(int64_t time);
 
