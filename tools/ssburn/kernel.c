@@ -15,7 +15,7 @@
 #define KERNELS_MAX 128
 
 /*
- * Length of a batch. The clock is read between batches: often enough to detect a stop, and rarely
+ * Length of a batch. The clock is read between batches: often enough to detect a stop, but rarely
  * enough to cost nothing.
  */
 #define BATCH (1 * SS_MILLISECOND)
@@ -35,11 +35,14 @@ static int take_name(
     const char *names[KERNELS_MAX];
     struct ss_suggest_names known = {"kernel", names, 0, sizeof *names, "see --list"};
     (void)row;
+
     if (request->kernel)
         return ss_error_fail(error, "unexpected argument '%s': the kernel was already given, %s",
             word, request->kernel->name);
+
     for (; kernels[known.count]; known.count++)
         names[known.count] = kernels[known.count]->name;
+
     int found = ss_suggest_find(&known, word, error);
     request->kernel = found < 0 ? NULL : kernels[found];
     return found < 0 ? -1 : 0;
@@ -90,6 +93,7 @@ static void do_rounds(void *context, uint64_t rounds) {
 static uint64_t find_batch(struct bench *bench) {
     ss_time first = calibrate_thread_clock(NULL);
     uint64_t batch = 1;
+
     for (bool is_long = false; !bench->wrong;) {
         ss_time begin = calibrate_thread_clock(NULL), end;
         do_rounds(bench, batch);
@@ -99,6 +103,7 @@ static uint64_t find_batch(struct bench *bench) {
             break;
         batch *= is_long ? 1 : 2;
     }
+
     return batch;
 }
 
@@ -107,6 +112,7 @@ static int measure(const struct request *request, struct ss_error *error) {
     struct caches caches = caches_read("/sys");
     if (kernel_open(request->kernel, &caches, &bench.hand, error) < 0)
         return -1;
+
     uint64_t batch = find_batch(&bench);
     struct window window;
     window_begin(&window, ss_platform_now());
@@ -114,6 +120,7 @@ static int measure(const struct request *request, struct ss_error *error) {
         do_rounds(&bench, batch);
         window_add(&window, ss_platform_now(), batch);
     }
+
     size_t bytes = bench.hand.bytes;
     kernel_close(&bench.hand);
     if (bench.wrong && bench.hand.failure)
@@ -122,6 +129,7 @@ static int measure(const struct request *request, struct ss_error *error) {
     if (bench.wrong)
         return ss_error_fail(error, "kernel %s: wrong result: this machine computes incorrectly",
             request->kernel->name);
+
     printf("# %s: %s; %zu bytes; %s\n", request->kernel->name, request->kernel->help, bytes,
         kernel_compiler());
     printf("rate %.9g per second\n", window_rate(&window));
@@ -131,7 +139,9 @@ static int measure(const struct request *request, struct ss_error *error) {
 int kernel_command(char **argv, struct ss_error *error) {
     struct request request = {0};
     struct ss_option_store store = {0};
+
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
+
     if (result == 0 && request.help)
         print_help();
     else if (result == 0 && request.version)
@@ -142,6 +152,7 @@ int kernel_command(char **argv, struct ss_error *error) {
         result = ss_error_fail(error, "no kernel given: use one that --list prints");
     else if (result == 0 && measure(&request, error) < 0)
         result = -2;
+
     ss_option_store_free(&store);
     return result;
 }

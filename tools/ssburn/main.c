@@ -24,10 +24,12 @@ static int burn(const struct options *options, struct ss_error *error) {
     struct burn burn = {.threads = options->threads, .tally = {.wanted = options->iterations}};
     if (work_memory_build(&burn.memory, options->memory, error) < 0)
         return -1;
+
     burn.work = options->work ? options->work : calibrate_work(&burn.memory, options->iteration);
     int result = tally_begin(&burn.tally, burn.work, error);
     if (result == 0 && options->iterations > 0)
         result = options->class->run(&burn, error);
+
     work_memory_free(&burn.memory);
     return result;
 }
@@ -51,8 +53,10 @@ static int execute(char **argv, struct ss_error *error) {
         return kernel_command(argv + 1, error);
     if (argv[0] && argv[1] && strcmp(argv[1], "serve") == 0)
         return serve_command(argv + 1, error);
+
     if (options_parse(&options, argv, error) < 0)
         return -1;
+
     if (options.help)
         options_print_help();
     else if (options.version)
@@ -65,9 +69,11 @@ static int execute(char **argv, struct ss_error *error) {
 static int run(char **argv, int *status, struct ss_error *error) {
     (void)status;
     reset_pipe_signal();
+
     int result = execute(argv, error);
     if (result == 0 && ss_streams_flush(error) < 0)
         result = -2;
+
     if (result < 0)
         error->status = result == -1 ? 2 : 1;
     return result;

@@ -83,6 +83,7 @@ static void transform(double *re, double *im, double direction) {
             im[j] = m;
         }
     }
+
     for (size_t half = 1; half < POINTS; half *= 2) {
         double angle = direction * M_PI / (double)half, wr = cos(angle), wi = sin(angle);
         for (size_t i = 0; i < POINTS; i += 2 * half) {
@@ -109,8 +110,10 @@ static bool fft_round(struct kernel_hand *hand) {
         re[i] = (double)(i * 37 % 101);
         im[i] = 0;
     }
+
     transform(re, im, 1);
     transform(re, im, -1);
+
     for (size_t i = 0; i < POINTS; i++)
         apart += fabs(re[i] / POINTS - (double)(i * 37 % 101)) + fabs(im[i]) / POINTS;
     return apart < 1e-6;

@@ -38,6 +38,7 @@ static bool gcd_round(struct kernel_hand *hand) {
     bool right = true;
     for (int i = 0; i < 2000; i++) {
         uint64_t common = hand->state++ % 1000 + 1;
+
         /* Neighboring Fibonacci numbers take the most steps, and have no common divisor. */
         uint64_t a = 1836311903 * common, b = 1134903170 * common;
         while (b > 0) {
@@ -58,8 +59,10 @@ const struct kernel kernel_gcd = {
 static bool sieve_round(struct kernel_hand *hand) {
     uint8_t *crossed = hand->memory;
     unsigned primes = 0;
+
     for (size_t i = 0; i < SIEVE; i++)
         crossed[i] = 0;
+
     for (size_t i = 2; i < SIEVE; i++) {
         if (crossed[i])
             continue;
@@ -67,6 +70,7 @@ static bool sieve_round(struct kernel_hand *hand) {
         for (size_t j = i * i; j < SIEVE; j += i)
             crossed[j] = 1;
     }
+
     return primes == 3512;
 }
 
@@ -133,9 +137,11 @@ static bool interpreter_round(struct kernel_hand *hand) {
     enum { ADD, COUNT, TEST, JUMP, STOP };
     static const uint8_t program[] = {TEST, 5, ADD, COUNT, JUMP, STOP};
     uint64_t max = 20000 + (hand->state++ & 7), sum = 0, at = max;
+
     for (size_t next = 0;;) {
         uint8_t instruction = program[next++];
         KERNEL_OPAQUE(sum);
+
         switch (instruction) {
         case ADD:
             sum += at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Kernels for caches and memory: latency by a walk, bandwidth by streams. */
+/* Kernels for caches and memory: walks measure latency, streams bandwidth. */
 
 #include <string.h>
 
@@ -25,13 +25,16 @@ static bool walk_open(struct kernel_hand *hand) {
     struct line *lines = hand->memory;
     uint32_t count = (uint32_t)(hand->bytes / sizeof *lines);
     uint64_t random = 1;
+
     for (uint32_t i = 0; i < count; i++)
         lines[i].next = i;
+
     for (uint32_t i = count - 1; i > 0; i--) {
         uint32_t other = (uint32_t)((kernel_random(&random) >> 32) % i), next = lines[i].next;
         lines[i].next = lines[other].next;
         lines[other].next = next;
     }
+
     for (uint32_t i = 0, at = 0; i < count; i++, at = lines[at].next)
         lines[at].position = i;
     return true;
@@ -56,7 +59,7 @@ const struct kernel kernel_latency_last = {"latency-last", "cache",
 const struct kernel kernel_latency_memory = {"latency-memory", "memory",
     "a walk through memory, beyond all caches", walk_round, KERNEL_MEMORY, 0, walk_open};
 
-/* The number of bytes that a round streams, starting where the last round ended. */
+/* Bytes that a round streams, starting where the last round ended. */
 #define PIECE ((size_t)256 << 10)
 
 static size_t take_piece(struct kernel_hand *hand, size_t room, size_t piece) {
@@ -85,6 +88,7 @@ static bool sum_words(const uint64_t *words, size_t first, size_t count) {
 static bool read_round(struct kernel_hand *hand) {
     size_t piece = hand->bytes < PIECE ? hand->bytes : PIECE;
     bool right = true;
+
     for (size_t done = 0; done < PIECE; done += piece) {
         /* The last piece is shorter if the cache does not divide PIECE. */
         size_t length = piece < PIECE - done ? piece : PIECE - done;
@@ -92,6 +96,7 @@ static bool read_round(struct kernel_hand *hand) {
         KERNEL_MEMORY_SEEN();
         right &= sum_words((const uint64_t *)hand->memory + at / 8, at / 8, length / 8);
     }
+
     return right;
 }
 
@@ -155,6 +160,7 @@ static bool update_round(struct kernel_hand *hand) {
     while (2 * mask <= hand->bytes / 8)
         mask *= 2;
     mask--;
+
     /* Making the same changes twice restores the original. */
     uint64_t seed = ++hand->state, before = words[seed & mask];
     for (int twice = 0; twice < 2; twice++) {
@@ -165,6 +171,7 @@ static bool update_round(struct kernel_hand *hand) {
         }
         KERNEL_MEMORY_SEEN();
     }
+
     return words[seed & mask] == before;
 }
 

@@ -12,7 +12,7 @@
 
 #include "kernels.h"
 
-/* Ends a round that began with errno 0: if a call failed, the result is not wrong. */
+/* Ends a failed round. errno was 0 before it, so 0 means a wrong result, not a failed call. */
 static bool fail_round(struct kernel_hand *hand) {
     hand->failure = errno;
     return false;
@@ -23,7 +23,7 @@ static bool call_round(struct kernel_hand *hand) {
     (void)hand;
     for (int i = 0; i < 2000; i++) {
         long found = syscall(SYS_getppid);
-        /* When the parent ends, another process becomes the parent. */
+        /* If the parent exits, another process becomes the parent. */
         if (found != parent && found != (parent = getppid()))
             return false;
     }
@@ -38,8 +38,10 @@ static bool pipe_open(struct kernel_hand *hand) {
 
 static bool pipe_round(struct kernel_hand *hand) {
     char sent[512], got[512];
+
     errno = 0;
     memset(sent, (int)(hand->state++ & 0x7f), sizeof sent);
+
     for (int i = 0; i < 200; i++) {
         if (write(hand->descriptors[1], sent, sizeof sent) != (ssize_t)sizeof sent ||
             read(hand->descriptors[0], got, sizeof got) != (ssize_t)sizeof got ||
@@ -59,12 +61,14 @@ static bool page_round(struct kernel_hand *hand) {
         mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return fail_round(hand);
+
     unsigned sum = 0;
     for (size_t i = 0; i < pages; i++) {
         sum += memory[i * page]; /* a new page is zero */
         memory[i * page] = 1;
         sum += memory[i * page];
     }
+
     return (munmap(memory, pages * page) == 0 && sum == pages) || fail_round(hand);
 }
 

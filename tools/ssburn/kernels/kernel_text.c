@@ -76,13 +76,16 @@ const struct kernel kernel_crc32 = {"crc32", "hash", "cyclic redundancy checks, 
 static bool hash_table_round(struct kernel_hand *hand) {
     uint64_t *table = hand->memory, seed = ++hand->state, put = seed, get = seed;
     const uint64_t mask = 4095;
+
     memset(table, 0, 4096 * sizeof *table);
+
     for (int i = 0; i < 2048; i++) {
         uint64_t key = kernel_random(&put) | 1, at = key >> 40 & mask;
         while (table[at] && table[at] != key)
             at = (at + 1) & mask;
         table[at] = key;
     }
+
     for (int i = 0; i < 2048; i++) {
         uint64_t key = kernel_random(&get) | 1, at = key >> 40 & mask;
         while (table[at] && table[at] != key)
@@ -90,6 +93,7 @@ static bool hash_table_round(struct kernel_hand *hand) {
         if (!table[at])
             return false;
     }
+
     return true;
 }
 
@@ -131,14 +135,17 @@ static void sink(uint32_t *heap, size_t at, size_t count) {
 static bool sort_heap_round(struct kernel_hand *hand) {
     uint32_t *heap = hand->memory;
     uint64_t sum = fill_numbers(hand, heap);
+
     for (size_t i = NUMBERS / 2; i-- > 0;)
         sink(heap, i, NUMBERS);
+
     for (size_t count = NUMBERS - 1; count > 0; count--) {
         uint32_t largest = heap[0];
         heap[0] = heap[count];
         heap[count] = largest;
         sink(heap, 0, count);
     }
+
     return are_sorted(heap, sum);
 }
 
@@ -160,6 +167,7 @@ static bool sort_radix_round(struct kernel_hand *hand) {
     struct radix *radix = hand->memory;
     uint32_t *from = radix->numbers[0], *to = radix->numbers[1], *starts = radix->starts;
     uint64_t sum = fill_numbers(hand, from);
+
     for (unsigned shift = 0; shift < 32; shift += 8) {
         memset(starts, 0, sizeof radix->starts);
         for (size_t i = 0; i < NUMBERS; i++)
@@ -168,10 +176,12 @@ static bool sort_radix_round(struct kernel_hand *hand) {
             starts[i + 1] += starts[i];
         for (size_t i = 0; i < NUMBERS; i++)
             to[starts[from[i] >> shift & (DIGITS - 1)]++] = from[i];
+
         uint32_t *swapped = from;
         from = to;
         to = swapped;
     }
+
     return are_sorted(from, sum);
 }
 
@@ -189,6 +199,7 @@ static bool search_open(struct kernel_hand *hand) {
 static bool search_round(struct kernel_hand *hand) {
     const uint32_t *numbers = hand->memory;
     uint64_t found = 0, wrong = 0, random = ++hand->state;
+
     for (int i = 0; i < 4096; i++) {
         uint32_t wanted = (uint32_t)(kernel_random(&random) >> 32) % (2 * NUMBERS), low = 0,
                  high = NUMBERS;
@@ -199,10 +210,12 @@ static bool search_round(struct kernel_hand *hand) {
             else
                 high = middle;
         }
+
         bool there = low < NUMBERS && numbers[low] == wanted;
         found += there;
         wrong += there != (wanted % 2 == 0);
     }
+
     return wrong == 0 && found > 0;
 }
 

@@ -13,8 +13,8 @@
 #include "sys_tree.h"
 
 /*
- * Limits of working sets. A cache of hundreds of MiB is shared by many CPUs, so one CPU gets only a
- * part of it; and preparing a walk through more memory would take longer than measuring it.
+ * Limits of working sets. A cache of hundreds of MiB is shared by many CPUs, so one CPU gets only
+ * part of it. Preparing a walk through more memory would take longer than the measurement.
  */
 #define LAST_MAX   ((size_t)32 << 20)
 #define MEMORY_MIN ((size_t)64 << 20)
@@ -42,6 +42,7 @@ struct caches caches_read(const char *path) {
     size_t sizes[10] = {0};
     if (sys_tree_open(&sys, path, &ignored) < 0)
         return caches;
+
     for (int index = 0; index < INDICES_MAX; index++) {
         double level = sys_tree_number(&sys, INDEX "level", index);
         SS_OWNED(free) char *type = sys_tree_line(&sys, INDEX "type", index);
@@ -106,8 +107,10 @@ int kernel_open(const struct kernel *kernel, const struct caches *caches, struct
     hand->bytes = (bytes_of(kernel, caches) + 4095) / 4096 * 4096;
     if (hand->bytes > 0 && !(hand->memory = take_memory(hand->bytes)))
         return ss_error_memory(error);
+
     if (!kernel->open || kernel->open(hand))
         return 0;
+
     int why = errno;
     kernel_close(hand);
     return ss_error_fail(error, "kernel %s: %s", kernel->name, strerror(why));

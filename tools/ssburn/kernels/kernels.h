@@ -40,8 +40,8 @@ struct kernel_hand {
     void *memory; /* NULL if not needed */
     size_t bytes;
     uint64_t state;     /* position at which the last round ended */
-    int descriptors[2]; /* -1: not open */
-    int failure;        /* errno of a system call that failed in a round; 0: none failed */
+    int descriptors[2]; /* -1 if not open */
+    int failure;        /* errno of a system call that failed in a round; 0 if none did */
 };
 
 struct kernel {
@@ -61,7 +61,7 @@ struct kernel {
         struct kernel_hand *hand); /* NULL if not needed; returns false with errno set on failure */
 };
 
-/* All kernels, ended by NULL. */
+/* All kernels; the last entry is NULL. */
 extern const struct kernel *const kernels[];
 
 SS_MUST_USE SS_NONNULL(1, 2, 3) int kernel_open(const struct kernel *kernel,

@@ -4,7 +4,7 @@
 
 /*
  * Measures the rate of work that is stopped from time to time. The measurement may begin and end
- * within a round of running and stopping, so the rate covers whole rounds, from the end of the
+ * anywhere in a round of running and stopping, so the rate covers whole rounds: from the end of the
  * first stop to the end of the last.
  */
 
@@ -22,7 +22,7 @@ struct window {
     struct window_mark begin, now;
     struct window_mark first, last; /* marks at the ends of stops */
     uint64_t stops;
-    ss_time min; /* shortest time of a batch; 0: no batch yet */
+    ss_time min; /* shortest time of a batch; 0 before the first batch */
 };
 
 SS_NONNULL() void window_begin(struct window *window, ss_time now);

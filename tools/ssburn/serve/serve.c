@@ -22,7 +22,7 @@
 #include "serve_listen.h"
 #include "threads.h"
 
-/* The default of Linux for net.core.somaxconn. */
+/* Linux's default for net.core.somaxconn. */
 #define BACKLOG_USUAL 4096
 
 struct serve_options {
@@ -30,7 +30,7 @@ struct serve_options {
     const char *listen;  /* a port, or the path of a Unix socket */
     const char *address; /* address of the port */
     ss_time work;        /* CPU time of a request */
-    uint64_t units;      /* in units of burn_work.h; 0: derived from `work` */
+    uint64_t units;      /* in units of burn_work.h; 0 to derive it from `work` */
     int is_exponential;  /* the work is exponentially distributed */
     uint64_t seed;
     uint64_t memory; /* in bytes */
@@ -84,9 +84,11 @@ static int parse(struct serve_options *options, struct ss_option_store *store, c
     *options = (struct serve_options){0};
     if (ss_arguments_parse(rows, options, store, argv, NULL, error) < 0)
         return -1;
+
     if (options->address && strchr(options->listen, '/'))
         return ss_error_fail(
             error, "--address cannot be combined with the path of --listen: only ports have one");
+
     if (!options->address)
         options->address = ADDRESS_DEFAULT;
     return 0;
@@ -111,6 +113,7 @@ static uint64_t draw_units(const struct server *server, uint64_t number) {
     const struct serve_options *options = server->options;
     if (!options->is_exponential)
         return server->units;
+
     double part = ss_random_exponential(ss_random(options->seed, number));
     double units = round((double)server->units * part);
     return units < (double)WORK_UNITS_MAX ? (uint64_t)units : WORK_UNITS_MAX;
@@ -119,17 +122,19 @@ static uint64_t draw_units(const struct server *server, uint64_t number) {
 static void work(struct server *server, uint64_t number) {
     struct work_hand hand;
     struct serve_request *request;
+
     work_begin(&hand, &server->memory, number);
     while ((request = serve_queue_take(&server->queue))) {
         work_do(&hand, draw_units(server, serve_request_number(request)));
         serve_queue_done(&server->queue);
         serve_request_answer(request, true);
     }
+
     server->worked_time += calibrate_thread_clock(NULL);
 }
 
 static void stop_listening(struct server *server) {
-    serve_listener_close(&server->listener); /* called before the socket is closed */
+    serve_listener_close(&server->listener); /* removes the path before the socket is closed */
     serve_http_quiesce(server->http);
     serve_queue_close(&server->queue);
 }
@@ -175,16 +180,19 @@ static int announce(const struct server *server, struct ss_error *error) {
     const struct serve_listener *listener = &server->listener;
     long backlog = serve_listener_backlog();
     unsigned connections = serve_http_connections(server->http);
+
     if (backlog >= 0 && backlog < BACKLOG_USUAL)
         fprintf(stderr,
             "ssburn: warning: only %ld connections can wait to be accepted, and any more are "
             "delayed by seconds: sysctl -w net.core.somaxconn=%d\n",
             backlog, BACKLOG_USUAL);
+
     if (connections < BACKLOG_USUAL)
         fprintf(stderr,
             "ssburn: warning: only %u connections can be open because of the limit on open files, "
             "and any more wait until one is closed: ulimit -Hn\n",
             connections);
+
     printf("# work %" PRIu64 "\nlistening on %s%s\n", server->units, listener->path ? "unix:" : "",
         listener->path ? listener->path : listener->url);
     return ss_streams_flush(error);
@@ -201,14 +209,17 @@ static void report(
 /* Serves until a signal ends it. */
 static int serve_until_end(struct server *server, struct ss_error *error) {
     double begin = cpu_seconds();
+
     int result = announce(server, error);
     if (result == 0)
         result = threads_run(server->options->workers + 1, run_thread, server, error);
     if (result < 0)
         stop_listening(server);
+
     struct serve_request *request;
     while ((request = serve_queue_drain(&server->queue)))
         serve_request_answer(request, false);
+
     struct serve_counts counts = serve_http_stop(server->http);
     if (result == 0)
         report(server, &counts, cpu_seconds() - begin);
@@ -219,10 +230,13 @@ static int open_and_serve(struct server *server, struct ss_error *error) {
     struct serve_listener *listener = &server->listener;
     if (serve_listener_open(listener, error) < 0)
         return -1;
+
     hold_signals(server);
+
     int file = ss_owned_take(&listener->file);
     server->http = serve_http_start(file, &server->queue, server->options->bytes, error);
     int result = server->http ? serve_until_end(server, error) : -1;
+
     serve_listener_close(listener);
     return result;
 }
@@ -232,11 +246,14 @@ static int serve(const struct serve_options *options, const struct serve_listene
     struct server server = {.options = options, .units = options->units, .listener = *listener};
     if (work_memory_build(&server.memory, options->memory, error) < 0)
         return -1;
+
     if (server.units == 0 && options->work > 0)
         server.units = calibrate_work(&server.memory, options->work);
+
     int result = serve_queue_open(&server.queue, options->queue, options->workers, error);
     if (result == 0)
         result = open_and_serve(&server, error);
+
     serve_queue_free(&server.queue);
     work_memory_free(&server.memory);
     return result;
@@ -246,7 +263,9 @@ int serve_command(char **argv, struct ss_error *error) {
     struct serve_options options;
     struct serve_listener listener;
     struct ss_option_store store = {0};
+
     int result = parse(&options, &store, argv, error);
+
     if (result == 0 && options.help) {
         print_help();
     } else if (result == 0 && options.version) {
@@ -256,6 +275,7 @@ int serve_command(char **argv, struct ss_error *error) {
         if (result == 0 && serve(&options, &listener, error) < 0)
             result = -2;
     }
+
     ss_option_store_free(&store);
     return result;
 }

@@ -8,10 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long clients may take to read their answers at the end. */
+/* How long clients may take to read their answers when the server ends. */
 #define LINGER_SECONDS 2
 
-/* The number of descriptors kept for other purposes than connections. */
+/* Descriptors to keep for purposes other than connections. */
 #define DESCRIPTORS_KEPT 64
 
 /*
@@ -23,19 +23,19 @@
 struct serve_request {
     struct serve_http *http;
     struct MHD_Connection *connection;
-    enum serve_outcome outcome; /* if the answer is sent; lost: no answer yet */
+    enum serve_outcome outcome; /* SERVE_LOST until it has an answer */
     uint64_t number;
 };
 
 struct serve_http {
     struct MHD_Daemon *daemon;
     struct MHD_Response *page, *busy;
-    char *bytes; /* content of the page */
+    char *bytes; /* body of `page` */
     struct serve_queue *queue;
     uint64_t numbers; /* number of requests so far */
     unsigned connections;
     atomic_bool ending;
-    /* Protects all fields below. The acceptor owns the counts until it ends. */
+    /* Protects all fields below. */
     pthread_mutex_t mutex;
     pthread_cond_t less;
     uint64_t unanswered; /* number of requests whose answers have not been sent */
@@ -68,7 +68,9 @@ static struct serve_request *begin_request(
     struct serve_request *request = calloc(1, sizeof *request);
     if (!request)
         return NULL;
+
     *request = (struct serve_request){.http = http, .connection = connection};
+
     pthread_mutex_lock(&http->mutex);
     http->unanswered++;
     pthread_mutex_unlock(&http->mutex);
@@ -86,14 +88,17 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     (void)method;
     (void)version;
     (void)body;
+
     if (!request) {
         *own = begin_request(context, connection);
         return *own ? MHD_YES : MHD_NO;
     }
+
     if (*body_bytes > 0) {
         *body_bytes = 0;
         return MHD_YES;
     }
+
     if (request->outcome != SERVE_LOST)
         return answer(request);
     enqueue(request);
@@ -107,12 +112,15 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
     (void)connection;
     if (!request)
         return;
+
     bool is_sent = how == MHD_REQUEST_TERMINATED_COMPLETED_OK;
+
     pthread_mutex_lock(&http->mutex);
     http->counts.of[is_sent ? request->outcome : SERVE_LOST]++;
     if (--http->unanswered == 0)
         pthread_cond_signal(&http->less);
     pthread_mutex_unlock(&http->mutex);
+
     free(request);
     *own = NULL;
 }
@@ -133,9 +141,11 @@ static unsigned find_connections(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return FD_SETSIZE - DESCRIPTORS_KEPT;
+
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
     getrlimit(RLIMIT_NOFILE, &limit);
+
     if (limit.rlim_cur >= CONNECTIONS_MAX + DESCRIPTORS_KEPT)
         return CONNECTIONS_MAX;
     return limit.rlim_cur > 2 * DESCRIPTORS_KEPT ? (unsigned)limit.rlim_cur - DESCRIPTORS_KEPT
@@ -147,8 +157,10 @@ static bool make_responses(struct serve_http *http, size_t bytes) {
     http->bytes = malloc(bytes + 1);
     if (!http->bytes)
         return false;
+
     for (size_t i = 0; i < bytes; i++)
         http->bytes[i] = (i + 1) % 64 == 0 || i + 1 == bytes ? '\n' : 'x';
+
     http->page = MHD_create_response_from_buffer(bytes, http->bytes, MHD_RESPMEM_PERSISTENT);
     http->busy = MHD_create_response_from_buffer(sizeof busy - 1, busy, MHD_RESPMEM_PERSISTENT);
     return http->page && http->busy &&
@@ -184,6 +196,7 @@ struct serve_http *serve_http_start(
             return http;
         ss_error_fail(error, "cannot start libmicrohttpd: the limit on open files may be too low");
     }
+
     close(file);
     if (http)
         release(http);

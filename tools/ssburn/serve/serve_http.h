@@ -16,7 +16,7 @@
 
 struct serve_http;
 
-/* One request, while it is in the queue and at a worker. */
+/* A request that is in the queue or at a worker. */
 struct serve_request;
 
 enum serve_outcome {
@@ -27,7 +27,7 @@ enum serve_outcome {
     SERVE_OUTCOMES
 };
 
-/* Numbers of requests by outcome, whose sum is the number of all requests. */
+/* Number of requests by outcome. Every request is counted once. */
 struct serve_counts {
     uint64_t of[SERVE_OUTCOMES];
 };

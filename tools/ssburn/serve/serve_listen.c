@@ -31,6 +31,7 @@ static int find_port(struct serve_listener *listener, const char *port, const ch
         return ss_error_fail(error,
             "--address: '%s' is not a numeric address: use one such as 127.0.0.1",
             ss_words_show(address).text);
+
     memcpy(&listener->address, found->ai_addr, found->ai_addrlen);
     listener->length = found->ai_addrlen;
     freeaddrinfo(found);
@@ -41,12 +42,15 @@ int serve_listener_find(struct serve_listener *listener, const char *where, cons
     struct ss_error *error) {
     *listener = (struct serve_listener){.file = -1};
     uint64_t port;
+
     if (strchr(where, '/')) {
         listener->path = where;
         return local_socket_check(where, error) < 0 ? ss_error_wrap(error, "--listen") : 0;
     }
+
     if (ss_units_count(where, &port, &(struct ss_error){0}) == 0 && port <= UINT16_MAX)
         return find_port(listener, where, address, error);
+
     return ss_error_fail(error,
         "--listen: '%s' is neither a port (0 to 65535) nor a path with a slash: ./socket",
         ss_words_show(where).text);
@@ -58,8 +62,10 @@ static int bind_port(struct serve_listener *listener) {
     listener->file = socket(listener->address.ss_family, SOCKET_FLAGS, 0);
     if (listener->file < 0)
         return -1;
+
     /* Without this option, the port of a previous server would be unavailable for a minute. */
     setsockopt(listener->file, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+
     if (bind(listener->file, address, listener->length) < 0)
         return -1;
     return getsockname(listener->file, (struct sockaddr *)&listener->address, &listener->length);
@@ -99,6 +105,7 @@ int serve_listener_open(struct serve_listener *listener, struct ss_error *error)
         result = fail(listener, error);
     if (result == 0)
         return 0;
+
     serve_listener_close(listener);
     return ss_error_wrap(error, "--listen");
 }

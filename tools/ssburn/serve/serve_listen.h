@@ -12,7 +12,7 @@
 /* The address on which the server listens. */
 struct serve_listener {
     int file;                        /* the listening socket; -1 if absent or handed over */
-    const char *path;                /* Unix socket, owned by the caller; NULL: a port */
+    const char *path;                /* Unix socket, owned by the caller; NULL for a port */
     struct local_socket local;       /* the socket at that path */
     struct sockaddr_storage address; /* for a port only, as are `length` and `url` */
     socklen_t length;

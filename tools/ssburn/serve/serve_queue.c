@@ -34,12 +34,14 @@ bool serve_queue_put(struct serve_queue *queue, void *item) {
     pthread_mutex_lock(&queue->mutex);
     size_t idle = queue->workers - queue->busy;
     bool taken = !queue->closed && queue->waiting < queue->limit + idle;
+
     if (taken) {
         queue->ring[(queue->first + queue->waiting++) % queue->size] = item;
         size_t stuck = count_stuck(queue);
         queue->max = stuck > queue->max ? stuck : queue->max;
         pthread_cond_signal(&queue->changed);
     }
+
     pthread_mutex_unlock(&queue->mutex);
     return taken;
 }
@@ -56,10 +58,12 @@ void *serve_queue_take(struct serve_queue *queue) {
     pthread_mutex_lock(&queue->mutex);
     while (!queue->closed && queue->waiting == 0)
         pthread_cond_wait(&queue->changed, &queue->mutex);
+
     if (!queue->closed) {
         item = remove_first(queue);
         queue->busy++;
     }
+
     pthread_mutex_unlock(&queue->mutex);
     return item;
 }

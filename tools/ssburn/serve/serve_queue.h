@@ -31,7 +31,7 @@ struct serve_queue {
 SS_MUST_USE SS_NONNULL(1) int serve_queue_open(
     struct serve_queue *queue, size_t limit, size_t workers, struct ss_error *error);
 
-/* Frees the queue. No thread may use it any more. */
+/* Frees the queue. No other thread may still use it. */
 SS_NONNULL() void serve_queue_free(struct serve_queue *queue);
 
 /*
@@ -51,7 +51,7 @@ SS_NONNULL() void serve_queue_close(struct serve_queue *queue);
 /* Waits until no worker is busy. Call this after closing the queue. */
 SS_NONNULL() void serve_queue_settle(struct serve_queue *queue);
 
-/* Returns the next item that was waiting when the queue was closed; NULL after the last. */
+/* Returns the next item that was waiting when the queue was closed; NULL after the last one. */
 SS_NONNULL() void *serve_queue_drain(struct serve_queue *queue);
 
 #endif

@@ -8,13 +8,13 @@
 
 /*
  * Tokens circulate in a ring of threads; a thread with a token works and passes it on. Two thirds
- * of the work of a hop are done under one mutex, so an instance cannot use more than one and a half
- * CPUs, however many there are. With fewer tokens the mutex would often be free, and the use would
- * depend on how fast the machine wakes a thread.
+ * of the work of a hop are done under one mutex, so an instance can use at most one and a half
+ * CPUs, no matter how many there are. With fewer tokens the mutex would often be free, and the CPU
+ * usage would depend on how fast the machine wakes a thread.
  */
 #define TOKENS    4
 #define HOP_UNITS UINT64_C(24000) /* about 60 us */
-#define HOP_STEPS UINT64_C(2000)  /* with a working set, in which a unit takes longer */
+#define HOP_STEPS UINT64_C(2000)  /* with a working set, where a unit takes longer */
 
 struct seat {
     pthread_mutex_t mutex;
@@ -43,7 +43,7 @@ static void seat_put(struct seat *seat, unsigned tokens, bool close) {
     pthread_mutex_unlock(&seat->mutex);
 }
 
-/* Takes a token. Returns false if there are no more. */
+/* Takes a token. Returns false if the ring was closed. */
 static bool seat_take(struct seat *seat) {
     pthread_mutex_lock(&seat->mutex);
     while (seat->tokens == 0 && !seat->closed)
@@ -61,6 +61,7 @@ static void ring_close(struct ring *ring) {
 
 static void work_hop(struct ring *ring, struct work_hand *hand) {
     work_do(hand, ring->hop - ring->alone);
+
     pthread_mutex_lock(&ring->mutex);
     work_do(hand, ring->alone);
     bool ended = false;
@@ -70,6 +71,7 @@ static void work_hop(struct ring *ring, struct work_hand *hand) {
         ended = ring->more <= 0;
     }
     pthread_mutex_unlock(&ring->mutex);
+
     if (ended)
         ring_close(ring);
 }
@@ -78,6 +80,7 @@ static void ring_thread(void *shared, uint64_t number) {
     struct ring *ring = shared;
     struct seat *next = &ring->seats[(number + 1) % ring->burn->threads];
     struct work_hand hand;
+
     work_begin(&hand, &ring->burn->memory, number);
     while (seat_take(&ring->seats[number])) {
         work_hop(ring, &hand);
@@ -88,19 +91,24 @@ static void ring_thread(void *shared, uint64_t number) {
 int burn_blocking(struct burn *burn, struct ss_error *error) {
     struct ring ring = {
         .burn = burn, .error = error, .mutex = PTHREAD_MUTEX_INITIALIZER, .more = 1};
+
     ring.hops = burn->work / (burn->memory.count > 0 ? HOP_STEPS : HOP_UNITS) + 1;
     ring.left = ring.hops;
     ring.hop = burn->work / ring.hops;
     ring.alone = ring.hop / 3 * 2;
+
     ring.seats = calloc(burn->threads, sizeof *ring.seats);
     if (!ring.seats)
         return ss_error_memory(error);
+
     for (uint64_t i = 0; i < burn->threads; i++) {
         pthread_mutex_init(&ring.seats[i].mutex, NULL);
         pthread_cond_init(&ring.seats[i].changed, NULL);
     }
+
     for (uint64_t token = 0; token < TOKENS; token++)
         seat_put(&ring.seats[token * burn->threads / TOKENS], 1, false);
+
     int result = threads_run(burn->threads, ring_thread, &ring, error);
     free(ring.seats);
     return result < 0 ? result : ring.more;

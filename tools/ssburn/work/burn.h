@@ -16,7 +16,7 @@
 struct tally {
     uint64_t wanted; /* number of iterations, or TALLY_ENDLESS */
     uint64_t done;   /* number of iterations so far */
-    ss_time began;   /* start of the current iteration: the end of the previous one */
+    ss_time began;   /* start of the current iteration, which is the end of the previous one */
 };
 
 /* Prints the line that describes an iteration. The first iteration begins when this returns. */

@@ -51,6 +51,7 @@ static int take_class(
     struct options *options = config;
     int found = ss_suggest_find(&known, word, error);
     (void)row;
+
     if (found >= 0 && options->class)
         return ss_error_fail(error, "unexpected argument '%s': the class was already given, %s",
             word, options->class->name);
@@ -108,9 +109,11 @@ static int complete(struct options *options, struct ss_error *error) {
     if (!class)
         return ss_error_fail(
             error, "no class given: use serial, blocking, parallel, forking, kernel or serve");
+
     if (options->threads > class->threads_max)
         return ss_error_fail(
             error, "--threads: %s has one thread: use parallel for more", class->name);
+
     if (options->threads == 0)
         options->threads = class->threads ? class->threads : cpus_usable();
     return 0;

@@ -14,7 +14,7 @@
 struct burn_class {
     const char *name;
     int (*run)(struct burn *burn, struct ss_error *error);
-    uint64_t threads; /* 0: not given; then the number of CPUs that this process may use */
+    uint64_t threads; /* default of --threads; 0 for one per CPU that this process may use */
     uint64_t threads_max;
     const char *help;
 };
@@ -24,7 +24,7 @@ struct options {
     const struct burn_class *class;
     uint64_t threads;
     ss_time iteration;
-    uint64_t work; /* in units; 0: derived from `iteration` */
+    uint64_t work; /* in units; 0 to derive it from `iteration` */
     uint64_t iterations;
     uint64_t memory; /* in bytes */
 };

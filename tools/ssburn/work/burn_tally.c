@@ -38,6 +38,7 @@ int tally_count(struct tally *tally, struct ss_error *error) {
     double milliseconds = 1e3 * ss_time_seconds(ss_time_since(now, tally->began));
     tally->began = now;
     tally->done++;
+
     char line[96];
     snprintf(line, sizeof line, "iteration %" PRIu64 " %.3f ms\n", tally->done, milliseconds);
     if (print_line(line, error) < 0)

@@ -22,13 +22,15 @@ static inline uint64_t mix_round(uint64_t x) {
 }
 
 /*
- * Links the lines by Sattolo's shuffle, which makes a single cycle, so a walk visits every line
- * before any line twice.
+ * Links the lines by Sattolo's shuffle, which makes a single cycle: a walk visits all lines before
+ * it returns to one.
  */
 static void shuffle(struct work_line *lines, size_t count) {
     uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
+
     for (size_t i = 0; i < count; i++)
         lines[i].next = &lines[i];
+
     for (size_t i = count - 1; i > 0; i--) {
         random = mix_round(random);
         size_t other = (size_t)((random >> 11) % i);
@@ -42,12 +44,14 @@ int work_memory_build(struct work_memory *memory, uint64_t bytes, struct ss_erro
     *memory = (struct work_memory){0};
     if (bytes == 0)
         return 0;
+
     size_t count = (size_t)(bytes / WORK_LINE_BYTES);
     struct work_line *lines = NULL;
     if (bytes <= SIZE_MAX / 2)
         lines = aligned_alloc(WORK_LINE_BYTES, count * WORK_LINE_BYTES);
     if (!lines)
         return ss_error_fail(error, "--memory: out of memory: use a smaller size");
+
     shuffle(lines, count);
     *memory = (struct work_memory){lines, count};
     return 0;

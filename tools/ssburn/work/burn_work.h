@@ -17,7 +17,7 @@
 struct work_line;
 
 /*
- * The working set: one cycle through all its cache lines in random order. Zeroed: no working set.
+ * The working set: one cycle through all of its cache lines in random order. Zeroed: none.
  */
 struct work_memory {
     struct work_line *lines;

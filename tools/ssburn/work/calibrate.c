@@ -33,15 +33,18 @@ static uint64_t longer(uint64_t units, ss_time took) {
 uint64_t calibrate_units(const struct calibrate_bench *bench, ss_time length) {
     uint64_t units = 1024;
     ss_time best = measure(bench, units);
+
     while (best < SAMPLE_MIN && units < WORK_UNITS_MAX) {
         units = longer(units, best);
         best = measure(bench, units);
     }
-    /* Disturbances only make a sample longer, so the shortest one counts. */
+
+    /* Disturbances can only make a sample longer, so use the shortest one. */
     for (int try = 1; try < TRIES; try++) {
         ss_time took = measure(bench, units);
         best = took < best ? took : best;
     }
+
     return units_from_double((double)units * (double)length / (double)(best ? best : 1));
 }
 

@@ -12,7 +12,7 @@
  */
 #define CHAIN_LENGTH 4
 #define PIECE_UNITS  UINT64_C(330000) /* about 0.8 ms: with the fork itself, 1000 a second */
-#define PIECE_STEPS  UINT64_C(20000)  /* with a working set, in which a unit takes longer */
+#define PIECE_STEPS  UINT64_C(20000)  /* with a working set, where a unit takes longer */
 
 struct forking {
     struct burn *burn;
@@ -24,8 +24,8 @@ struct forking {
 };
 
 /*
- * Converts the exit status of a child to 0 or an errno, which passes a failure deep in the tree on
- * to the first process. EINTR means that a child was killed.
+ * Converts the exit status of a child to 0 or an errno. Children exit with their errno, so a
+ * failure deep in the tree reaches the first process. EINTR means that a child was killed.
  */
 static int status_errno(int status) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
@@ -74,9 +74,11 @@ static _Noreturn void run_child(struct work_hand *hand, uint64_t piece, uint64_t
 static int start_chain(struct forking *forking, uint64_t length) {
     struct work_hand hand;
     work_begin(&hand, &forking->burn->memory, forking->started++);
+
     pid_t child = fork();
     if (child == 0)
         run_child(&hand, forking->piece, length);
+
     if (child < 0)
         return errno;
     forking->heads[forking->running++] = child;
@@ -87,6 +89,7 @@ static int start_chain(struct forking *forking, uint64_t length) {
 static int run_iteration(struct forking *forking) {
     uint64_t left = forking->children;
     int failure = 0;
+
     while (forking->running > 0 || (left > 0 && !failure)) {
         int now;
         if (left > 0 && forking->running < forking->burn->threads && !failure) {
@@ -96,10 +99,12 @@ static int run_iteration(struct forking *forking) {
         } else {
             now = reap_chain(forking);
         }
+
         if (now == ECHILD)
             return now;
         failure = failure ? failure : now;
     }
+
     return failure;
 }
 
@@ -118,11 +123,14 @@ static int run_all(struct forking *forking, struct ss_error *error) {
 
 int burn_forking(struct burn *burn, struct ss_error *error) {
     struct forking forking = {.burn = burn};
+
     forking.children = burn->work / (burn->memory.count > 0 ? PIECE_STEPS : PIECE_UNITS) + 1;
     forking.piece = burn->work / forking.children;
+
     forking.heads = calloc(burn->threads, sizeof *forking.heads);
     if (!forking.heads)
         return ss_error_memory(error);
+
     int result = run_all(&forking, error);
     free(forking.heads);
     return result;

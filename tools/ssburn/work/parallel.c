@@ -8,13 +8,13 @@
 
 /*
  * Threads do not wait for each other, not even at the end of an iteration, so that all CPUs are
- * always busy. Otherwise a thread may wake up on the CPU of its waker while other CPUs are idle,
- * until the kernel moves it, which took 10 ms in a virtual machine.
+ * always busy. A thread that waited could wake up on the CPU of its waker while other CPUs are
+ * idle, until the kernel moves it. That took 10 ms in a virtual machine.
  */
 
 /*
- * The number of shares per thread and iteration. A share is short compared with an iteration,
- * because threads are idle during the last shares, but long compared with the cost of taking one.
+ * Shares per thread and iteration. A share is short compared with an iteration, because threads are
+ * idle during the last shares, but long compared with the cost of taking one.
  */
 #define SHARES_PER_THREAD 32
 #define SHARE_UNITS_MAX   UINT64_C(500000)
@@ -56,6 +56,7 @@ static void parallel_thread(void *shared, uint64_t number) {
 int burn_parallel(struct burn *burn, struct ss_error *error) {
     struct parallel parallel = {
         .burn = burn, .error = error, .more = 1, .counting = PTHREAD_MUTEX_INITIALIZER};
+
     uint64_t wanted = burn->tally.wanted;
     parallel.share = burn->work / (SHARES_PER_THREAD * burn->threads) + 1;
     if (parallel.share > SHARE_UNITS_MAX)
@@ -63,6 +64,7 @@ int burn_parallel(struct burn *burn, struct ss_error *error) {
     parallel.each = (burn->work + parallel.share - 1) / parallel.share;
     parallel.share = burn->work / parallel.each;
     parallel.all = wanted < UINT64_MAX / parallel.each ? wanted * parallel.each : UINT64_MAX;
+
     int result = threads_run(burn->threads, parallel_thread, &parallel, error);
     return result < 0 ? result : parallel.more;
 }

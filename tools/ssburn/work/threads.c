@@ -21,9 +21,11 @@ struct member {
 static void *member_main(void *argument) {
     struct member *member = argument;
     struct threads *threads = member->threads;
+
     pthread_mutex_lock(&threads->mutex);
     bool canceled = threads->canceled;
     pthread_mutex_unlock(&threads->mutex);
+
     if (!canceled)
         threads->work(threads->shared, member->number);
     return NULL;
@@ -35,8 +37,10 @@ int threads_run(uint64_t count, void (*work)(void *shared, uint64_t number), voi
     struct member *members = calloc(count, sizeof *members);
     if (!members)
         return ss_error_memory(error);
+
     uint64_t created = 0;
     int failure = 0;
+
     pthread_mutex_lock(&threads.mutex);
     while (created < count && !failure) {
         struct member *member = &members[created];
@@ -47,8 +51,10 @@ int threads_run(uint64_t count, void (*work)(void *shared, uint64_t number), voi
     }
     threads.canceled = failure;
     pthread_mutex_unlock(&threads.mutex);
+
     for (uint64_t i = 0; i < created; i++)
         pthread_join(members[i].thread, NULL);
     free(members);
+
     return failure ? ss_error_fail(error, "cannot create a thread: %s", strerror(failure)) : 0;
 }
