@@ -23,8 +23,10 @@ static int count_lines(int file, size_t *lines, off_t *end) {
     char text[65536];
     off_t at = 0;
     ssize_t got;
+
     *lines = 0;
     *end = 0;
+
     while ((got = pread(file, text, sizeof text, at)) > 0) {
         for (ssize_t i = 0; i < got; i++) {
             if (text[i] != '\n')
@@ -34,18 +36,21 @@ static int count_lines(int file, size_t *lines, off_t *end) {
         }
         at += got;
     }
+
     return got < 0 ? -1 : 0;
 }
 
-/* Appends the whole text. On failure, cuts the file to its old length. */
+/* Appends the whole text. On failure, truncates the file to its old length. */
 static int append_text(int file, const char *text) {
     size_t length = strlen(text);
     off_t end = lseek(file, 0, SEEK_END);
     if (end < 0)
         return -1;
+
     ssize_t written = write(file, text, length);
     if (written == (ssize_t)length && fsync(file) == 0)
         return 0;
+
     int why = written < 0 || written == (ssize_t)length ? errno : ENOSPC;
     if (ftruncate(file, end) < 0)
         return -1;
@@ -55,12 +60,12 @@ static int append_text(int file, const char *text) {
 
 #define LOCK ".lock"
 
-/* Attempts, 10 ms apart, to lock a file. */
+/* How often to try to lock a file, 10 ms apart. */
 #define LOCK_ATTEMPTS 100
 
 /*
- * Returns false if the lock stays held. A process that a killed call has just forked shares its
- * lock until it executes its command.
+ * Returns false if the lock stays held. Retries, because a child that a killed process has just
+ * forked shares the lock until it calls exec.
  */
 static bool take_lock(int lock) {
     const struct timespec pause = {.tv_nsec = 10000000};
@@ -78,11 +83,13 @@ int ssprofile_append_log_lock(int folder, const char *path, struct ss_error *err
         SS_OWNED(close) int lock = ss_lock_open(folder, LOCK, &nobody_else, path, error);
         if (lock < 0)
             return -1;
+
         if (!take_lock(lock))
             return ss_error_fail(error,
                 "%s: another process is writing results to it: wait until it ends, or use another "
                 "folder",
                 path);
+
         if (ss_lock_has_name(lock, folder, LOCK))
             return ss_owned_take(&lock);
     }
@@ -92,17 +99,22 @@ int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path
     const char *heading, struct ss_error *error) {
     size_t lines;
     off_t end;
+
     *log = (struct ssprofile_append_log){0};
+
     SS_OWNED(free) char *copy = strdup(path);
     if (!copy)
         return ss_error_memory(error);
+
     struct ss_error why = {0};
     SS_OWNED(close) int file = ss_walk_open_path(path, O_RDWR | O_APPEND, &why);
     if (file < 0)
         return ss_error_fail(error, "%s: %s", path, why.message);
+
     if (count_lines(file, &lines, &end) < 0 || ftruncate(file, end) < 0 ||
         (lines == 0 && append_text(file, heading) < 0))
         return ss_paths_fail(path, error);
+
     log->rows = lines > 0 ? lines - 1 : 0;
     log->file = ss_owned_take(&file);
     log->path = copy;

@@ -12,7 +12,7 @@
 #include <showstopper/error.h>
 
 /*
- * Locks a folder, whose tables one process may write. `path` is for messages. Returns the
+ * Locks a folder, so that only one process writes its tables. `path` is for messages. Returns the
  * descriptor that holds the lock.
  */
 SS_MUST_USE SS_NONNULL(2) int ssprofile_append_log_lock(

@@ -41,11 +41,13 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
     if (strcmp(words[3], "higher") != 0 && strcmp(words[3], "lower") != 0)
         return ss_error_set(
             error, 2, "'%s' is not a direction: use higher or lower", ss_words_show(words[3]).text);
+
     struct ssprofile_task task = {.words = words,
         .name = words[0],
         .class = words[1],
         .unit = words[2],
         .lower = strcmp(words[3], "lower") == 0};
+
     if (ss_pattern_check(words[5], error) < 0)
         return -1;
     if (!SS_GROW(battery->tasks, battery->count + 1, battery->capacity))
@@ -53,6 +55,7 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
     task.command = ss_words_split(words[4], NULL, error);
     if (!task.command)
         return -1;
+
     int why = regcomp(&task.result, words[5], REG_EXTENDED);
     if (why != 0 || task.result.re_nsub == 0 || !task.command[0]) {
         char text[128] = "put parentheses around the result";
@@ -67,12 +70,13 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
         return ss_error_set(
             error, 2, "the regular expression '%s': %s", ss_words_show(words[5]).text, text);
     }
+
     battery->tasks[battery->count++] = task;
     return 0;
 }
 
 /*
- * Parses the words of a line. Returns 0 if the battery owns the words afterwards, 1 if the caller
+ * Parses the words of a line. Returns 0 if the battery now owns the words, 1 if the caller still
  * does, -1 on error.
  */
 static int parse_words(
@@ -83,6 +87,7 @@ static int parse_words(
         battery->version = ss_words_split(words[1], NULL, error);
         return battery->version ? 1 : -1;
     }
+
     if (count < FIELDS)
         return ss_error_set(error, 2,
             "the %s is missing: use NAME CLASS UNIT higher|lower "
@@ -91,6 +96,7 @@ static int parse_words(
     if (count > FIELDS)
         return ss_error_set(error, 2, "unexpected '%s': quote command and regular expression",
             ss_words_show(words[FIELDS]).text);
+
     for (size_t i = 0; i < 3; i++) {
         const char *fault = ssprofile_name_fault(words[i]);
         if (fault)
@@ -116,10 +122,12 @@ int ssprofile_battery_parse(
     SS_OWNED(free) char *lines = strdup(text);
     if (!lines || !battery->text)
         return ss_error_memory(error);
+
     char *rest = lines, *line;
     /* Accept a byte order mark at the beginning, and CRLF at the ends of lines. */
     if (strncmp(lines, "\xef\xbb\xbf", 3) == 0)
         rest += 3;
+
     for (unsigned number = 1; (line = strsep(&rest, "\n")) != NULL; number++) {
         size_t length = strlen(line);
         if (length > 0 && line[length - 1] == '\r')
@@ -127,6 +135,7 @@ int ssprofile_battery_parse(
         if (parse_line(battery, line, error) < 0)
             return error->status = 2, ss_error_wrap(error, "%s:%u", name, number);
     }
+
     return battery->count > 0 ? 0
                               : ss_error_set(error, 2, "%s: the file contains no benchmark", name);
 }
@@ -136,9 +145,11 @@ static int read_stream(
     SS_OWNED(free) char *text = NULL;
     size_t size = 0;
     ssize_t length = stream ? getdelim(&text, &size, '\0', stream) : -1;
+
     if (!stream || (length < 0 && ferror(stream)))
         return ss_error_fail(error, "%s: %s: name a file, or one of own, stress-ng, applications",
             ss_words_show(path).text, strerror(errno));
+
     if (length > 0 && text[length - 1] == '\0')
         return ss_error_set(error, 2, "%s: the file contains a null byte: it is not text",
             ss_words_show(path).text);
@@ -159,6 +170,7 @@ static char *add_time(const char *text, const char *time, struct ss_error *error
     struct ss_text timed;
     if (ss_text_open(&timed, error) < 0)
         return NULL;
+
     for (const char *at; (at = strstr(text, KERNEL)); text = at) {
         at += strlen(KERNEL);
         bool is_option = *at == '-';
@@ -167,6 +179,7 @@ static char *add_time(const char *text, const char *time, struct ss_error *error
         if (*at == '\'' && !is_option)
             fprintf(timed.stream, " --time %s", time);
     }
+
     fputs(text, timed.stream);
     return ss_text_close(&timed, error);
 }
@@ -176,10 +189,12 @@ int ssprofile_battery_set_time(
     SS_OWNED(free) char *text = add_time(battery->text, time, error);
     if (!text)
         return -1;
+
     if (strcmp(text, battery->text) == 0)
         return ss_error_fail(error,
             "--time has no effect: the battery has no command of the form " KERNEL
             "NAME': remove --time");
+
     ssprofile_battery_free(battery);
     return ssprofile_battery_parse(battery, text, "the battery", error);
 }
@@ -196,7 +211,7 @@ void ssprofile_battery_free(struct ssprofile_battery *battery) {
     *battery = (struct ssprofile_battery){0};
 }
 
-/* A file of the current folder may be another user's, so it does not replace one of these. */
+/* A file in the current folder may be another user's, so it must not replace one of these. */
 static bool is_shipped(const char *name) {
     return strcmp(name, "own") == 0 || strcmp(name, "stress-ng") == 0 ||
            strcmp(name, "applications") == 0;
@@ -208,9 +223,11 @@ int ssprofile_battery_find(
     char *end = ss_words_format(error, "/" SSPROFILE_BATTERIES_SUBDIR "/%s.txt", name);
     if (!end)
         return -1;
+
     SS_OWNED(free) char *path = strchr(name, '/') ? NULL : ss_platform_installed_path(end);
     if (path || !is_shipped(name))
         return ssprofile_battery_read(battery, path ? path : name, error);
+
     return ss_error_fail(
         error, "%s next to the folder of the programs: %s: name a file", end + 1, strerror(errno));
 }
@@ -218,6 +235,7 @@ int ssprofile_battery_find(
 bool ssprofile_task_result(const struct ssprofile_task *task, const char *output, double *result) {
     SS_OWNED(free) char *lines = strdup(output);
     char *rest = lines, *line;
+
     while (lines && (line = strsep(&rest, "\n")) != NULL) {
         regmatch_t groups[2];
         if (regexec(&task->result, line, 2, groups, 0) != 0 || groups[1].rm_so < 0)

@@ -18,7 +18,7 @@ struct ssprofile_task {
     regex_t result; /* its first group is the result */
 };
 
-/* The benchmarks of a battery. Zeroed: no benchmarks. */
+/* The benchmarks of a battery. Zeroed: empty. */
 struct ssprofile_battery {
     struct ssprofile_task *tasks;
     size_t count, capacity;
@@ -50,8 +50,7 @@ void ssprofile_battery_free(struct ssprofile_battery *battery);
 SS_MUST_USE SS_NONNULL() const struct ssprofile_task *ssprofile_battery_task(
     const struct ssprofile_battery *battery, const char *name, const char *class);
 
-/* Reads a battery: `name` is a path, or the name of a battery that is installed with the program.
- */
+/* Reads a battery. `name` is a path, or the name of an installed battery. */
 SS_MUST_USE SS_NONNULL() int ssprofile_battery_find(
     struct ssprofile_battery *battery, const char *name, struct ss_error *error);
 

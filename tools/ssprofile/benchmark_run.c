@@ -20,9 +20,9 @@
 
 #define OUTPUT_MAX 65536
 
-#define SAMPLE_EACH 100 /* in milliseconds */
+#define SAMPLE_EACH 100 /* milliseconds */
 
-/* How long the output is read after the end of a benchmark. */
+/* How long to read the output after the end of a benchmark. */
 #define REST_MAX SS_SECOND
 
 static volatile sig_atomic_t interrupted, signal_count;
@@ -70,6 +70,7 @@ static void warn_of_quota(void) {
 static int hold_idle_states(void) {
     static const int32_t none = 0; /* the latency in microseconds, as long as the file is open */
     SS_OWNED(close) int file = open(SSPROFILE_LATENCY, O_WRONLY | O_CLOEXEC);
+
     if (file < 0 || write(file, &none, sizeof none) != (ssize_t)sizeof none)
         return -1;
     return ss_owned_take(&file);
@@ -90,10 +91,12 @@ void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_state
 static int check_frequency(struct ssprofile_runner *runner, struct ss_error *error) {
     char program[] = "ssactuate", verb[] = "get", knob[] = "frequency", root[] = "--root";
     char *command[] = {program, verb, knob, root, (char *)runner->throttle.root, NULL};
+
     if (runner->has_frequency)
         return 0;
     if (!runner->throttle.root)
         command[3] = NULL;
+
     SS_OWNED(free) char *level = ssprofile_run_output(runner, command, error);
     runner->has_frequency = level != NULL;
     return level ? 0 : -1;
@@ -106,11 +109,13 @@ int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile
         return check_frequency(runner, error);
     if (throttle->kind != SSPROFILE_QUOTA)
         return 0;
+
     const char *folder = runner->group.parts[LIMIT_QUOTA].folder;
     if (!*folder &&
         (limit_group_find(&runner->group, 1U << LIMIT_QUOTA, "ssprofile", NULL, error) < 0 ||
             limit_group_make(&runner->group, error) < 0))
         return ss_error_wrap(error, "cannot set a quota here (throttle by duty instead)");
+
     struct ss_error failure = {0};
     if (limit_group_set_quota(&runner->group, throttle->setting, throttle->period, &failure) < 0)
         return ss_error_fail(error, "%s: throttle by duty instead", failure.message);
@@ -132,16 +137,18 @@ static int pin_to_cpu(uint32_t cpu) {
 }
 
 /*
- * Binds to the CPU to check it, because the affinity mask proves nothing: a process may bind itself
- * to CPUs outside of its mask.
+ * Binds to the CPU to check it. The affinity mask proves nothing: a process may bind itself to CPUs
+ * outside of its mask.
  */
 int ssprofile_choose_cpu(uint64_t wanted, uint32_t *cpu, struct ss_error *error) {
     const struct ss_cpus none = {0};
     struct ss_cpus before;
     ss_platform_affinity(&before);
+
     *cpu = wanted == SSPROFILE_ANY_CPU ? ss_cpus_first_outside(&before, &none) : (uint32_t)wanted;
     int result = pin_to_cpu(*cpu);
     ss_platform_thread_bind(0, &before);
+
     return result == 0 ? 0
                        : ss_error_fail(error,
                              "--cpu: cannot run on CPU %u: see `taskset -cp $$` and `nproc --all`",
@@ -151,9 +158,9 @@ int ssprofile_choose_cpu(uint64_t wanted, uint32_t *cpu, struct ss_error *error)
 /* A command to execute. */
 struct command {
     const struct ssprofile_runner *runner;
-    bool pins;         /* this process pins it, rather than showstopper */
-    bool enters_group; /* of a quota */
-    char *path;        /* PATH */
+    bool pins;         /* pinned by this process, rather than by showstopper */
+    bool enters_group; /* the control group of a quota */
+    char *path;        /* value of PATH */
 };
 
 /* Steps of the child before it executes the command. */
@@ -162,11 +169,14 @@ enum { STEP_PIN = 1, STEP_GROUP, STEP_ENVIRONMENT };
 static int prepare(const void *context) {
     const struct command *command = context;
     const struct ssprofile_runner *runner = command->runner;
-    /* Results have a decimal point. */
+
+    /* LC_ALL: results must have a decimal point. */
     if (setenv("PATH", command->path, 1) < 0 || setenv("LC_ALL", "C", 1) < 0)
         return STEP_ENVIRONMENT;
+
     if (command->pins && pin_to_cpu(runner->cpu) < 0)
         return STEP_PIN;
+
     /*
      * Disables address space randomization if permitted, because the addresses of stack and memory
      * can change a rate by some percent.
@@ -199,9 +209,9 @@ static int fail_to_start(const struct ss_child_failure *failure, const char *pro
 }
 
 /*
- * Starts a benchmark, or another command, which is neither pinned nor throttled. A throttle that
- * showstopper carries out pins the benchmark itself, so that showstopper's own processes can use
- * other CPUs. Returns the pid, or -1.
+ * Starts a benchmark, or another command, which is neither pinned nor throttled. If showstopper is
+ * the throttle, it pins the benchmark, so that its own processes can use other CPUs. Returns the
+ * pid, or -1.
  */
 static pid_t start_command(const struct ssprofile_runner *runner, char *const *words,
     bool is_benchmark, int output, struct ss_error *error) {
@@ -229,6 +239,7 @@ static pid_t start_command(const struct ssprofile_runner *runner, char *const *w
     };
     struct ss_child child;
     struct ss_child_failure failure;
+
     int result = ss_child_fork(&child, &setup);
     if (result < 0)
         return ss_error_fail(error, "cannot fork: %s", strerror(-result));
@@ -239,21 +250,21 @@ static pid_t start_command(const struct ssprofile_runner *runner, char *const *w
 
 /* The frequency of a CPU in each sample, in Hz. */
 struct samples {
-    const struct ss_platform_roots *roots; /* NULL: take none */
+    const struct ss_platform_roots *roots; /* NULL to take none */
     struct ss_cpus cpu;
     double sum;
     unsigned count;
 };
 
 /*
- * Waits for output or a signal, but not long: a signal just before poll() is noticed at its
- * timeout, and so is the end of the child. Returns whether there is output; otherwise samples the
- * frequency.
+ * Waits briefly for output or a signal: a signal just before poll(), or the end of the child, is
+ * noticed only after its timeout. Returns whether there is output; otherwise samples the frequency.
  */
 static bool wait_for_output(int file, struct samples *samples) {
     struct pollfd ready = {.fd = file, .events = POLLIN};
     if (poll(&ready, 1, SAMPLE_EACH) > 0)
         return true;
+
     double now = samples->roots ? ss_platform_frequency(samples->roots, &samples->cpu) : NAN;
     if (now > 0) {
         samples->sum += now;
@@ -263,8 +274,8 @@ static bool wait_for_output(int file, struct samples *samples) {
 }
 
 /*
- * Returns whether the child ended a while ago, so that only processes that it left behind can keep
- * its output open. `until` is 0 at first. Does not reap the child.
+ * Returns whether the child ended REST_MAX ago, so that only processes that it left behind can keep
+ * its output open. `until` must be 0 in the first call. Does not reap the child.
  */
 static bool is_over(pid_t child, ss_time *until) {
     siginfo_t info = {0};
@@ -275,18 +286,20 @@ static bool is_over(pid_t child, ss_time *until) {
 }
 
 /*
- * Reads to the end, or a little longer than the child lives, so that the child never waits for room
- * in the pipe, but keeps only the beginning. At the first signal to this process, sends SIGTERM to
- * the child; at the second, sends SIGKILL and stops reading.
+ * Reads to the end, or until shortly after the child has ended, so that the child never waits for
+ * room in the pipe, but keeps only the beginning. Sends SIGTERM to the child at the first signal to
+ * this process; at the second, sends SIGKILL and stops reading.
  */
 static void read_output(int file, char *text, pid_t child, struct samples *samples) {
     char rest[4096];
     size_t used = 0;
     sig_atomic_t sent = 0;
     ss_time until = 0;
+
     for (;;) {
         bool full = used == OUTPUT_MAX - 1;
         bool is_ready = sent == signal_count && wait_for_output(file, samples);
+
         if (sent < signal_count) {
             /* The child is not reaped yet, so its pid cannot have been reused. */
             kill(child, sent == 0 ? SIGTERM : SIGKILL);
@@ -295,10 +308,12 @@ static void read_output(int file, char *text, pid_t child, struct samples *sampl
             sent = signal_count;
             continue;
         }
+
         if (is_over(child, &until))
             break;
         if (!is_ready)
             continue;
+
         ssize_t got =
             full ? read(file, rest, sizeof rest) : read(file, text + used, OUTPUT_MAX - 1 - used);
         if (got < 0 && errno == EINTR)
@@ -307,6 +322,7 @@ static void read_output(int file, char *text, pid_t child, struct samples *sampl
             break;
         used += full ? 0 : (size_t)got;
     }
+
     text[used] = '\0';
     for (size_t i = 0; i < used; i++)
         text[i] = text[i] ? text[i] : '?';
@@ -322,9 +338,11 @@ static void first_line(char line[SHOWN_MAX], const char *output) {
 static int check_status(int status, const char *name, const char *output, struct ss_error *error) {
     char line[SHOWN_MAX];
     first_line(line, output);
+
     if (WIFSIGNALED(status))
         return ss_error_fail(
             error, "%s was ended by a signal: %s", name, strsignal(WTERMSIG(status)));
+
     switch (WEXITSTATUS(status)) {
     case 0:
         return 0;
@@ -339,17 +357,19 @@ static int check_status(int status, const char *name, const char *output, struct
 }
 
 /*
- * Waits for the child, which may have closed its output long before its end, and passes signals on
- * as read_output() does.
+ * Waits for the child, which may have closed its output long before it exits. Handles signals as
+ * read_output() does.
  */
 static void await_child(pid_t child, int *status) {
     sig_atomic_t sent = 0;
     int pause = 1; /* milliseconds */
+
     for (pid_t ended = 0; ended == 0 || (ended < 0 && errno == EINTR);) {
         if (sent < signal_count) {
             kill(child, sent == 0 ? SIGTERM : SIGKILL);
             sent = signal_count;
         }
+
         ended = waitpid(child, status, WNOHANG);
         if (ended != 0)
             continue;
@@ -395,12 +415,15 @@ int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_
     const struct ss_platform_roots roots = {.sys = runner->sys};
     struct samples samples = {.roots = runner->sys ? &roots : NULL};
     ss_cpus_add(&samples.cpu, runner->cpu);
+
     SS_OWNED(free) char *output = run_command(runner, task->command, true, &samples, error);
     if (!output)
         return -1;
+
     outcome->frequency = samples.count > 0 ? samples.sum / samples.count : NAN;
     if (ssprofile_task_result(task, output, &outcome->result))
         return 0;
+
     char line[SHOWN_MAX];
     first_line(line, output);
     return ss_error_fail(error,

@@ -17,7 +17,7 @@
 struct ssprofile_runner {
     struct ssprofile_throttle throttle;
     uint32_t cpu;
-    const char *sys;          /* /sys, for the CPU's frequency; NULL: not read */
+    const char *sys;          /* /sys, for the CPU's frequency; NULL to not read it */
     bool has_frequency;       /* ssactuate can set it */
     struct limit_group group; /* control group for quotas, created on first use */
     int idle_latency;         /* descriptor that keeps CPUs out of idle states; -1 if not open */
@@ -26,12 +26,12 @@ struct ssprofile_runner {
 /* The file that keeps CPUs out of idle states while a benchmark is stopped. */
 #define SSPROFILE_LATENCY "/dev/cpu_dma_latency"
 
-/* The CPU to run on is not given. */
+/* Lets ssprofile_choose_cpu() choose. */
 #define SSPROFILE_ANY_CPU UINT64_MAX
 
 /*
- * Sets `cpu` to the wanted CPU or, with SSPROFILE_ANY_CPU, to the first one that this process may
- * use. Fails unless benchmarks can be pinned to it.
+ * Sets `cpu` to the requested CPU or, with SSPROFILE_ANY_CPU, to the first one that this process
+ * may use. Fails unless benchmarks can be pinned to it.
  */
 SS_NONNULL() int ssprofile_choose_cpu(uint64_t wanted, uint32_t *cpu, struct ss_error *error);
 

@@ -2,7 +2,7 @@
 #ifndef SSPROFILE_COMMANDS_H
 #define SSPROFILE_COMMANDS_H
 
-/* The command in C; argv[0] is the command's name, followed by its options and arguments. */
+/* The command that is in C. argv[0] is its name. */
 
 #include <showstopper/error.h>
 

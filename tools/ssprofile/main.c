@@ -9,7 +9,7 @@
 
 static const struct {
     const char *name;
-    int (*run)(char **argv, struct ss_error *error); /* NULL: the command is in Python */
+    int (*run)(char **argv, struct ss_error *error); /* NULL if the command is in Python */
     const char *help;
 } commands[] = {
     {"measure", ssprofile_measure, "run a battery of benchmarks on this machine"},
@@ -38,6 +38,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
     (void)status;
     if (!argv[0] || !argv[1])
         return ss_error_fail(error, "no command is given: see --help");
+
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_help();
         return 0;
@@ -46,6 +47,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
         ss_program_print_version("ssprofile");
         return 0;
     }
+
     int found = ss_suggest_find(&known, argv[1], error);
     if (found < 0)
         return -1;

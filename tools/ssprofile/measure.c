@@ -41,7 +41,7 @@
 
 struct request {
     const char *battery, *only, *under, *machine, *root, *folder;
-    char **words; /* at most one: the folder */
+    char **words; /* at most one, the folder */
     uint64_t cpu, repetitions;
     double until, unstable, min_stable; /* in percent; negative: not given */
     ss_time period, quantum, time;
@@ -139,6 +139,7 @@ static char *path_of(const struct request *request, const char *name, struct ss_
 static int open_tables(struct measurement *measurement, struct ss_error *error) {
     SS_OWNED(free) char *results = path_of(measurement->request, "results.csv", error);
     SS_OWNED(free) char *runs = path_of(measurement->request, "runs.csv", error);
+
     if (!results || !runs ||
         ssprofile_append_log_open(&measurement->table, results, SSPROFILE_RESULTS_HEADING, error) <
             0)
@@ -150,10 +151,12 @@ static int read_results(struct measurement *measurement, struct ss_error *error)
     ssprofile_results_free(&measurement->results);
     for (size_t i = 0; i < measurement->setting_count; i++)
         measurement->settings[i].profile = NULL;
+
     if (measurement->table.rows == 0)
         return 0;
     if (ssprofile_results_read(&measurement->results, measurement->table.path, error) < 0)
         return -1;
+
     for (size_t i = 0; i < measurement->setting_count; i++) {
         struct setting *setting = &measurement->settings[i];
         setting->profile =
@@ -172,6 +175,7 @@ static bool is_done(const struct job *job, unsigned repetition) {
     const struct ssprofile_benchmark *benchmark = find_done(job);
     char label[16];
     snprintf(label, sizeof label, "%u", repetition);
+
     for (size_t i = 0; benchmark && i < benchmark->count; i++) {
         if (strcmp(benchmark->repetitions[i].label, label) == 0)
             return true;
@@ -190,6 +194,7 @@ static int add_result(struct measurement *measurement, const struct job *job, un
     struct ss_text row;
     if (ss_text_open(&row, error) < 0)
         return -1;
+
     quote_csv(row.stream, measurement->machine);
     fprintf(row.stream, ",%s,", job->setting->limits);
     quote_csv(row.stream, job->task->name);
@@ -210,6 +215,7 @@ static int add_run(struct measurement *measurement, const struct job *job, unsig
     char when[64];
     if (ss_text_open(&row, error) < 0)
         return -1;
+
     ss_wallclock_print(when, sizeof when, run->begin);
     fprintf(row.stream, "%zu,%s,", measurement->runs.rows + 1, job->setting->limits);
     quote_csv(row.stream, job->task->name);
@@ -219,14 +225,15 @@ static int add_run(struct measurement *measurement, const struct job *job, unsig
     if (!isnan(run->frequency))
         fprintf(row.stream, "%.0f", run->frequency);
     fputc('\n', row.stream);
+
     return append_row(&measurement->runs, &row, error);
 }
 
 #define KEY_SIZE 64
 
 /*
- * Names the first line in which `there` differs: by its number or, in JSON, by the last key up to
- * it.
+ * Names the first line in which `there` differs: by its number or, in JSON, by the last key before
+ * its end.
  */
 static void name_difference(char name[KEY_SIZE], const char *text, const char *there) {
     bool has_key = false;
@@ -234,11 +241,13 @@ static void name_difference(char name[KEY_SIZE], const char *text, const char *t
         char key[KEY_SIZE - 2];
         int end = 0;
         size_t length = strcspn(text, "\n") + 1;
+
         if (sscanf(text, " \"%61[^\"]\":%n", key, &end) == 1 && end > 0)
             snprintf(name, KEY_SIZE, "\"%s\"", key);
         has_key |= end > 0;
         if (!has_key)
             snprintf(name, KEY_SIZE, "line %u", line);
+
         if (strncmp(text, there, length) != 0)
             return;
         text += length;
@@ -263,10 +272,12 @@ static int keep_file(const struct measurement *measurement, const char *name, co
     SS_OWNED(free) char *path = path_of(measurement->request, name, error);
     if (!path)
         return -1;
+
     SS_OWNED(fclose) FILE *old = ss_input_stream(AT_FDCWD, path, INT64_MAX, NULL);
     SS_OWNED(free) char *there = NULL;
     size_t size = 0;
     bool exists = old && getdelim(&there, &size, '\0', old) >= 0;
+
     if (exists && strcmp(there, text) == 0)
         return 0;
     if (exists && measurement->table.rows > 0) {
@@ -281,6 +292,7 @@ static int keep_file(const struct measurement *measurement, const char *name, co
     SS_OWNED(close) int folder = open_folder(measurement->request, 0, error);
     if (folder < 0)
         return -1;
+
     /* `calibrate` executes the commands of the battery. */
     if (ss_whole_file_open_below(&file, folder, name) < 0)
         return ss_paths_fail(path, error);
@@ -295,11 +307,13 @@ static void print_description(
     struct ss_json json = {.stream = stream};
     struct ss_quota quota = {0};
     ss_platform_quota_read(NULL, &quota);
+
     ss_json_open(&json, NULL, '{');
     ss_json_number(&json, "schema", SCHEMA);
     ss_json_text(&json, "machine", measurement->machine);
     ss_json_text(&json, "battery", request->battery);
     ss_json_text(&json, "version", version);
+
     ss_json_open(&json, "limits", '[');
     for (size_t i = 0; i < measurement->setting_count; i++) {
         enum ssprofile_throttle_kind kind = measurement->settings[i].throttle.kind;
@@ -308,6 +322,7 @@ static void print_description(
         has_rounds |= kind == SSPROFILE_DUTY || kind == SSPROFILE_LOAD;
     }
     ss_json_close(&json, ']');
+
     ss_json_number(&json, "cpu", measurement->runner.cpu);
     ss_json_number(
         &json, "quota_period_seconds", has_quota ? ss_time_seconds(request->period) : NAN);
@@ -315,6 +330,7 @@ static void print_description(
     ss_json_text(
         &json, "idle_states", measurement->runner.idle_latency >= 0 ? "held off" : "as they are");
     ss_json_number(&json, "quota_around_cpus", quota.cpus > 0 ? quota.cpus : NAN);
+
     ss_json_close(&json, '}');
     fputc('\n', stream);
 }
@@ -326,6 +342,7 @@ static int keep_version(
         return keep_file(measurement, "version.txt", version, error);
     if (measurement->table.rows > 0)
         return 0;
+
     SS_OWNED(close) int folder = open_folder(measurement->request, 0, error);
     if (folder < 0)
         return -1;
@@ -334,20 +351,22 @@ static int keep_version(
                : 0;
 }
 
-/* Adds what to do after a signal to the reason of a failure. */
+/* Adds how to resume to an error that a signal caused. */
 static int fail_interrupted(const struct ss_error *why, struct ss_error *error) {
     return ss_error_fail(error, "%s; run the same command again to resume", why->message);
 }
 
-/* Sets the first line of what the version command prints; NULL if the battery has none. */
+/* Sets `version` to the first line that the version command prints, or NULL without one. */
 static int read_version(
     const struct measurement *measurement, char **version, struct ss_error *error) {
     *version = NULL;
     if (!measurement->battery.version)
         return 0;
+
     *version = ssprofile_run_output(&measurement->runner, measurement->battery.version, error);
     if (!*version)
         return ss_error_wrap(error, "the version command of the battery");
+
     (*version)[strcspn(*version, "\n")] = '\0';
     return 0;
 }
@@ -359,6 +378,7 @@ static int keep_description(struct measurement *measurement, struct ss_error *er
     if (!path || read_version(measurement, &version, error) < 0 ||
         ss_text_open(&description, error) < 0)
         return -1;
+
     print_description(measurement, version, description.stream);
     SS_OWNED(free) char *text = ss_text_close(&description, error);
     if (!text || keep_file(measurement, "profile.json", text, error) < 0 ||
@@ -383,9 +403,11 @@ static void print_progress(
     double spent = ss_time_seconds(ss_time_since(ss_platform_now(), measurement->begin));
     size_t left =
         measurement->planned > measurement->done ? measurement->planned - measurement->done : 0;
+
     measurement->done++;
     if (measurement->request->quiet)
         return;
+
     fprintf(stderr, "%zu/%zu %s ", measurement->done, measurement->planned, job->task->name);
     if (measurement->setting_count > 1)
         fprintf(stderr, "%s ", job->setting->limits);
@@ -398,6 +420,7 @@ static bool is_due(
     const struct request *request = measurement->request;
     if (job->failed || is_done(job, repetition))
         return false;
+
     const struct ssprofile_benchmark *benchmark = find_done(job);
     if (request->until < 0)
         return true;
@@ -411,6 +434,7 @@ static int run_job(
     struct ss_error why = {0};
     struct run run = {.begin = ss_platform_wallclock()};
     ss_time begin = ss_platform_now();
+
     if (ssprofile_runner_use(&measurement->runner, &job->setting->throttle, error) < 0)
         return -1;
     if (ssprofile_run(&measurement->runner, job->task, &outcome, &why) < 0) {
@@ -421,11 +445,13 @@ static int run_job(
             job->task->name, job->setting->limits, why.message);
         return 0;
     }
+
     run.seconds = ss_time_seconds(ss_time_since(ss_platform_now(), begin));
     run.frequency = outcome.frequency;
     if (add_result(measurement, job, repetition, outcome.result, error) < 0 ||
         add_run(measurement, job, repetition, &run, error) < 0)
         return -1;
+
     print_progress(measurement, job, repetition, outcome.result);
     return 0;
 }
@@ -434,6 +460,7 @@ static int run_repetition(
     struct measurement *measurement, size_t *order, unsigned repetition, struct ss_error *error) {
     if (read_results(measurement, error) < 0)
         return -1;
+
     ssprofile_shuffle(order, measurement->count, repetition);
     for (size_t i = 0; i < measurement->count; i++) {
         struct job *job = &measurement->jobs[order[i]];
@@ -448,21 +475,25 @@ static int run_all(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
     unsigned requested = request->repetitions > 0 ? (unsigned)request->repetitions : REPETITIONS;
     unsigned most = request->until >= 0 ? REPETITIONS_MAX : requested;
+
     SS_OWNED(free) size_t *order = calloc(measurement->count, sizeof *order);
     if (!order)
         return ss_error_memory(error);
     if (read_results(measurement, error) < 0)
         return -1;
+
     for (unsigned repetition = 1; repetition <= most; repetition++) {
         for (size_t i = 0; i < measurement->count; i++)
             measurement->planned += !is_done(&measurement->jobs[i], repetition) &&
                                     (request->until < 0 || repetition <= REPETITIONS_MIN);
     }
+
     measurement->begin = ss_platform_now();
     for (unsigned repetition = 1; repetition <= most; repetition++) {
         if (run_repetition(measurement, order, repetition, error) < 0)
             return -1;
     }
+
     return read_results(measurement, error);
 }
 
@@ -472,26 +503,30 @@ static size_t warn_of_unstable(
     double limit = measurement->request->unstable;
     bool several = measurement->setting_count > 1;
     size_t unstable = 0;
+
     for (size_t i = 0; setting->profile && i < setting->profile->count; i++) {
         const struct ssprofile_benchmark *benchmark = &setting->profile->benchmarks[i];
         double spread = 100 * ssprofile_spread(benchmark);
         if (!(spread > limit))
             continue;
+
         unstable++;
         fprintf(stderr, "ssprofile: warning: %s%s%s is unstable: " SSPROFILE_UNCERTAIN "\n",
             benchmark->name, several ? " under " : "", several ? setting->limits : "", spread,
             benchmark->count);
     }
+
     return unstable;
 }
 
-/* Renames the results, so that a repeated command measures everything again. */
+/* Renames the results, so that the same command measures everything again. */
 static int set_results_aside(const struct request *request, struct ss_error *error) {
     static const char *const names[][2] = {
         {"results.csv", "unstable-results.csv"}, {"runs.csv", "unstable-runs.csv"}};
     SS_OWNED(close) int folder = open_folder(request, 0, error);
     if (folder < 0)
         return -1;
+
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (renameat(folder, names[i][0], folder, names[i][1]) < 0)
             return ss_paths_fail(names[i][1], error);
@@ -507,12 +542,15 @@ static int check_stable(
     const struct request *request, size_t count, size_t unstable, struct ss_error *error) {
     size_t stable = count - unstable;
     bool few = stable < 2;
+
     if (request->min_stable < 0 ||
         (!few && 100 * (double)stable >= request->min_stable * (double)count))
         return 0;
+
     if (set_results_aside(request, error) < 0)
         return -1;
     if (few)
+
         return ss_error_fail(error,
             "%zu of %zu benchmarks are unstable, which leaves too few to compare: measure again on "
             "an idle machine, or allow more: --unstable 10%%",
@@ -530,19 +568,23 @@ static int print_summary(const struct measurement *measurement, struct ss_error 
         size_t count = 0, wanted = measurement->count / measurement->setting_count;
         /* With --benchmarks, the folder may have others from an earlier call. */
         size_t all = setting->profile ? setting->profile->count : 0;
+
         for (size_t j = i * wanted; j < (i + 1) * wanted; j++)
             count += find_done(&measurement->jobs[j]) != NULL;
         size_t unstable = warn_of_unstable(measurement, setting);
+
         if (measurement->setting_count > 1)
             printf("%s: ", setting->limits);
         printf("%zu of %zu benchmarks measured, %zu", count, wanted, unstable);
         if (all > count)
             printf(" of %zu in this folder", all);
         printf(" unstable\n");
+
         measured += count;
         if (count > 0 && check_stable(measurement->request, all, unstable, error) < 0)
             return -1;
     }
+
     return measured > 0 ? 0 : ss_error_fail(error, "no benchmark printed a result");
 }
 
@@ -553,28 +595,33 @@ static int parse_throttles(struct measurement *measurement, struct ss_error *err
     while (ss_words_next(&at, ',', &part)) {
         struct setting *setting = &measurement->settings[measurement->setting_count];
         char text[64];
+
         if (measurement->setting_count == SETTINGS_MAX)
             return ss_error_fail(error, "too many throttles (at most %d)", SETTINGS_MAX);
         snprintf(text, sizeof text, "%.*s", (int)(part.length < 63 ? part.length : 63), part.text);
+
         setting->throttle.period = measurement->request->period;
         setting->throttle.quantum = measurement->request->quantum;
         setting->throttle.root = measurement->request->root;
         if (ssprofile_throttle_parse(&setting->throttle, text, error) < 0 ||
             ssprofile_throttle_resolve(&setting->throttle, measurement->runner.cpu, error) < 0)
             return -1;
+
         ssprofile_throttle_name(setting->limits, &setting->throttle);
         for (size_t i = 0; i < measurement->setting_count; i++) {
             if (strcmp(measurement->settings[i].limits, setting->limits) == 0)
                 return ss_error_fail(error, "%s is given twice: name each throttle once", text);
         }
+
         measurement->setting_count++;
     }
+
     return measurement->setting_count > 0
                ? 0
                : ss_error_fail(error, "the list is empty: use KIND=PERCENT");
 }
 
-/* Returns the list of --benchmarks; NULL: all benchmarks. */
+/* Returns the list of --benchmarks, or NULL for all benchmarks. */
 static const char *only_of(const struct request *request) {
     return strcmp(request->only, "all") == 0 ? NULL : request->only;
 }
@@ -587,24 +634,29 @@ static int check_names(const struct measurement *measurement, struct ss_error *e
     while (at && ss_words_next(&at, ',', &part)) {
         char pattern[256];
         size_t i = 0;
+
         snprintf(pattern, sizeof pattern, "%.*s", (int)(part.length < 255 ? part.length : 255),
             part.text);
+
         while (i < battery->count && fnmatch(pattern, battery->tasks[i].name, 0) != 0)
             i++;
         if (i == battery->count)
             return ss_error_fail(error, "--benchmarks: the battery %s has no benchmark '%s'",
                 measurement->request->battery, ss_words_show(pattern).text);
     }
+
     return 0;
 }
 
 static int make_jobs(struct measurement *measurement, struct ss_error *error) {
     const struct ssprofile_battery *battery = &measurement->battery;
     const char *patterns = only_of(measurement->request);
+
     measurement->jobs =
         calloc(battery->count * measurement->setting_count, sizeof *measurement->jobs);
     if (!measurement->jobs)
         return ss_error_memory(error);
+
     for (size_t i = 0; i < measurement->setting_count; i++) {
         for (size_t j = 0; j < battery->count; j++) {
             const struct ssprofile_task *task = &battery->tasks[j];
@@ -613,6 +665,7 @@ static int make_jobs(struct measurement *measurement, struct ss_error *error) {
                     (struct job){&measurement->settings[i], task, false};
         }
     }
+
     return 0;
 }
 
@@ -620,8 +673,10 @@ static int make_jobs(struct measurement *measurement, struct ss_error *error) {
 static int read_battery(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
     char time[32];
+
     if (ssprofile_battery_find(&measurement->battery, request->battery, error) < 0)
         return -1;
+
     ss_units_print_time(time, sizeof time, request->time);
     return request->time > 0 ? ssprofile_battery_set_time(&measurement->battery, time, error) : 0;
 }
@@ -629,18 +684,22 @@ static int read_battery(struct measurement *measurement, struct ss_error *error)
 static int list_battery(struct measurement *measurement, struct ss_error *error) {
     const struct ssprofile_battery *battery = &measurement->battery;
     const char *patterns = only_of(measurement->request);
+
     if (read_battery(measurement, error) < 0)
         return -1;
+
     printf("benchmark,class,lower_is_better\n");
     for (size_t i = 0; i < battery->count; i++) {
         const struct ssprofile_task *task = &battery->tasks[i];
         if (!ssprofile_is_chosen(patterns, task->name))
             continue;
+
         quote_csv(stdout, task->name);
         putchar(',');
         quote_csv(stdout, task->class);
         printf(",%s\n", task->lower ? "true" : "false");
     }
+
     return 0;
 }
 
@@ -652,15 +711,17 @@ static int choose_settings(struct measurement *measurement, struct ss_error *err
     return parse_throttles(measurement, error) < 0 ? ss_error_wrap(error, "--under") : 0;
 }
 
-/* The frequency that a throttle sets, and the lowest one, are unknown for other throttles. */
+/* Prints the frequency and the lowest one as null unless the throttle sets the frequency. */
 static int print_setting(struct ss_json *json, const struct measurement *measurement,
     const struct setting *setting, struct ss_error *error) {
     const struct ssprofile_throttle *throttle = &setting->throttle;
     struct ssprofile_levels levels = {0};
     bool is_frequency = throttle->kind == SSPROFILE_FREQUENCY;
+
     if (is_frequency &&
         ssprofile_levels_read(&levels, throttle->root, measurement->runner.cpu, error) < 0)
         return -1;
+
     bool has_setting = throttle->kind != SSPROFILE_NO_THROTTLE;
     ss_json_open(json, NULL, '{');
     ss_json_text(json, "limits", setting->limits);
@@ -671,20 +732,24 @@ static int print_setting(struct ss_json *json, const struct measurement *measure
     return 0;
 }
 
-/* Prints what `calibrate` has to know before it measures. */
+/* Prints what `calibrate` needs to know before it measures. */
 static int describe(struct measurement *measurement, struct ss_error *error) {
     struct ss_json json = {.stream = stdout};
     SS_OWNED(free) char *version = NULL;
+
     if (choose_settings(measurement, error) < 0 || read_version(measurement, &version, error) < 0)
         return -1;
+
     ss_json_open(&json, NULL, '{');
     ss_json_number(&json, "cpu", measurement->runner.cpu);
     ss_json_text(&json, "version", version);
+
     ss_json_open(&json, "settings", '[');
     for (size_t i = 0; i < measurement->setting_count; i++) {
         if (print_setting(&json, measurement, &measurement->settings[i], error) < 0)
             return -1;
     }
+
     ss_json_close(&json, ']');
     ss_json_close(&json, '}');
     return 0;
@@ -693,10 +758,12 @@ static int describe(struct measurement *measurement, struct ss_error *error) {
 static int measure(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
     struct utsname names;
+
     if (request->repetitions == 1 && request->min_stable >= 0)
         return ss_error_fail(error,
             "--min-stable cannot judge single runs, which have no spread: use at least "
             "--repetitions 2");
+
     SS_OWNED(free)
     char *sys = ss_words_format(error, "%s/sys", request->root ? request->root : "");
     if (!sys)
@@ -705,6 +772,7 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
     if (choose_settings(measurement, error) < 0 || check_names(measurement, error) < 0 ||
         make_jobs(measurement, error) < 0)
         return -1;
+
     uname(&names);
     const char *machine = request->machine ? request->machine : names.nodename;
     const char *fault = strlen(machine) < sizeof measurement->machine
@@ -714,11 +782,13 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
         return ss_error_fail(
             error, "the name of the machine, '%s', %s", ss_words_show(machine).text, fault);
     strcpy(measurement->machine, machine);
+
     SS_OWNED(close) int folder = open_folder(request, O_CREAT, error);
     SS_OWNED(close)
     int lock = folder < 0 ? -1 : ssprofile_append_log_lock(folder, request->folder, error);
     if (lock < 0)
         return -1;
+
     ssprofile_runner_open(&measurement->runner, request->idle_states);
     /* The description depends on whether the folder has results. */
     int result = open_tables(measurement, error);
@@ -726,9 +796,11 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
         result = keep_description(measurement, error);
     if (result == 0)
         result = run_all(measurement, error);
+
     ssprofile_runner_close(&measurement->runner);
     ssprofile_append_log_close(&measurement->table);
     ssprofile_append_log_close(&measurement->runs);
+
     return result < 0 ? -1 : print_summary(measurement, error);
 }
 
@@ -736,9 +808,11 @@ int ssprofile_measure(char **argv, struct ss_error *error) {
     struct request request = {.cpu = SSPROFILE_ANY_CPU, .until = -1, .min_stable = -1};
     struct ss_option_store store = {0};
     struct measurement measurement = {.request = &request};
+
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
     if (result == 0)
         request.folder = *request.words;
+
     if (result == 0 && request.help)
         print_help();
     else if (result == 0 && request.list)
@@ -749,6 +823,7 @@ int ssprofile_measure(char **argv, struct ss_error *error) {
         result = ss_error_fail(error, "no folder for the results is given: see --help");
     else if (result == 0)
         result = measure(&measurement, error);
+
     ssprofile_battery_free(&measurement.battery);
     ssprofile_results_free(&measurement.results);
     free(measurement.jobs);

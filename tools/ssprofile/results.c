@@ -40,6 +40,7 @@ static struct ssprofile_benchmark *append_benchmark(
     struct ssprofile_profile *profile, const struct ssprofile_benchmark *like) {
     if (!SS_GROW(profile->benchmarks, profile->count + 1, profile->capacity))
         return NULL;
+
     struct ssprofile_benchmark *benchmark = &profile->benchmarks[profile->count++];
     *benchmark = (struct ssprofile_benchmark){
         .name = strdup(like->name), .class = strdup(like->class), .lower = like->lower};
@@ -65,22 +66,24 @@ const struct ssprofile_profile *ssprofile_results_profile(
     return NULL;
 }
 
-/* Returns the profile of a row, which is added if it is new; NULL if memory is exhausted. */
+/* Finds or adds the profile of a row. Returns NULL if memory is exhausted. */
 static struct ssprofile_profile *find_profile(
     struct ssprofile_results *results, const struct row *row) {
     const struct ssprofile_profile *found =
         ssprofile_results_profile(results, row->text[MACHINE], row->text[LIMITS]);
     if (found)
         return (struct ssprofile_profile *)found;
+
     if (!SS_GROW(results->profiles, results->count + 1, results->capacity))
         return NULL;
+
     struct ssprofile_profile *profile = &results->profiles[results->count++];
     *profile = (struct ssprofile_profile){
         .machine = strdup(row->text[MACHINE]), .limits = strdup(row->text[LIMITS])};
     return profile->machine && profile->limits ? profile : NULL;
 }
 
-/* Returns the benchmark, which is added if it is new; NULL if memory is exhausted. */
+/* Finds or adds a benchmark. Returns NULL if memory is exhausted. */
 static struct ssprofile_benchmark *find_benchmark(
     struct ssprofile_profile *profile, const struct ssprofile_benchmark *like) {
     const struct ssprofile_benchmark *found =
@@ -88,7 +91,7 @@ static struct ssprofile_benchmark *find_benchmark(
     return found ? (struct ssprofile_benchmark *)found : append_benchmark(profile, like);
 }
 
-/* Makes "rep-01", "1" and "1.0" the same label. */
+/* Normalizes labels: "rep-01" and "1.0" become "1". */
 static void normalize_label(char *label) {
     if (strncasecmp(label, "rep-", 4) == 0 && label[4])
         memmove(label, label + 4, strlen(label + 4) + 1);
@@ -107,6 +110,7 @@ static int keep_row(struct reader *reader, struct row *row) {
     const char *label = row->text[REPETITION];
     const struct ssprofile_benchmark like = {
         .name = row->text[BENCHMARK], .class = row->text[CLASS], .lower = row->lower};
+
     struct ssprofile_profile *profile = find_profile(reader->results, row);
     struct ssprofile_benchmark *benchmark = profile ? find_benchmark(profile, &like) : NULL;
     if (!benchmark)
@@ -124,6 +128,7 @@ static int keep_row(struct reader *reader, struct row *row) {
                    : REFUSE(reader, "repetition %s of %s already has another result",
                          ss_words_show(label).text, ss_words_show(benchmark->name).text);
     }
+
     return append_repetition(benchmark, label, row->result)
                ? 0
                : ss_error_memory(reader->csv.input->error);
@@ -137,6 +142,7 @@ static bool parse_boolean(const char *text, bool *value) {
 static int read_row(struct reader *reader) {
     struct row row;
     struct text_field *fields = reader->csv.fields;
+
     for (int i = 0; i < COLUMNS; i++) {
         csv_trim(&fields[i]);
         if (text_field_name(&fields[i], reader->csv.input, row.text[i]) < 0)
@@ -146,19 +152,22 @@ static int read_row(struct reader *reader) {
         if (!*row.text[i])
             return REFUSE(reader, "the %s is missing", column_names[i]);
     }
+
     if (!parse_boolean(row.text[LOWER], &row.lower))
         return REFUSE(reader, "lower_is_better is '%s', neither true nor false",
             ss_words_show(row.text[LOWER]).text);
+
     if (!csv_number(&fields[RESULT], &row.result) || !(row.result > 0))
         return REFUSE(reader, "the result of %s is '%s', which is not a number above 0",
             ss_words_show(row.text[BENCHMARK]).text, ss_words_show(row.text[RESULT]).text);
+
     return keep_row(reader, &row);
 }
 
 static int read_rows(struct reader *reader) {
     int more;
     while ((more = csv_next(&reader->csv)) != 0) {
-        /* A last line without a newline is still being written, or was cut by a kill. */
+        /* A last line without a newline is still being written, or its writer was killed. */
         if (reader->measured && reader->csv.unended) {
             *reader->csv.input->error = (struct ss_error){0};
             return 0;

@@ -15,7 +15,7 @@
     "machine,limits,benchmark,lower_is_better,class,repetition,result\n"
 
 struct ssprofile_repetition {
-    char *label; /* label without "rep-"; a whole number without superfluous zeros */
+    char *label; /* without "rep-"; whole numbers without leading or fractional zeros */
     double result;
 };
 
@@ -34,7 +34,7 @@ struct ssprofile_profile {
     size_t count, capacity;
 };
 
-/* The contents of a file. Zeroed: no results. */
+/* The contents of a file. Zeroed: empty. */
 struct ssprofile_results {
     struct ssprofile_profile *profiles;
     size_t count, capacity;

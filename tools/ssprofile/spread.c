@@ -12,6 +12,7 @@ bool ssprofile_is_chosen(const char *patterns, const char *name) {
     struct ss_words_part part;
     if (!patterns)
         return true;
+
     while (ss_words_next(&patterns, ',', &part)) {
         char pattern[256];
         snprintf(pattern, sizeof pattern, "%.*s", (int)(part.length < 255 ? part.length : 255),
@@ -34,9 +35,11 @@ double ssprofile_spread(const struct ssprofile_benchmark *benchmark) {
     double mean = mean_of(benchmark), squares = 0, count = (double)benchmark->count;
     if (benchmark->count < 2)
         return NAN;
+
     for (size_t i = 0; i < benchmark->count; i++) {
         double apart = benchmark->repetitions[i].result - mean;
         squares += apart * apart;
     }
+
     return ss_student(count - 1) * sqrt(squares / (count - 1) / count) / mean;
 }

@@ -9,17 +9,15 @@
 
 #include "results.h"
 
-/* Returns whether a name fits one of these shell patterns, separated by commas; NULL: all do. */
+/* Returns whether a name matches a shell pattern of a comma-separated list; NULL matches all. */
 SS_NONNULL(2) bool ssprofile_is_chosen(const char *patterns, const char *name);
 
-/*
- * Format of a reason, with the spread in percent (double) and the number of repetitions (size_t).
- */
+/* Format of a reason; takes the spread in percent (double) and the repetitions (size_t). */
 #define SSPROFILE_UNCERTAIN "its mean is uncertain by %.3g%% (95%% confidence, %zu repetitions)"
 
 /*
  * Returns the spread of the repetitions: half the width of the 95 % confidence interval of their
- * mean, as a part of the mean. NaN with fewer than two repetitions.
+ * mean, as a fraction of the mean. NaN with fewer than two repetitions.
  */
 SS_NONNULL() double ssprofile_spread(const struct ssprofile_benchmark *benchmark);
 

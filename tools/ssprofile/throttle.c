@@ -31,6 +31,7 @@ static int parse_setting(
         throttle->setting = 0;
         return 0;
     }
+
     if (ss_units_load_option(text, 0, &throttle->setting, error) < 0)
         return -1;
     return throttle->setting >= 0.01
@@ -45,6 +46,7 @@ int ssprofile_throttle_parse(
         throttle->kind = SSPROFILE_NO_THROTTLE;
         return 0;
     }
+
     for (int kind = SSPROFILE_DUTY; equals && kind < SSPROFILE_THROTTLES; kind++) {
         size_t length = (size_t)(equals - text);
         if (strlen(kinds[kind]) != length || strncmp(text, kinds[kind], length) != 0)
@@ -52,6 +54,7 @@ int ssprofile_throttle_parse(
         throttle->kind = (enum ssprofile_throttle_kind)kind;
         return parse_setting(throttle, equals + 1, error);
     }
+
     return ss_error_fail(error,
         "unknown throttle '%s': use %s, frequency=1.4GHz, or KIND=PERCENT, where KIND is one of: "
         "%s",
@@ -71,6 +74,7 @@ static const struct cpufreq_policy *find_policy(
 static void take_levels(struct ssprofile_levels *levels, const struct cpufreq_policy *policy) {
     *levels = (struct ssprofile_levels){
         .lowest = 1000 * policy->lowest, .highest = 1000 * policy->highest};
+
     char *rest = policy->table;
     for (char *word; (word = strsep(&rest, " "));) {
         double level = 1000 * sys_tree_parse_number(word);
@@ -87,9 +91,11 @@ int ssprofile_levels_read(
     struct cpufreq_policies policies = {0};
     struct sys_tree tree;
     *levels = (struct ssprofile_levels){0};
+
     int status = sys_tree_open(&tree, root, error);
     if (status == 0)
         status = cpufreq_read(&policies, &tree, error);
+
     const struct cpufreq_policy *policy = find_policy(&policies, cpu);
     if (policy)
         take_levels(levels, policy);
@@ -104,24 +110,28 @@ int ssprofile_levels_read(
         (unsigned)cpu, root ? root : "");
 }
 
-/* Returns the level nearest to this part of the highest frequency. */
+/* Returns the level nearest to this fraction of the highest frequency. */
 static double find_nearest(const struct ssprofile_levels *levels, double setting) {
     double wanted = fmin(fmax(setting * levels->highest, levels->lowest), levels->highest);
     double nearest = 1000 * nearbyint(wanted / 1000); /* the kernel counts in kHz */
+
     for (size_t i = 0; i < levels->count; i++) {
         if (i == 0 || fabs(levels->table[i] - wanted) < fabs(nearest - wanted))
             nearest = levels->table[i];
     }
+
     return nearest;
 }
 
 int ssprofile_throttle_resolve(
     struct ssprofile_throttle *throttle, uint32_t cpu, struct ss_error *error) {
     struct ssprofile_levels levels;
+
     if (throttle->kind != SSPROFILE_FREQUENCY)
         return 0;
     if (ssprofile_levels_read(&levels, throttle->root, cpu, error) < 0)
         return -1;
+
     if (throttle->setting > 0)
         throttle->frequency = find_nearest(&levels, throttle->setting);
     /* Names of throttles have whole MHz, so a frequency may be off by a rounding error. */
@@ -129,9 +139,11 @@ int ssprofile_throttle_resolve(
         throttle->frequency = levels.highest;
     if (fabs(throttle->frequency - levels.lowest) < 1e6)
         throttle->frequency = levels.lowest;
+
     if (throttle->frequency < levels.lowest || throttle->frequency > levels.highest)
         return ss_error_fail(error, "%g MHz is out of range: the CPU has %g to %g MHz",
             throttle->frequency / 1e6, levels.lowest / 1e6, levels.highest / 1e6);
+
     throttle->setting = throttle->frequency / levels.highest;
     return 0;
 }
@@ -145,25 +157,26 @@ void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *thr
         snprintf(name, 32, "%s-%.9g", kinds[throttle->kind], 10000 * throttle->setting);
 }
 
-/* Sets the words of ssactuate, which restores the frequency however the benchmark ends. */
+/* Sets the words of ssactuate, which always restores the frequency when the benchmark ends. */
 static size_t frequency_words(
     const struct ssprofile_throttle *throttle, const char *words[SSPROFILE_THROTTLE_WORDS]) {
     static char knob[64] = "frequency=";
     const char *const all[] = {
         "ssactuate", "run", knob, "--root", throttle->root ? throttle->root : "", "--"};
+
     size_t count = 0, length = strlen("frequency=");
     quantity_print(&quantity_frequency, knob + length, sizeof knob - length,
         (uint64_t)(throttle->frequency + 0.5));
+
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (throttle->root || (i != 3 && i != 4))
             words[count++] = all[i];
     }
+
     return count;
 }
 
-/*
- * Sets the words of showstopper. Without feedback, only rounds of equal length make the duty exact.
- */
+/* Without feedback, only rounds of equal length (jitter=0) make the duty exact. */
 size_t ssprofile_throttle_words(const struct ssprofile_throttle *throttle, uint32_t cpu,
     const char *words[SSPROFILE_THROTTLE_WORDS]) {
     static char number[16], setting[32], round[64];
@@ -171,15 +184,19 @@ size_t ssprofile_throttle_words(const struct ssprofile_throttle *throttle, uint3
     const char *const all[] = {"showstopper", "-q", "--progress", "never", "-n", "1", "-p", "",
         "--cpus", number, "-l", setting, "-f", "exact", "-d", "stagger", "-D", round, "-c",
         is_open ? "fixed" : "deadbeat", "--"};
+
     _Static_assert(sizeof all / sizeof *all <= SSPROFILE_THROTTLE_WORDS, "all words fit");
+
     if (throttle->kind == SSPROFILE_FREQUENCY)
         return frequency_words(throttle, words);
     if (!is_open && throttle->kind != SSPROFILE_LOAD)
         return 0;
+
     snprintf(number, sizeof number, "%u", cpu);
     snprintf(setting, sizeof setting, "%.8f", throttle->setting);
     snprintf(round, sizeof round, "%lluu%s", (unsigned long long)(throttle->quantum / 1000),
         is_open ? ",jitter=0" : "");
+
     memcpy(words, all, sizeof all);
     return sizeof all / sizeof *all;
 }

@@ -4,9 +4,9 @@
 
 /*
  * Throttles slow benchmarks down. A new throttle needs a kind and a choice here, and a row in
- * throttle.c. If showstopper or ssactuate carries it out, it needs words in
- * ssprofile_throttle_words(), otherwise an action in benchmark_run.c. In measure.c it is one of the
- * throttles with a period or of those with a quantum.
+ * throttle.c. If showstopper or ssactuate implements it, it needs words in
+ * ssprofile_throttle_words(), otherwise an action in benchmark_run.c. print_description() in
+ * measure.c lists the throttles that have a period or a quantum.
  */
 
 #include <stdbool.h>
@@ -31,13 +31,12 @@ enum ssprofile_throttle_kind {
 
 struct ssprofile_throttle {
     enum ssprofile_throttle_kind kind;
-    double setting;   /* 0 to 1; SSPROFILE_FREQUENCY: part of the highest frequency, or 0 if
+    double setting;   /* 0 to 1; SSPROFILE_FREQUENCY: fraction of the highest, or 0 if
                          `frequency` was given */
-    double frequency; /* Hz, for SSPROFILE_FREQUENCY; 0: not yet known */
-    const char
-        *root;      /* root of the machine's files, for SSPROFILE_FREQUENCY; NULL: this machine's */
-    ss_time period; /* for SSPROFILE_QUOTA */
-    ss_time quantum; /* length of one run and one stop, for SSPROFILE_DUTY and SSPROFILE_LOAD */
+    double frequency; /* Hz, for SSPROFILE_FREQUENCY; 0 if not yet known */
+    const char *root; /* root of the machine's files, for SSPROFILE_FREQUENCY; NULL for / */
+    ss_time period;   /* for SSPROFILE_QUOTA */
+    ss_time quantum;  /* length of one run and one stop, for SSPROFILE_DUTY and SSPROFILE_LOAD */
 };
 
 /* Parses "without", "duty=40%" or "frequency=1.4GHz". Leaves period and quantum unchanged. */
@@ -54,11 +53,11 @@ SS_MUST_USE SS_NONNULL() int ssprofile_throttle_resolve(
 /* The frequencies that can be set, in Hz. */
 struct ssprofile_levels {
     double lowest, highest;
-    double table[64]; /* the available ones if they are listed */
+    double table[64]; /* the available ones, if the kernel lists them */
     size_t count;
 };
 
-/* Reads the levels of a CPU of this machine, or of that below `root`. Fails without any. */
+/* Reads the levels of a CPU of this machine, or of that below `root`. Fails if it has none. */
 SS_MUST_USE SS_NONNULL(1, 4) int ssprofile_levels_read(
     struct ssprofile_levels *levels, const char *root, uint32_t cpu, struct ss_error *error);
 
