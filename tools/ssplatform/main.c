@@ -4,8 +4,8 @@
  * Describes the machine, or samples its power or idle states once a second, for records and for the
  * scripts of the experiments:
  *
- *   files of the kernel  --> document/, topology/ --> JSON
- *   the same, a command  --> sample/              --> energy.csv, idle.csv
+ *   /proc, /sys               --> document/, topology/ --> JSON
+ *   /proc, /sys, or a command --> sample/              --> energy.csv, idle.csv
  */
 
 #include <math.h>
@@ -24,20 +24,20 @@
 #include "topology_document.h"
 #endif
 
-/* --settle waits until power is at most this multiple of the given one, or for this time. */
+/* --settle waits until power is at most this multiple of the given one, but not longer. */
 #define SETTLED        1.02
 #define SETTLE_SECONDS 120
 
 /*
- * The kernel increases its estimate of the clock's error up to this while nothing corrects the
- * clock. STA_UNSYNC would not do: programs also set it to keep the kernel from updating the
+ * The kernel increases its estimate of the clock's error up to this value while nothing corrects
+ * the clock. STA_UNSYNC proves nothing: programs also set it to keep the kernel from updating the
  * hardware clock.
  */
 #define BOUND_UNKNOWN 16000000 /* microseconds */
 
 struct request {
     const char *verb, *source; /* NULL if not given */
-    char **words;              /* both */
+    char **words;              /* verb and source */
     const char *root, *output, *cpu_list;
     int sets; /* enum topology_division; -1 if not given */
     int why_not, scope, help, version;
@@ -105,8 +105,10 @@ static int write_file(const struct request *request, struct ss_error *error) {
     struct ss_whole_file file;
     if (ss_whole_file_begin(&file, request->output, error) < 0)
         return -1;
+
     if (ssplatform_report(file.stream, request->root, write_topology, error) == 0)
         return ss_whole_file_end(&file, request->output, error);
+
     ss_whole_file_abandon(&file);
     return -1;
 }
@@ -122,7 +124,7 @@ static int describe(const struct request *request, int *status, struct ss_error 
                            : ssplatform_report(stdout, request->root, write_topology, error);
 }
 
-/* Takes samples. With --why-not, only sets the status to 1: sampling is possible. */
+/* Takes samples. With --why-not, only sets the status to 1, because sampling is possible. */
 static int sample(const struct request *request, const struct sample_source *source, int *status,
     struct ss_error *error) {
     if (request->why_not) {
@@ -173,6 +175,7 @@ static int sample_energy(const struct request *request, int *status, struct ss_e
         sample_power_await(&power, SETTLED * request->settle, SETTLE_SECONDS);
     else
         result = sample(request, &source, status, error);
+
     sample_power_free(&power);
     return result;
 }
@@ -189,16 +192,18 @@ static int sample_states(const struct request *request, int *status, struct ss_e
         result = idle.cpu_count > 0
                      ? sample(request, &source, status, error)
                      : refuse(request, "no CPU has idle states in /sys/devices/system/cpu", error);
+
     sample_idle_free(&idle);
     return result;
 }
 
 /* Prints the maximum error of the clock in seconds, as the kernel estimates it. */
 static int print_clock(const struct request *request, int *status, struct ss_error *error) {
-    struct timex state = {.modes = 0}; /* only read */
+    struct timex state = {.modes = 0}; /* read only */
     (void)request;
     if (adjtimex(&state) < 0)
         return ss_error_fail(error, "cannot read the state of the clock: %m");
+
     *status = state.maxerror < BOUND_UNKNOWN ? 0 : 1;
     if (*status == 0)
         printf("%.6f\n", (double)state.maxerror / 1e6);
@@ -223,7 +228,9 @@ static const struct verb *find_verb(const char *name) {
 static int carry_out(struct request *request, int *status, struct ss_error *error) {
     request->verb = request->words[0];
     request->source = request->verb ? request->words[1] : NULL;
+
     const struct verb *verb = find_verb(request->verb);
+
     if (!request->verb) {
         if (request->cpu_list || request->why_not || request->scope || request->mean > 0 ||
             request->settle > 0)
@@ -231,12 +238,14 @@ static int carry_out(struct request *request, int *status, struct ss_error *erro
                                         "the word energy or idle");
         return describe(request, status, error);
     }
+
     if (!verb)
         return ss_error_fail(error, "unexpected argument '%s': use energy, idle or clock",
             ss_words_show(request->verb).text);
     if (request->source && verb->carry_out != sample_energy)
         return ss_error_fail(
             error, "unexpected argument '%s': see --help", ss_words_show(request->source).text);
+
     return verb->carry_out(request, status, error);
 }
 

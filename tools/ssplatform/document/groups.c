@@ -27,6 +27,7 @@ static struct ssplatform_group *find(const struct ssplatform_groups *groups, cha
 void ssplatform_groups_add(
     struct ssplatform_groups *groups, uint32_t cpu, char *values[SSPLATFORM_FIELDS_MAX]) {
     struct ssplatform_group *group = find(groups, values);
+
     if (!group && SS_GROW(groups->list, groups->count + 1, groups->room)) {
         group = &groups->list[groups->count++];
         *group = (struct ssplatform_group){0};
@@ -36,6 +37,7 @@ void ssplatform_groups_add(
     if (group)
         ss_cpus_add(&group->cpus, cpu);
     groups->failed |= !group;
+
     for (int i = 0; i < SSPLATFORM_FIELDS_MAX; i++) {
         free(values[i]);
         values[i] = NULL;
@@ -54,12 +56,14 @@ static void free_groups(struct ssplatform_groups *groups) {
 void ssplatform_groups_write(struct ssplatform_groups *groups, struct ss_json *json,
     const char *name, void (*write)(struct ss_json *json, const struct ssplatform_group *group)) {
     bool known = ssplatform_open_list(json, name, groups->count > 0 && !groups->failed);
+
     for (size_t i = 0; known && i < groups->count; i++) {
         ss_json_open(json, NULL, '{');
         ssplatform_write_cpus(json, "cpus", &groups->list[i].cpus);
         write(json, &groups->list[i]);
         ss_json_close(json, '}');
     }
+
     if (known)
         ss_json_close(json, ']');
     free_groups(groups);
@@ -70,6 +74,7 @@ void ssplatform_groups_report(struct ss_json *json, const char *name, const stru
     void (*read)(const struct sys_tree *tree, uint32_t cpu, char *values[SSPLATFORM_FIELDS_MAX]),
     void (*write)(struct ss_json *json, const struct ssplatform_group *group)) {
     struct ssplatform_groups groups = {0};
+
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
         char *values[SSPLATFORM_FIELDS_MAX] = {NULL};
         if (!ss_cpus_has(cpus, cpu))
@@ -77,6 +82,7 @@ void ssplatform_groups_report(struct ss_json *json, const char *name, const stru
         read(tree, cpu, values);
         ssplatform_groups_add(&groups, cpu, values);
     }
+
     ssplatform_groups_write(&groups, json, name, write);
 }
 

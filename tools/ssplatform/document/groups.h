@@ -2,7 +2,7 @@
 #ifndef SSPLATFORM_GROUPS_H
 #define SSPLATFORM_GROUPS_H
 
-/* Groups of CPUs that agree in all properties of a topic. */
+/* Groups of CPUs that have the same values in all fields of a topic. */
 
 #include "base/cpus.h"
 #include "base/json.h"

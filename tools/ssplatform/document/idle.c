@@ -34,6 +34,7 @@ static void read_states(
     FILE *stream = open_memstream(&text, &size);
     if (!stream)
         return;
+
     int state = 0;
     for (; state < STATES_MAX && sys_tree_has(tree, FOLDER, cpu, state); state++) {
         for (size_t i = 0; i < FIELD_COUNT; i++) {
@@ -45,6 +46,7 @@ static void read_states(
         }
         fputc('\n', stream);
     }
+
     if (fclose(stream) == 0 && state > 0)
         values[0] = text;
     else

@@ -29,9 +29,11 @@ void ssplatform_put_words(
     char *line = sys_tree_line(tree, "%s", path);
     if (!ssplatform_open_list(json, name, line))
         return;
+
     char *rest = NULL;
     for (char *word = strtok_r(line, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
         ss_json_text(json, NULL, word);
+
     ss_json_close(json, ']');
     free(line);
 }

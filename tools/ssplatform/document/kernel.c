@@ -42,17 +42,20 @@ static const struct choice {
 
 static void write_configuration(struct ss_json *json, const struct sys_tree *tree) {
     char *text = ssplatform_configuration(tree);
+
     const char *hertz = configured(text, "CONFIG_HZ");
     char number[16] = "";
     if (hertz)
         snprintf(number, sizeof number, "%.*s", (int)strcspn(hertz, "\n"), hertz);
     ss_json_number(json, "tick_hz", sys_tree_parse_number(number));
+
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
         const char *word = NULL;
         for (size_t name = 0; !word && name < 5 && choices[i].names[name]; name++)
             word = is_chosen(text, choices[i].names[name]) ? choices[i].words[name] : NULL;
         ss_json_text(json, choices[i].key, word);
     }
+
     free(text);
 }
 
@@ -101,6 +104,7 @@ static void write_parameters(struct ss_json *json, const struct sys_tree *tree) 
     char *text = sys_tree_line(tree, "proc/cmdline");
     if (!ssplatform_open_list(json, "parameters", text))
         return;
+
     char *rest = NULL;
     for (char *word = strtok_r(text, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
         if (strcmp(word, "--") == 0)
@@ -108,6 +112,7 @@ static void write_parameters(struct ss_json *json, const struct sys_tree *tree) 
         if (matters(word))
             ss_json_text(json, NULL, word);
     }
+
     ss_json_close(json, ']');
     free(text);
 }
@@ -154,14 +159,17 @@ static const struct setting switches[] = {
 
 void ssplatform_write_scheduler(struct ss_json *json, const struct sys_tree *tree) {
     ss_json_open(json, "scheduler", '{');
+
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         ss_json_number(
             json, settings[i].name, sys_tree_number(tree, "proc/sys/kernel/%s", settings[i].file));
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
         ssplatform_put_switch(
             json, switches[i].name, sys_tree_number(tree, "proc/sys/kernel/%s", switches[i].file));
+
     /* Not a switch: 2 means memory tiering. */
     ss_json_number(json, "numa_balancing", sys_tree_number(tree, "proc/sys/kernel/numa_balancing"));
+
     ss_json_close(json, '}');
 }
 
@@ -170,6 +178,7 @@ void ssplatform_write_mitigations(struct ss_json *json, const struct sys_tree *t
     struct sys_tree_names names = sys_tree_list(tree, folder);
     if (!ssplatform_open_list(json, "mitigations", names.list))
         return;
+
     for (size_t i = 0; i < names.count; i++) {
         char *state = sys_tree_line(tree, "%s/%s", folder, names.list[i]);
         ss_json_open(json, NULL, '{');
@@ -178,6 +187,7 @@ void ssplatform_write_mitigations(struct ss_json *json, const struct sys_tree *t
         ss_json_close(json, '}');
         free(state);
     }
+
     ss_json_close(json, ']');
     sys_tree_names_free(&names);
 }

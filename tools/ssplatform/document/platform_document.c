@@ -10,22 +10,25 @@
 #include "json_fields.h"
 #include "parts.h"
 
-/* Writes a list of CPUs. An empty line means an empty list; an empty file, that it is unknown. */
+/* Writes a list of CPUs. An empty line means an empty list; an empty file means unknown. */
 static void put_list(struct ss_json *json, const char *name, const struct sys_tree *tree) {
     char *text = sys_tree_read(tree, "sys/devices/system/cpu/%s", name);
     struct ss_cpus cpus = {0};
     struct ss_error ignored = {0};
+
     bool empty = text && strcmp(text, "\n") == 0;
     if (empty || (text && ss_cpus_parse(text, &cpus, &ignored) == 0))
         ssplatform_write_cpus(json, name, &cpus);
     else
         ss_json_text(json, name, NULL);
+
     free(text);
 }
 
 static void write_cpus(
     struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online) {
     uint32_t count = ss_cpus_count(online);
+
     ss_json_open(json, "cpus", '{');
     ss_json_number(json, "count", count > 0 ? count : NAN);
     put_list(json, "online", tree);
@@ -33,6 +36,7 @@ static void write_cpus(
     put_list(json, "isolated", tree);
     put_list(json, "nohz_full", tree);
     ss_json_close(json, '}');
+
     ss_json_open(json, "smt", '{');
     ssplatform_put_switch(
         json, "active", sys_tree_number(tree, "sys/devices/system/cpu/smt/active"));
@@ -86,8 +90,10 @@ int ssplatform_report(FILE *stream, const char *root, ssplatform_topology_writer
     struct sys_tree tree;
     if (sys_tree_open(&tree, root, error) < 0)
         return -1;
+
     struct ss_json json = {.stream = stream};
     struct ss_cpus online = sys_tree_online(&tree);
+
     ss_json_open(&json, NULL, '{');
     ss_json_number(&json, "schema", SSPLATFORM_SCHEMA);
     ss_json_text(&json, "version", ss_version());
@@ -103,6 +109,7 @@ int ssplatform_report(FILE *stream, const char *root, ssplatform_topology_writer
     write_clock(&json, &tree);
     ssplatform_write_machine(&json, &tree);
     ssplatform_write_allowance(&json, &tree);
+
     ss_json_close(&json, '}');
     sys_tree_close(&tree);
     return 0;

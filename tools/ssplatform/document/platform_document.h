@@ -24,7 +24,7 @@ typedef void ssplatform_topology_writer(
 int ssplatform_report(FILE *stream, const char *root, ssplatform_topology_writer *write_topology,
     struct ss_error *error);
 
-/* Writes a topology of which nothing is known. */
+/* Writes a topology whose values are all null. */
 ssplatform_topology_writer ssplatform_write_unknown_topology;
 
 #endif

@@ -5,7 +5,7 @@
 #include "groups.h"
 #include "parts.h"
 
-/* Ignore further lines in a block of /proc/cpuinfo; real blocks have about thirty. */
+/* Ignore further lines of a block in /proc/cpuinfo; real blocks have about thirty. */
 #define LINES_MAX 128
 
 const char *ssplatform_processor_value(
@@ -22,18 +22,17 @@ static void add_line(struct ssplatform_processor *processor, char *line) {
     char *colon = strchr(line, ':');
     if (!colon || processor->count == LINES_MAX)
         return;
+
     *colon = '\0';
     char *key = sys_tree_trim(line);
     if (!key)
         return;
+
     processor->keys[processor->count] = key;
     processor->values[processor->count++] = sys_tree_trim(colon + 1);
 }
 
-/*
- * Returns whether a block describes a CPU, and sets its number: on Arm the last one describes the
- * board.
- */
+/* Returns whether a block describes a CPU, and sets its number. On Arm the last one does not. */
 static bool has_number(struct ssplatform_processor *processor) {
     double number = sys_tree_parse_number(ssplatform_processor_value(processor, "processor"));
     if (!(number >= 0 && number < SS_CPUS_MAX))
@@ -46,8 +45,10 @@ void ssplatform_processors(const struct sys_tree *tree,
     void (*take)(void *context, const struct ssplatform_processor *processor), void *context) {
     char *keys[LINES_MAX], *values[LINES_MAX];
     struct ssplatform_processor processor = {.keys = keys, .values = values};
+
     char *text = sys_tree_read_large(tree, "proc/cpuinfo", NULL);
     char *rest = text;
+
     for (char *line; (line = strsep(&rest, "\n"));) {
         if (*line)
             add_line(&processor, line);
@@ -57,6 +58,7 @@ void ssplatform_processors(const struct sys_tree *tree,
             take(context, &processor);
         processor.count = 0;
     }
+
     free(text);
 }
 

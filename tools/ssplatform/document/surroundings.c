@@ -15,6 +15,7 @@ static void take_flags(void *context, const struct ssplatform_processor *process
     struct flags *flags = context;
     const char *value = ssplatform_processor_value(processor, "flags");
     const char *at = value;
+
     flags->known |= value != NULL;
     for (; at && (at = strstr(at, "hypervisor")); at++) {
         bool begins = at == value || at[-1] == ' ';
@@ -26,15 +27,18 @@ static void take_flags(void *context, const struct ssplatform_processor *process
 static void write_hypervisor(struct ss_json *json, const struct sys_tree *tree) {
     struct flags flags = {0};
     ssplatform_processors(tree, take_flags, &flags);
+
     char *type = sys_tree_line(tree, "sys/hypervisor/type");
-    if (!type) /* Arm has no such flag, but this file, which ends with a null byte, not a newline */
+    if (!type) /* Arm has no flag but this file, which ends with a null byte, not a newline */
         type = sys_tree_read(tree, "proc/device-tree/hypervisor/compatible");
     const char *shown = type ? sys_tree_trim(type) : NULL;
     const char *present = flags.hypervisor || shown ? "yes" : flags.known ? "no" : NULL;
+
     ss_json_open(json, "hypervisor", '{');
     ss_json_text(json, "present", present);
     ss_json_text(json, "type", shown);
     ss_json_close(json, '}');
+
     free(type);
 }
 
@@ -103,12 +107,14 @@ static void write_container(struct ss_json *json, const struct sys_tree *tree) {
     char *environment = sys_tree_read_large(tree, "proc/1/environ", &length);
     char *groups = sys_tree_read(tree, "proc/1/cgroup");
     const char *kind = NULL, *sign = NULL;
+
     for (size_t i = 0; !kind && i < sizeof marks / sizeof *marks; i++) {
         if (sys_tree_has(tree, "%s", marks[i].file)) {
             kind = marks[i].kind;
             sign = marks[i].file;
         }
     }
+
     if (!kind && (kind = kind_of_environment(environment, environment ? length : 0)))
         sign = "proc/1/environ";
     if (!kind && (kind = kind_of_group(groups)))
@@ -117,10 +123,12 @@ static void write_container(struct ss_json *json, const struct sys_tree *tree) {
         kind = "none";
         sign = "proc/self/ns/pid";
     }
+
     ss_json_open(json, "container", '{');
     ss_json_text(json, "kind", kind);
     ss_json_text(json, "sign", sign);
     ss_json_close(json, '}');
+
     free(environment);
     free(groups);
 }

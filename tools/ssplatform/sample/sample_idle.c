@@ -14,7 +14,7 @@
 #define CPU   "sys/devices/system/cpu/cpu%u/"
 #define STATE CPU "cpuidle/state%u/"
 
-/* Returns the index of a name as a column: with letters, digits and _ only. */
+/* Finds or adds a state. Its column name has letters, digits and _ only. */
 static size_t find_state(struct sample_idle *idle, const char *name) {
     char column[sizeof *idle->states];
     snprintf(column, sizeof column, "%s", name);
@@ -28,7 +28,7 @@ static size_t find_state(struct sample_idle *idle, const char *name) {
             return i;
     }
     if (idle->state_count == SAMPLE_STATES_MAX)
-        return SAMPLE_STATES_MAX - 1; /* counts it as the last one */
+        return SAMPLE_STATES_MAX - 1; /* count it as the last one */
     strcpy(idle->states[idle->state_count], column);
     return idle->state_count++;
 }
@@ -42,6 +42,7 @@ static int add_counter(
     SS_OWNED(free) char *name = sys_tree_line(&idle->tree, STATE "name", cpu, number);
     char unnamed[32];
     snprintf(unnamed, sizeof unnamed, "state%u", number);
+
     if (!SS_GROW(idle->counters, idle->counter_count + 1, idle->counter_room))
         return ss_error_memory(error);
     idle->counters[idle->counter_count++] =
@@ -76,6 +77,7 @@ int sample_idle_find(struct sample_idle *idle, const char *root, const struct ss
     idle->sys = ss_words_format(error, "%s/sys", root ? root : "");
     if (!idle->sys)
         return -1;
+
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
         if ((!cpus || ss_cpus_has(cpus, cpu)) && add_cpu(idle, cpu, error) < 0)
             return -1;
@@ -100,6 +102,7 @@ static bool read_cpu(
     double by_state[SAMPLE_STATES_MAX] = {0};
     bool is_complete = true;
     bool is_online = sys_tree_number(&idle->tree, CPU "online", cpu->cpu) != 0;
+
     for (size_t i = cpu->first; i < cpu->first + cpu->count; i++) {
         struct sample_counter *counter = &idle->counters[i];
         double number = is_online ? read_counter(idle, cpu->cpu, counter->number) : NAN;
@@ -108,6 +111,7 @@ static bool read_cpu(
         counter->is_known = !isnan(number);
         counter->last = number;
     }
+
     for (size_t i = 0; is_complete && i < SAMPLE_STATES_MAX; i++)
         spent[i] += by_state[i];
     return is_complete;

@@ -15,7 +15,7 @@ static double read_number(const struct sample_power *power, size_t index, const 
     return sys_tree_number(&power->tree, "%s/%s", power->files[index], name);
 }
 
-/* Adds a file or folder, unless there is no room for it. */
+/* Adds a file or folder if there is room for it. */
 static bool add_file(struct sample_power *power, const char *folder, const char *name) {
     char *path = NULL;
     if (power->count == SAMPLE_FILES_MAX || asprintf(&path, CLASS "%s/%s", folder, name) < 0)
@@ -24,7 +24,7 @@ static bool add_file(struct sample_power *power, const char *folder, const char 
     return true;
 }
 
-/* Returns whether the zone is a whole package, such as intel-rapl:0, but not a part of it. */
+/* Returns whether the zone is a whole package, such as intel-rapl:0, not a part of one. */
 static bool is_package(const char *zone, const char *name) {
     const char *mark = strstr(zone, "-rapl:");
     return mark && mark > zone && mark[6] && !mark[6 + strspn(mark + 6, "0123456789")] && name &&
@@ -32,12 +32,13 @@ static bool is_package(const char *zone, const char *name) {
 }
 
 /*
- * Finds readable packages, which often only root may read. Including their parts would count power
+ * Finds the packages that can be read; often only root may. Including their parts would count power
  * twice.
  */
 static bool find_rapl(struct sample_power *power) {
     struct sys_tree_names zones = sys_tree_list(&power->tree, CLASS "powercap");
     size_t used = 0;
+
     for (size_t i = 0; i < zones.count; i++) {
         const char *zone = zones.list[i];
         SS_OWNED(free) char *name = sys_tree_line(&power->tree, CLASS "powercap/%s/name", zone);
@@ -45,10 +46,12 @@ static bool find_rapl(struct sample_power *power) {
             isnan(sys_tree_number(&power->tree, CLASS "powercap/%s/energy_uj", zone)) ||
             !add_file(power, "powercap", zone))
             continue;
+
         int length = snprintf(power->scope + used, sizeof power->scope - used, "%s%s",
             power->count > 1 ? " " : "rapl: CPU packages only (", name);
         used = used + (size_t)length < sizeof power->scope - 2 ? used + (size_t)length : used;
     }
+
     sys_tree_names_free(&zones);
     strcpy(power->scope + used, ")");
     return power->count > 0;
@@ -56,6 +59,7 @@ static bool find_rapl(struct sample_power *power) {
 
 static bool find_sensor(struct sample_power *power, const char *file) {
     struct sys_tree_names sensors = sys_tree_list(&power->tree, CLASS "hwmon");
+
     for (size_t i = 0; i < sensors.count && power->count == 0; i++) {
         const char *sensor = sensors.list[i];
         char folder[300];
@@ -63,12 +67,14 @@ static bool find_sensor(struct sample_power *power, const char *file) {
         if (isnan(sys_tree_number(&power->tree, CLASS "%s/%s", folder, file)) ||
             !add_file(power, folder, file))
             continue;
+
         SS_OWNED(free) char *name = sys_tree_line(&power->tree, CLASS "%s/name", folder);
         bool whole = name && strcmp(name, "power_meter") == 0;
         snprintf(power->scope, sizeof power->scope, "hwmon: %s%s%s",
             whole ? "the whole machine (" : "parts measured by sensor ", name ? name : "unknown",
             whole ? ")" : "");
     }
+
     sys_tree_names_free(&sensors);
     return power->count > 0;
 }
@@ -87,6 +93,7 @@ static bool has_line(
 /* Finds batteries. They report the power of the machine only while discharging. */
 static bool find_battery(struct sample_power *power) {
     struct sys_tree_names supplies = sys_tree_list(&power->tree, CLASS "power_supply");
+
     for (size_t i = 0; i < supplies.count; i++) {
         const char *supply = supplies.list[i];
         bool discharges = has_line(power, supply, "type", "Battery") &&
@@ -97,6 +104,7 @@ static bool find_battery(struct sample_power *power) {
             isnan(read_number(power, power->count - 1, "current_now")))
             free(power->files[--power->count]);
     }
+
     sys_tree_names_free(&supplies);
     snprintf(power->scope, sizeof power->scope, "battery: the whole machine with its screen");
     return power->count > 0;
@@ -117,6 +125,7 @@ bool sample_power_find(struct sample_power *power, const char *name, const char 
     bool is_automatic = strcmp(name, "auto") == 0, is_named = is_automatic;
     struct ss_error ignored = {0};
     *power = (struct sample_power){.kind = SAMPLE_COMMAND, .command = name};
+
     bool is_open = sys_tree_open(&power->tree, root, &ignored) == 0;
     for (size_t i = 0; i < KINDS; i++) {
         if (!is_automatic && strcmp(name, kinds[i].name) != 0)
@@ -126,8 +135,10 @@ bool sample_power_find(struct sample_power *power, const char *name, const char 
         if (is_open && kinds[i].find(power))
             return true;
     }
+
     if (is_named)
         return false;
+
     snprintf(power->scope, sizeof power->scope, "command: what it measures (%s)", name);
     return true;
 }
@@ -143,7 +154,7 @@ static double used_energy(const struct sample_power *power, size_t index, double
     double before = power->before[index], used = now - before;
     if (used >= 0)
         return used;
-    /* A counter wraps at its range. A counter that was far from its range has been reset. */
+    /* A counter wraps at its range. One that was far below its range has been reset. */
     double range = read_number(power, index, "max_energy_range_uj");
     return before >= range / 2 && now <= range / 2 ? used + range : NAN;
 }
@@ -152,6 +163,7 @@ static double used_energy(const struct sample_power *power, size_t index, double
 static double sample_rapl(struct sample_power *power, ss_time spent) {
     double sum = power->has_before && spent > 0 ? 0 : NAN;
     power->has_before = false;
+
     for (size_t i = 0; i < power->count; i++) {
         double now = read_number(power, i, "energy_uj");
         if (isnan(now))
@@ -159,6 +171,7 @@ static double sample_rapl(struct sample_power *power, ss_time spent) {
         sum += used_energy(power, i, now);
         power->before[i] = now;
     }
+
     power->has_before = true;
     return sum / ((double)spent / 1e3);
 }
@@ -178,18 +191,22 @@ static double sample_battery(const struct sample_power *power) {
 /* Returns the number in the first line of the command's output; NaN if it has none, or fails. */
 static double sample_command(const struct sample_power *power) {
     char line[256] = "", rest[256];
+
     setenv("SHOWSTOPPER_POWER", power->command, 1);
     FILE *output = popen("exec bash -c \"$SHOWSTOPPER_POWER\"", "re");
     if (!output)
         return NAN;
+
     if (!fgets(line, sizeof line, output))
         line[0] = '\0';
     while (fgets(rest, sizeof rest, output))
         continue;
+
     line[strcspn(line, "\n")] = '\0';
     size_t whole = strspn(line, "0123456789");
     size_t parts = line[whole] == '.' ? strspn(line + whole + 1, "0123456789") : 0;
     bool is_number = whole > 0 && !line[whole + (parts > 0 ? 1 + parts : 0)];
+
     return pclose(output) == 0 && is_number ? strtod(line, NULL) : NAN;
 }
 

@@ -30,9 +30,7 @@ struct sample_power {
 SS_NONNULL() bool sample_power_find(struct sample_power *power, const char *name, const char *root);
 SS_NONNULL() void sample_power_free(struct sample_power *power);
 
-/*
- * Returns the source of samples. A sample without a value has an empty cell.
- */
+/* Returns the source of samples. An unknown value is an empty cell. */
 SS_NONNULL() struct sample_source sample_power_source(struct sample_power *power);
 
 /* Returns the mean power over this many seconds; NaN if it is unknown in all of them. */

@@ -61,13 +61,16 @@ int sample_loop(const struct sample_source *source, const char *path, struct ss_
     SS_OWNED(fclose) FILE *stream = ss_walk_stream(path, O_TRUNC, &why);
     if (!stream)
         return ss_error_fail(error, "--output: %s cannot be written: %s", path, why.message);
+
     end_on_signals();
     puts("open");
     fflush(stdout);
     drop_first(source);
+
     fputs("time,elapsed_seconds,", stream);
     source->print_columns(stream, source->source);
     fputc('\n', stream);
+
     ss_time begin = ss_platform_now(), before = begin, due = begin;
     while (fflush(stream) == 0) {
         due = sample_due(due, ss_platform_now());
@@ -76,5 +79,6 @@ int sample_loop(const struct sample_source *source, const char *path, struct ss_
         print_sample(stream, source, ss_platform_wallclock(), now - begin, now - before);
         before = now;
     }
+
     return ss_error_set(error, 1, "--output: %s: %s", path, strerror(errno));
 }

@@ -17,6 +17,7 @@ static void write_sets(FILE *stream, hwloc_topology_t topology, const void *cont
         fprintf(stream, "!%s\n", reason);
         return;
     }
+
     char text[2][8 * SS_CPUS_MAX];
     for (int side = 0; side < 2; side++)
         ss_cpus_print(text[side], sizeof text[side], &sides[side]);
@@ -28,11 +29,14 @@ int ssplatform_sets(
     struct sys_tree tree;
     if (sys_tree_open(&tree, root, error) < 0)
         return -1;
+
     struct task task = {.cpus = topology_usable_read(&tree), .division = division};
     char *text = topology_apart(tree.root, write_sets, &task);
     sys_tree_close(&tree);
+
     if (!text)
         return ss_error_fail(error, "hwloc cannot read the topology");
+
     bool none = *text == '!';
     fputs(text + none, stream);
     free(text);
