@@ -12,7 +12,7 @@
 #include "base/words.h"
 #include <showstopper/random.h>
 
-/* The trace lasts longer than the run by this, so that no suspect is released before its end. */
+/* A trace lasts this much longer than the run, so that no suspect is released early. */
 #define SPARE_SECONDS 10
 
 /* Returns bit `index` of the sequence s[n] = s[n-6] xor s[n-5], which begins with 000001. */
@@ -36,13 +36,14 @@ bool codes_low(const struct codes *codes, size_t code, size_t slot) {
 void codes_draw(const struct codes *codes, size_t code, size_t slot, bool *stopped) {
     bool is_low = codes_low(codes, code, slot), is_dense = codes->blocks == codes->rows;
     uint64_t seed = (uint64_t)codes->start * CODES_LENGTH + codes->shifts[code];
+
     size_t left = codes->blocks, row = 1;
     for (size_t i = 0; i < codes->rows; i++)
         stopped[i] = is_low && is_dense;
     if (!is_low || is_dense)
         return;
 
-    /* Takes each candidate with the probability that makes all choices of rows equally likely. */
+    /* Take each candidate with the probability that makes all choices of rows equally likely. */
     for (size_t candidates = codes->rows - codes->blocks; candidates > 0; candidates--, row++) {
         double random = ss_random(seed, slot * codes->rows + candidates);
         if (random * (double)candidates < (double)left) {
@@ -59,7 +60,7 @@ int codes_check_rows(const struct codes *codes, struct ss_error *error) {
         error, "--blocks: use all rows, or at most half of them: %zu", codes->rows / 2);
 }
 
-/* Reads a place in the sequence. Returns what follows it, or NULL if it is invalid. */
+/* Parses a place in the sequence. Returns the rest of the text, or NULL if it is invalid. */
 static const char *parse_place(const char *text, uint32_t *place) {
     char *end;
     unsigned long number = strtoul(text, &end, 10);
@@ -72,16 +73,19 @@ int codes_parse(struct codes *codes, const char *text, struct ss_error *error) {
     const char *at = parse_place(text, &codes->start);
     if (at && *at != ':')
         at = NULL;
+
     while (at && *at && count < CODES_MAX) {
         at = parse_place(at + 1, &codes->shifts[count++]);
         if (at && *at && *at != ',')
             at = NULL;
     }
+
     if (!at || *at || count <= CODES_GHOSTS)
         return ss_error_fail(error,
             "--shifts: use START:SHIFT,... with the shifts of 1 to %d suspects and of %d ghosts, "
             "each from 0 to %d",
             CODES_SUSPECTS_MAX, CODES_GHOSTS, CODES_LENGTH - 1);
+
     codes->suspects = count - CODES_GHOSTS;
     return 0;
 }
@@ -107,7 +111,9 @@ static void write_trace(
     FILE *file, const struct codes *codes, size_t suspect, double slot, double depth) {
     bool stopped[CODES_ROWS_MAX];
     double row = slot / (double)codes->rows, block = depth * slot / (double)codes->blocks;
+
     fputs("0s 1\n", file);
+
     for (size_t i = 0; i < codes->slots; i++) {
         codes_draw(codes, suspect, i, stopped);
         for (size_t j = 0; j < codes->rows; j++) {
@@ -116,6 +122,7 @@ static void write_trace(
                 fprintf(file, "%.9gs 1\n%.9gs 0\n%.9gs 0\n%.9gs 1\n", begin, begin, end, end);
         }
     }
+
     fprintf(file, "%.9gs 1\n", (double)codes->slots * slot + SPARE_SECONDS);
 }
 
@@ -124,11 +131,13 @@ static int write_table(const struct codes *codes, const char *folder, struct ss_
     SS_OWNED(fclose) FILE *file = create(folder, "codes.csv", error);
     if (!file)
         return -1;
+
     fputs("row,slot", file);
     for (size_t code = 0; code < codes_count(codes); code++)
         fprintf(file, code < codes->suspects ? ",s%zu" : ",ghost%zu",
             code < codes->suspects ? code + 1 : code - codes->suspects + 1);
     fputc('\n', file);
+
     for (size_t slot = 0; slot < codes->slots; slot++) {
         for (size_t code = 0; code < codes_count(codes); code++)
             codes_draw(codes, code, slot, stopped[code]);
@@ -139,6 +148,7 @@ static int write_table(const struct codes *codes, const char *folder, struct ss_
             fputc('\n', file);
         }
     }
+
     return finish(file, error);
 }
 

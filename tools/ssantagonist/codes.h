@@ -9,9 +9,9 @@
  * inverted. Without it, the combined effect of two suspects would look like the effect of a third.
  *
  * A slot has rows of about a second. A throttled suspect is stopped for a block at the end of some
- * of them: what its continuing disturbs is then in the next row. The rows are drawn anew for each
- * slot. Neither the first row nor two in succession have a block, or two blocks would become one;
- * if blocks are needed in more than half of the rows, each row has a shorter one.
+ * of them, so that any disturbance when it continues is in the next row. The rows are drawn anew
+ * for each slot. Neither the first row nor two in succession have a block, or two blocks would
+ * become one; if blocks are needed in more than half of the rows, each row has a shorter one.
  */
 
 #include <stdbool.h>

@@ -17,7 +17,7 @@
 #include "suspects.h"
 #include "watch.h"
 
-/* A study throttles at most this many suspects: a group for each code, and as many in each. */
+/* Maximum number of suspects of a study: a group for each code, and as many in each group. */
 #define SUSPECTS_MAX (CODES_SUSPECTS_MAX * CODES_SUSPECTS_MAX)
 
 /* The longest text that fits in a plan. */
@@ -25,8 +25,8 @@
 
 struct request {
     struct ss_option_store store;
-    char **words;       /* at most one: the folder of the results of a run */
-    const char *folder; /* NULL: not given */
+    char **words;       /* at most one, the folder of the results of a run */
+    const char *folder; /* NULL if not given */
     const char *suspects, *group, *names, *victim_pids;
     const char *start_at, *shifts, *figure, *throttles;
     uint64_t rows, blocks;      /* of a slot */
@@ -112,17 +112,20 @@ static int find_suspects(
     const struct request *request, struct suspects *suspects, struct ss_error *error) {
     if (request->names)
         return suspects_add_known(suspects, request->suspects, request->names, error);
+
     int status = request->group ? suspects_add_group(suspects, request->group, error)
                                 : suspects_add(suspects, request->suspects, error);
     return status == 0 ? 0 : ss_error_wrap(error, request->group ? "--suspects-of" : "--suspects");
 }
 
-/* Finds the victim's processes, as far as possible: other users' processes cannot be examined. */
+/* Finds those of the victim's processes that this user may examine. */
 static int find_victims(
     const struct request *request, struct suspects *victims, struct ss_error *error) {
     const struct watch_options *watch = &request->watch;
+
     if (request->victim_pids)
         return suspects_add(victims, request->victim_pids, error);
+
     switch (watch_kind(watch->victim, watch->iteration)) {
     case WATCH_URL:
         return suspects_add_listeners(victims, watch->victim, error);
@@ -138,14 +141,16 @@ static int find_victims(
 static int check_suspects(
     const struct request *request, const struct suspects *suspects, struct ss_error *error) {
     struct suspects victims = {0};
+
     int status = find_victims(request, &victims, error);
     if (status == 0)
         status = suspects_check(suspects, &victims, error);
-    /* A study calls `plan` after each run, but the warning is of use before the first. */
+    /* A study calls `plan` after each run, but one warning before the first run is enough. */
     if (status == 0 && victims.count == 0 && !request->names)
         fputs("ssantagonist: warning: the processes of the victim are unknown, so suspects may be "
               "among them or related to them: name them with --victim-pid\n",
             stderr);
+
     suspects_free(&victims);
     return status;
 }
@@ -164,6 +169,7 @@ static int list_suspects(struct request *request, struct ss_error *error) {
         status = check_suspects(request, &suspects, error);
     if (status == 0)
         suspects_print(&suspects, stdout);
+
     suspects_free(&suspects);
     return status;
 }
@@ -181,14 +187,17 @@ static int take_codes(const struct request *request, struct codes *codes, struct
 static int take_figure(struct request *request, struct ss_error *error) {
     struct watch_options *watch = &request->watch;
     double percent;
+
     watch->quantile = NAN;
     if (strcmp(request->figure, "mean") == 0)
         return 0;
+
     if (*request->figure != 'p' || ss_units_number(request->figure + 1, &percent, error) < 0 ||
         percent <= 0 || percent >= 100)
         return ss_error_fail(error, "--figure: use mean, or a quantile such as p99");
     if (watch_kind(watch->victim, watch->iteration) != WATCH_URL)
         return ss_error_fail(error, "--figure: only the response times of a URL have quantiles");
+
     watch->quantile = percent / 100;
     return 0;
 }
@@ -199,19 +208,24 @@ static int watch(struct request *request, struct ss_error *error) {
     if (!request->folder || !watch->victim)
         return ss_error_fail(
             error, "%s is required: see --help", request->folder ? "--victim" : "a folder");
+
     if (take_figure(request, error) < 0 || take_codes(request, &watch->codes, error) < 0)
         return -1;
+
     watch->codes.slots = 2 * CODES_LENGTH;
     if (request->shifts && watch->slots > watch->codes.slots * watch->codes.rows)
         return ss_error_fail(
             error, "--slots: the codes have only %zu rows", watch->codes.slots * watch->codes.rows);
+
     watch->folder = request->folder;
     watch->start_at = now;
     if (request->start_at &&
         ss_wallclock_parse(request->start_at, now, &watch->start_at, error) < 0)
         return ss_error_wrap(error, "--start-at");
+
     if (request->throttles && suspects_add(&watch->throttles, request->throttles, error) < 0)
         return ss_error_wrap(error, "--throttles");
+
     int status = watch_victim(watch, error);
     suspects_free(&watch->throttles);
     return status;
@@ -222,10 +236,12 @@ static int write_codes(struct request *request, struct ss_error *error) {
     if (!request->folder || !request->shifts)
         return ss_error_fail(
             error, "%s is required: see --help", request->folder ? "--shifts" : "a folder");
+
     if (take_codes(request, &codes, error) < 0)
         return -1;
     if (codes.slots != CODES_LENGTH && codes.slots != 2 * CODES_LENGTH)
         return ss_error_fail(error, "--slots: use %d or %d", CODES_LENGTH, 2 * CODES_LENGTH);
+
     return codes_write(
         &codes, request->folder, ss_time_seconds(request->watch.slot), request->depth, error);
 }
@@ -233,7 +249,7 @@ static int write_codes(struct request *request, struct ss_error *error) {
 static const struct command {
     const char *name, *usage;
     const struct ss_argument *rows;
-    int (*run)(struct request *request, struct ss_error *error); /* NULL: in Python */
+    int (*run)(struct request *request, struct ss_error *error); /* NULL if in Python */
 } commands[] = {
     {"plan", "", NULL, NULL},
     {"answer", "", NULL, NULL},
@@ -265,14 +281,17 @@ static int carry_out(
     const struct command *command, struct request *request, struct ss_error *error) {
     request->folder = *request->words;
     const struct watch_options *watch = &request->watch;
+
     if (!command->run)
         return ss_error_fail(error, "no command given: use plan, answer, watch, codes or suspects");
+
     if ((watch->victim && strlen(watch->victim) > TEXT_MAX) ||
         (watch->iteration && strlen(watch->iteration) > TEXT_MAX))
         return ss_error_fail(
             error, "--victim and --iteration may have at most %d characters", TEXT_MAX);
     if (watch->iteration && ss_pattern_check(watch->iteration, error) < 0)
         return ss_error_wrap(error, "--iteration");
+
     return command->run(request, error);
 }
 
@@ -280,10 +299,12 @@ static int run(char **argv, int *status, struct ss_error *error) {
     struct request request = {0};
     const struct command *command = &no_command;
     (void)status;
+
     for (size_t i = 0; argv[0] && argv[1] && i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(argv[1], commands[i].name) == 0)
             command = &commands[i];
     }
+
     if (!command->rows)
         return analysis_execute("ssantagonist", argv + 1, error);
 
@@ -299,6 +320,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
     } else if (result == 0) {
         result = carry_out(command, &request, error);
     }
+
     ss_option_store_free(&request.store);
     return result;
 }

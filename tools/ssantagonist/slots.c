@@ -20,8 +20,10 @@ double slots_rate(
     double begin = slots_begin(slots, slot) + slots->settle * slots->length;
     double end = slots_begin(slots, slot + 1);
     double length = last - first;
+
     if (figures < 2)
         return figures > 0 && slots->length >= SLOTS_SILENCE ? figures / (end - begin) : NAN;
+
     double usual = length / (figures - 1);
     length += stall(first - begin, usual) + stall(end - last, usual);
     return (figures - 1) / length;

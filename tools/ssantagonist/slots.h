@@ -8,7 +8,7 @@
 
 #include <showstopper/contract.h>
 
-/* In a shorter slot, a victim may give no figure, or one, by chance. Seconds. */
+/* In a slot shorter than this, in seconds, a victim may print one or no figure by chance. */
 #define SLOTS_SILENCE 1
 
 struct slots {
@@ -22,9 +22,9 @@ struct slots {
 SS_NONNULL() double slots_begin(const struct slots *slots, size_t slot);
 
 /*
- * Returns the rate of lines in a slot, which has `figures` of them, from the times of the first and
- * of the last; NaN if unknown. The time between these gives the rate without rounding to whole
- * lines, but excludes a stall at either edge.
+ * Returns the rate of lines in a slot with `figures` lines, computed from the times of the first
+ * and last line; NaN if unknown. The time between these two needs no rounding to whole lines, but
+ * excludes stalls at the edges of the slot, which are added.
  */
 SS_NONNULL()
 double slots_rate(

@@ -67,6 +67,7 @@ int suspects_add_known(
         return -1;
     if (count != named)
         return ss_error_fail(error, "--names: name each suspect");
+
     for (size_t i = 0; i < count; i++) {
         struct suspect one = {0};
         int pid;
@@ -140,8 +141,10 @@ int suspects_add_group(struct suspects *suspects, const char *group, struct ss_e
     char path[4096];
     struct pid_list pids = {0};
     size_t first = suspects->count;
+
     const char *root = strncmp(group, "/sys/fs/cgroup", 14) == 0 ? "" : "/sys/fs/cgroup/";
     snprintf(path, sizeof path, "%s%s", root, group);
+
     int why = ss_platform_group_each(path, collect, &pids);
     int status = 0;
     if (pids.incomplete)
@@ -150,6 +153,7 @@ int suspects_add_group(struct suspects *suspects, const char *group, struct ss_e
         status = ss_error_fail(error, "%s/cgroup.procs: %s", path, strerror(-why));
     else
         status = add_topmost(suspects, &pids, error);
+
     free(pids.items);
     if (status == 0 && suspects->count == first)
         return ss_error_fail(error, "%s has no processes", ss_words_show(path).text);
@@ -167,6 +171,7 @@ static void check_policy(void *context, pid_t thread) {
     bool *realtime = context;
     if (policy < 0)
         return;
+
     policy &= ~SCHED_RESET_ON_FORK;
     if (policy != SCHED_OTHER && policy != SCHED_BATCH && policy != SCHED_IDLE)
         *realtime = true;
@@ -176,10 +181,10 @@ static void check_policy(void *context, pid_t thread) {
 struct protected_process {
     pid_t pid;
     char name[SS_PROCESS_NAME];
-    const char *reason; /* NULL: none found yet */
+    const char *reason; /* NULL if none was found yet */
 };
 
-/* Services have parts with longer names: systemd-journald, dbus-daemon, "sshd: user". */
+/* Also matches longer names: systemd-journald, dbus-daemon, "sshd: user". */
 static bool is_service(pid_t pid, const char *process) {
     for (const char *const *name = services; *name; name++) {
         size_t length = strlen(*name);
@@ -204,6 +209,7 @@ static void find_protected(void *context, pid_t pid) {
     bool realtime = false;
     if (found->reason || !ss_platform_process_name(pid, found->name))
         return;
+
     found->pid = pid;
     ss_platform_process_threads(pid, check_policy, &realtime);
     if (is_service(pid, found->name))
@@ -220,6 +226,7 @@ static void find_protected(void *context, pid_t pid) {
 static const char *find_relation(const struct suspect *suspect, const struct suspects *victims) {
     if (is_ancestor(suspect->pid, getpid()))
         return "is ssantagonist itself, or one of its ancestors";
+
     for (size_t i = 0; i < victims->count; i++) {
         pid_t victim = victims->items[i].pid;
         if (victim == suspect->pid)
@@ -236,16 +243,19 @@ static int check_suspect(
     const struct suspect *suspect, const struct suspects *victims, struct ss_error *error) {
     struct ss_process process;
     struct protected_process found = {.pid = suspect->pid};
+
     if (!ss_platform_process_look(suspect->pid, &process) || process.kernel)
         found.reason = "is a kernel thread, or has exited";
     else if (ss_platform_process_started(suspect->pid) != suspect->started)
         found.reason = "has exited, and another process has its pid";
     else
         found.reason = find_relation(suspect, victims);
+
     if (!found.reason)
         find_protected(&found, suspect->pid);
     if (!found.reason)
         return 0;
+
     if (found.pid == suspect->pid)
         return ss_error_fail(error, "process %d (%s) must not be throttled: it %s",
             (int)suspect->pid, suspect->name, found.reason);
@@ -259,6 +269,7 @@ int suspects_check(
         const struct suspect *one = &suspects->items[i];
         if (check_suspect(one, victims, error) < 0)
             return -1;
+
         for (size_t j = 0; j < suspects->count; j++) {
             pid_t other = suspects->items[j].pid;
             if (i != j && is_ancestor(one->pid, other))

@@ -30,8 +30,10 @@ static void check_process(void *context, pid_t pid) {
     struct search *search = context;
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+
     SS_OWNED(closedir) DIR *folder = opendir(path);
     const struct dirent *entry;
+
     while (folder && (entry = readdir(folder))) {
         struct stat status;
         if (fstatat(dirfd(folder), entry->d_name, &status, 0) == 0 &&
@@ -54,12 +56,15 @@ static long port_of(const char *url) {
     const char *host = strstr(url, "://");
     if (!host)
         return -1;
+
     host += 3;
+
     const char *colon = host + strcspn(host, "/?#:]");
     if (*host == '[')
         colon = host + strcspn(host, "]") + 1;
     if (*colon == ':')
         return atol(colon + 1);
+
     return strncmp(url, "https", 5) == 0 ? 443 : 80;
 }
 
@@ -69,6 +74,7 @@ int suspects_add_listeners(struct suspects *victims, const char *url, struct ss_
     long port = port_of(url);
     if (port <= 0)
         return 0;
+
     service_address_of_port(&address, (uint16_t)port);
     int result = service_add_listening(&pids, &address, 1, NULL, error);
     for (size_t i = 0; result == 0 && i < pids.count; i++)

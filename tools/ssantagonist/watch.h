@@ -17,17 +17,14 @@ struct watch_options {
     const char *iteration; /* pattern of lines that end an iteration; NULL if not given */
     double rate;           /* requests per second */
     int lower;             /* smaller figures are better */
-    double quantile;       /* of the response times of a slot, 0 to 1; NaN: their mean */
+    double quantile;       /* of the response times of a slot, 0 to 1; NaN for their mean */
     const char *folder;    /* for the results */
     uint64_t slots;
     ss_time slot;     /* length of a slot */
     double settle;    /* fraction of each slot, at its beginning, that is skipped */
     int64_t start_at; /* start of the first slot, nanoseconds since 1970 */
 
-    /*
-     * How suspects are throttled, whose rows are the slots here; 0 suspects: do not check for a
-     * loss.
-     */
+    /* How suspects are throttled. Its rows are the slots here. No check for a loss if empty. */
     struct codes codes;
     uint64_t loss_blocks;      /* successive blocks that must each show a loss */
     struct suspects throttles; /* the processes that throttle the suspects */
