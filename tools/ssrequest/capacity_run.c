@@ -97,16 +97,13 @@ static int run_trial(struct finder *finder, double rate, struct ss_error *error)
     const struct request_transport transport = {send_one, finder};
     struct request_profile profile = {0};
     struct request_schedule schedule;
+    if (request_profile_constant(&profile, rate, beside.period * REQUEST_TRIAL_PERIODS, error) < 0)
+        return -1;
 
-    int result =
-        request_profile_constant(&profile, rate, beside.period * REQUEST_TRIAL_PERIODS, error);
-    if (result == 0) {
-        /* A different seed for each trial: with the same times, trials would not be independent. */
-        request_schedule_begin(&schedule, &profile, (enum request_arrival)options->given.arrival,
-            options->given.seed + finder->capacity->trial_count);
-        result = run_schedule(finder, &schedule, &transport, &beside, error);
-    }
-
+    /* A different seed for each trial: with the same times, trials would not be independent. */
+    request_schedule_begin(&schedule, &profile, (enum request_arrival)options->given.arrival,
+        options->given.seed + finder->capacity->trial_count);
+    int result = run_schedule(finder, &schedule, &transport, &beside, error);
     request_profile_free(&profile);
     return result;
 }
@@ -119,13 +116,11 @@ static int ask_once(struct finder *finder, struct ss_error *error) {
     const struct request_transport transport = {send_lone, finder};
     struct request_profile lone = {0};
     struct request_schedule schedule;
+    if (request_profile_constant(&lone, 1000, SS_MILLISECOND, error) < 0)
+        return -1;
 
-    int result = request_profile_constant(&lone, 1000, SS_MILLISECOND, error);
-    if (result == 0) {
-        request_schedule_begin(&schedule, &lone, REQUEST_EVEN, 0);
-        result = run_schedule(finder, &schedule, &transport, NULL, error);
-    }
-
+    request_schedule_begin(&schedule, &lone, REQUEST_EVEN, 0);
+    int result = run_schedule(finder, &schedule, &transport, NULL, error);
     request_profile_free(&lone);
     return result;
 }
@@ -222,10 +217,11 @@ static int try_rate(struct finder *finder, double rate, struct ss_error *error) 
 
     if (request_tally_failed(&finder->run->tally) == 0)
         return 0;
-    int result = 0;
-    for (uint32_t i = 0; result == 0 && i < finder->run->options->url_count; i++)
-        result = settle_target(finder, i, error);
-    return result;
+    for (uint32_t i = 0; i < finder->run->options->url_count; i++) {
+        if (settle_target(finder, i, error) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 int ssrequest_capacity_run(struct request_capacity *capacity, struct ssrequest_run *run,
@@ -240,9 +236,10 @@ int ssrequest_capacity_run(struct request_capacity *capacity, struct ssrequest_r
         return -1;
     request_capacity_begin(capacity, &search);
 
-    int result = 0;
     double rate;
-    while (result == 0 && !is_stopped(&finder) && request_capacity_next(capacity, &rate))
-        result = try_rate(&finder, rate, error);
-    return result;
+    while (!is_stopped(&finder) && request_capacity_next(capacity, &rate)) {
+        if (try_rate(&finder, rate, error) < 0)
+            return -1;
+    }
+    return 0;
 }

@@ -194,28 +194,33 @@ static int make_requests(struct ssrequest_run *run, int *status, struct ss_error
     return 0;
 }
 
+static void print_schedule(struct request_schedule *schedule) {
+    ss_time due;
+    while (request_schedule_next(schedule, &due) && !ferror(stdout))
+        printf("%ju.%09ju\n", (uintmax_t)(due / SS_SECOND), (uintmax_t)(due % SS_SECOND));
+}
+
+static int follow_schedule(struct ssrequest_run *run, int *status, struct ss_error *error) {
+    const struct ssrequest_options *options = run->options;
+    if (request_rate_profile(&options->given, &run->profile, error) < 0)
+        return -1;
+
+    if (!options->given.closed)
+        request_schedule_begin(&run->schedule, &run->profile,
+            (enum request_arrival)options->given.arrival, options->given.seed);
+    if (service_is_held(&options->service))
+        request_schedule_turn(&run->schedule, 0, 0);
+
+    if (!options->dry_run)
+        return make_requests(run, status, error);
+    print_schedule(&run->schedule);
+    return 0;
+}
+
 static int execute(const struct ssrequest_options *options, int *status, struct ss_error *error) {
     struct ssrequest_run run = {.options = options, .record = -1};
-    int result = 0;
-
-    if (options->capacity) {
-        result = find_capacity(&run, status, error);
-    } else if (request_rate_profile(&options->given, &run.profile, error) < 0) {
-        result = -1;
-    } else {
-        if (!options->given.closed)
-            request_schedule_begin(&run.schedule, &run.profile,
-                (enum request_arrival)options->given.arrival, options->given.seed);
-        if (service_is_held(&options->service))
-            request_schedule_turn(&run.schedule, 0, 0);
-        ss_time due;
-        if (!options->dry_run)
-            result = make_requests(&run, status, error);
-        else
-            while (request_schedule_next(&run.schedule, &due) && !ferror(stdout))
-                printf("%ju.%09ju\n", (uintmax_t)(due / SS_SECOND), (uintmax_t)(due % SS_SECOND));
-    }
-
+    int result = options->capacity ? find_capacity(&run, status, error)
+                                   : follow_schedule(&run, status, error);
     close_all(&run);
     return result;
 }

@@ -75,12 +75,12 @@ int ssrequest_service_find(
         return add_service(&run->service, &of, addresses, 1, error);
     }
 
-    int result = 0;
-    for (uint32_t i = 0; result == 0 && i < targets->count; i++) {
+    for (uint32_t i = 0; i < targets->count; i++) {
         size_t count = ssrequest_target_addresses(&targets->list[i], addresses);
-        result = add_service(&run->service, &of, addresses, count, error);
+        if (add_service(&run->service, &of, addresses, count, error) < 0)
+            return -1;
     }
-    return result;
+    return 0;
 }
 
 static int read_sensor(struct ssrequest_service *service, struct ss_counters *counters) {

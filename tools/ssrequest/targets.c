@@ -96,6 +96,17 @@ static int look_up(struct ssrequest_targets *targets, struct ssrequest_target *t
     return add_addresses(targets, line, error);
 }
 
+static CURLUcode parse_url(CURLU *url, const char *text, char **host, char **port) {
+    if (!url)
+        return CURLUE_OUT_OF_MEMORY;
+    CURLUcode why = curl_url_set(url, CURLUPART_URL, text, 0);
+    if (!why)
+        why = curl_url_get(url, CURLUPART_HOST, host, 0);
+    if (!why)
+        why = curl_url_get(url, CURLUPART_PORT, port, CURLU_DEFAULT_PORT);
+    return why;
+}
+
 /* Parses the URL with libcurl, and looks up its host. */
 static int examine_url(struct ssrequest_targets *targets, struct ssrequest_target *target,
     const char *text, struct ss_error *error) {
@@ -109,10 +120,8 @@ static int examine_url(struct ssrequest_targets *targets, struct ssrequest_targe
         return refuse_url(
             text, "requires TLS, but this libcurl was built without it", "http://", error);
 
-    CURLU *url = target->url = curl_url();
-    CURLUcode why = url ? curl_url_set(url, CURLUPART_URL, text, 0) : CURLUE_OUT_OF_MEMORY;
-    why = why ? why : curl_url_get(url, CURLUPART_HOST, &host, 0);
-    why = why ? why : curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT);
+    target->url = curl_url();
+    CURLUcode why = parse_url(target->url, text, &host, &port);
 
     struct in_addr address;
     int result = 0;

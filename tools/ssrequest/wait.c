@@ -98,19 +98,20 @@ static int wait_for_target(
 int ssrequest_wait_for(
     const struct ssrequest_targets *targets, ss_time patience, struct ss_error *error) {
     ss_time begin = ss_platform_now();
-    int result = 0;
-    for (uint32_t i = 0; result == 0 && i < targets->count; i++) {
+    for (uint32_t i = 0; i < targets->count; i++) {
         struct attempts attempts = {0};
         if (targets->list[i].lost)
             continue;
 
-        result = begin_attempts(&attempts, targets, &targets->list[i])
-                     ? wait_for_target(&attempts, begin, patience, error)
-                     : ss_error_memory(error);
+        int result = begin_attempts(&attempts, targets, &targets->list[i])
+                         ? wait_for_target(&attempts, begin, patience, error)
+                         : ss_error_memory(error);
         curl_easy_cleanup(attempts.easy);
         curl_url_cleanup(attempts.url);
+        if (result < 0)
+            return -1;
     }
-    return result;
+    return 0;
 }
 
 /* Pauses are short, so that a change of the wall clock is noticed. */
