@@ -136,23 +136,26 @@ static int measure(const struct request *request, struct ss_error *error) {
     return 0;
 }
 
+static int execute(const struct request *request, struct ss_error *error) {
+    if (request->help)
+        print_help();
+    else if (request->version)
+        printf("ssburn %s, %s\n", ss_version(), kernel_compiler());
+    else if (request->list)
+        print_list();
+    else if (!request->kernel)
+        return ss_error_fail(error, "no kernel given: use one that --list prints");
+    else if (measure(request, error) < 0)
+        return -2;
+    return 0;
+}
+
 int kernel_command(char **argv, struct ss_error *error) {
     struct request request = {0};
     struct ss_option_store store = {0};
-
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
-
-    if (result == 0 && request.help)
-        print_help();
-    else if (result == 0 && request.version)
-        printf("ssburn %s, %s\n", ss_version(), kernel_compiler());
-    else if (result == 0 && request.list)
-        print_list();
-    else if (result == 0 && !request.kernel)
-        result = ss_error_fail(error, "no kernel given: use one that --list prints");
-    else if (result == 0 && measure(&request, error) < 0)
-        result = -2;
-
+    if (result == 0)
+        result = execute(&request, error);
     ss_option_store_free(&store);
     return result;
 }

@@ -259,23 +259,28 @@ static int serve(const struct serve_options *options, const struct serve_listene
     return result;
 }
 
-int serve_command(char **argv, struct ss_error *error) {
-    struct serve_options options;
+static int execute(const struct serve_options *options, struct ss_error *error) {
     struct serve_listener listener;
-    struct ss_option_store store = {0};
-
-    int result = parse(&options, &store, argv, error);
-
-    if (result == 0 && options.help) {
+    if (options->help) {
         print_help();
-    } else if (result == 0 && options.version) {
+        return 0;
+    }
+    if (options->version) {
         printf("ssburn %s\n", ss_version());
-    } else if (result == 0) {
-        result = serve_listener_find(&listener, options.listen, options.address, error);
-        if (result == 0 && serve(&options, &listener, error) < 0)
-            result = -2;
+        return 0;
     }
 
+    if (serve_listener_find(&listener, options->listen, options->address, error) < 0)
+        return -1;
+    return serve(options, &listener, error) < 0 ? -2 : 0;
+}
+
+int serve_command(char **argv, struct ss_error *error) {
+    struct serve_options options;
+    struct ss_option_store store = {0};
+    int result = parse(&options, &store, argv, error);
+    if (result == 0)
+        result = execute(&options, error);
     ss_option_store_free(&store);
     return result;
 }

@@ -176,26 +176,33 @@ static void release(struct serve_http *http) {
     free(http);
 }
 
+static bool start_daemon(struct serve_http *http, int file) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&http->mutex, NULL);
+    pthread_cond_init(&http->less, &attributes);
+    pthread_condattr_destroy(&attributes);
+
+    http->connections = find_connections();
+    http->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0,
+        NULL, NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, file, MHD_OPTION_CONNECTION_LIMIT,
+        http->connections, MHD_OPTION_NOTIFY_COMPLETED, end_request, http, MHD_OPTION_END);
+    return http->daemon;
+}
+
 struct serve_http *serve_http_start(
     int file, struct serve_queue *queue, size_t bytes, struct ss_error *error) {
     struct serve_http *http = calloc(1, sizeof *http);
-    if (!http || (http->queue = queue, !make_responses(http, bytes))) {
+    if (http)
+        http->queue = queue;
+
+    if (!http || !make_responses(http, bytes))
         ss_error_memory(error);
-    } else {
-        pthread_condattr_t attributes;
-        pthread_condattr_init(&attributes);
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-        pthread_mutex_init(&http->mutex, NULL);
-        pthread_cond_init(&http->less, &attributes);
-        pthread_condattr_destroy(&attributes);
-        http->connections = find_connections();
-        http->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0,
-            NULL, NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, file, MHD_OPTION_CONNECTION_LIMIT,
-            http->connections, MHD_OPTION_NOTIFY_COMPLETED, end_request, http, MHD_OPTION_END);
-        if (http->daemon)
-            return http;
+    else if (start_daemon(http, file))
+        return http;
+    else
         ss_error_fail(error, "cannot start libmicrohttpd: the limit on open files may be too low");
-    }
 
     close(file);
     if (http)
