@@ -34,6 +34,21 @@ const struct ssprofile_task *ssprofile_battery_task(
     return NULL;
 }
 
+/* Compiles the regular expression of a result, which must have a group. */
+static int compile_result(regex_t *result, const char *text, struct ss_error *error) {
+    char reason[128] = "put parentheses around the result";
+    int why = regcomp(result, text, REG_EXTENDED);
+    if (why == 0 && result->re_nsub > 0)
+        return 0;
+
+    if (why != 0)
+        regerror(why, result, reason, sizeof reason);
+    else
+        regfree(result);
+    return ss_error_set(
+        error, 2, "the regular expression '%s': %s", ss_words_show(text).text, reason);
+}
+
 static int add_task(struct ssprofile_battery *battery, char **words, struct ss_error *error) {
     if (ssprofile_battery_task(battery, words[0], words[1]))
         return ss_error_set(error, 2, "benchmark %s of class %s appears twice: remove one of them",
@@ -52,25 +67,17 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
         return -1;
     if (!SS_GROW(battery->tasks, battery->count + 1, battery->capacity))
         return ss_error_memory(error);
-    task.command = ss_words_split(words[4], NULL, error);
-    if (!task.command)
+
+    SS_OWNED(free) char **command = ss_words_split(words[4], NULL, error);
+    if (!command)
+        return -1;
+    if (!command[0])
+        return ss_error_set(error, 2, "the command is empty");
+    if (compile_result(&task.result, words[5], error) < 0)
         return -1;
 
-    int why = regcomp(&task.result, words[5], REG_EXTENDED);
-    if (why != 0 || task.result.re_nsub == 0 || !task.command[0]) {
-        char text[128] = "put parentheses around the result";
-        if (why != 0)
-            regerror(why, &task.result, text, sizeof text);
-        else
-            regfree(&task.result);
-        bool empty = !task.command[0];
-        free(task.command);
-        if (empty)
-            return ss_error_set(error, 2, "the command is empty");
-        return ss_error_set(
-            error, 2, "the regular expression '%s': %s", ss_words_show(words[5]).text, text);
-    }
-
+    task.command = command;
+    command = NULL;
     battery->tasks[battery->count++] = task;
     return 0;
 }
@@ -132,16 +139,20 @@ int ssprofile_battery_parse(
         size_t length = strlen(line);
         if (length > 0 && line[length - 1] == '\r')
             line[length - 1] = '\0';
-        if (parse_line(battery, line, error) < 0)
-            return error->status = 2, ss_error_wrap(error, "%s:%u", name, number);
+        if (parse_line(battery, line, error) < 0) {
+            error->status = 2;
+            return ss_error_wrap(error, "%s:%u", name, number);
+        }
     }
 
     return battery->count > 0 ? 0
                               : ss_error_set(error, 2, "%s: the file contains no benchmark", name);
 }
 
-static int read_stream(
-    struct ssprofile_battery *battery, FILE *stream, const char *path, struct ss_error *error) {
+int ssprofile_battery_read(
+    struct ssprofile_battery *battery, const char *path, struct ss_error *error) {
+    *battery = (struct ssprofile_battery){0};
+    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
     SS_OWNED(free) char *text = NULL;
     size_t size = 0;
     ssize_t length = stream ? getdelim(&text, &size, '\0', stream) : -1;
@@ -154,13 +165,6 @@ static int read_stream(
         return ss_error_set(error, 2, "%s: the file contains a null byte: it is not text",
             ss_words_show(path).text);
     return ssprofile_battery_parse(battery, length > 0 ? text : "", path, error);
-}
-
-int ssprofile_battery_read(
-    struct ssprofile_battery *battery, const char *path, struct ss_error *error) {
-    *battery = (struct ssprofile_battery){0};
-    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
-    return read_stream(battery, stream, path, error);
 }
 
 #define KERNEL "'ssburn kernel "

@@ -149,10 +149,10 @@ int ssprofile_choose_cpu(uint64_t wanted, uint32_t *cpu, struct ss_error *error)
     int result = pin_to_cpu(*cpu);
     ss_platform_thread_bind(0, &before);
 
-    return result == 0 ? 0
-                       : ss_error_fail(error,
-                             "--cpu: cannot run on CPU %u: see `taskset -cp $$` and `nproc --all`",
-                             (unsigned)*cpu);
+    if (result == 0)
+        return 0;
+    return ss_error_fail(error,
+        "--cpu: cannot run on CPU %u: see `taskset -cp $$` and `nproc --all`", (unsigned)*cpu);
 }
 
 /* A command to execute. */

@@ -790,18 +790,30 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
         return -1;
 
     ssprofile_runner_open(&measurement->runner, request->idle_states);
-    /* The description depends on whether the folder has results. */
-    int result = open_tables(measurement, error);
-    if (result == 0)
-        result = keep_description(measurement, error);
-    if (result == 0)
-        result = run_all(measurement, error);
+    /* open_tables() comes first: the description depends on whether the folder has results. */
+    bool failed = open_tables(measurement, error) < 0 || keep_description(measurement, error) < 0 ||
+                  run_all(measurement, error) < 0;
 
     ssprofile_runner_close(&measurement->runner);
     ssprofile_append_log_close(&measurement->table);
     ssprofile_append_log_close(&measurement->runs);
 
-    return result < 0 ? -1 : print_summary(measurement, error);
+    return failed ? -1 : print_summary(measurement, error);
+}
+
+static int execute(struct measurement *measurement, struct ss_error *error) {
+    const struct request *request = measurement->request;
+    if (request->help) {
+        print_help();
+        return 0;
+    }
+    if (request->list)
+        return list_battery(measurement, error);
+    if (request->describe)
+        return describe(measurement, error);
+    if (!request->folder)
+        return ss_error_fail(error, "no folder for the results is given: see --help");
+    return measure(measurement, error);
 }
 
 int ssprofile_measure(char **argv, struct ss_error *error) {
@@ -810,19 +822,10 @@ int ssprofile_measure(char **argv, struct ss_error *error) {
     struct measurement measurement = {.request = &request};
 
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
-    if (result == 0)
+    if (result == 0) {
         request.folder = *request.words;
-
-    if (result == 0 && request.help)
-        print_help();
-    else if (result == 0 && request.list)
-        result = list_battery(&measurement, error);
-    else if (result == 0 && request.describe)
-        result = describe(&measurement, error);
-    else if (result == 0 && !request.folder)
-        result = ss_error_fail(error, "no folder for the results is given: see --help");
-    else if (result == 0)
-        result = measure(&measurement, error);
+        result = execute(&measurement, error);
+    }
 
     ssprofile_battery_free(&measurement.battery);
     ssprofile_results_free(&measurement.results);
