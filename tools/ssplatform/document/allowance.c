@@ -17,7 +17,10 @@ void ssplatform_write_allowance(struct ss_json *json, const struct sys_tree *tre
         ss_platform_allowance_read(&roots, &allowance);
 
     bool is_limited = allowance.is_known && allowance.quota_cpus > 0;
-    const char *limited = is_limited ? "yes" : allowance.is_known ? "no" : NULL;
+    const char *limited = NULL;
+    if (allowance.is_known)
+        limited = is_limited ? "yes" : "no";
+
     ss_json_open(json, "allowance", '{');
     SS_OWNED(free) char *affinity = sys_tree_affinity(tree);
     ss_json_text(json, "affinity", affinity);

@@ -13,7 +13,10 @@ void ssplatform_put_line(
 }
 
 void ssplatform_put_switch(struct ss_json *json, const char *name, double number) {
-    ss_json_text(json, name, number == 1 ? "on" : number == 0 ? "off" : NULL);
+    const char *text = NULL;
+    if (number == 0 || number == 1)
+        text = number == 1 ? "on" : "off";
+    ss_json_text(json, name, text);
 }
 
 bool ssplatform_open_list(struct ss_json *json, const char *name, bool known) {

@@ -32,7 +32,10 @@ static void write_hypervisor(struct ss_json *json, const struct sys_tree *tree) 
     if (!type) /* Arm has no flag but this file, which ends with a null byte, not a newline */
         type = sys_tree_read(tree, "proc/device-tree/hypervisor/compatible");
     const char *shown = type ? sys_tree_trim(type) : NULL;
-    const char *present = flags.hypervisor || shown ? "yes" : flags.known ? "no" : NULL;
+    bool is_present = flags.hypervisor || shown;
+    const char *present = NULL;
+    if (is_present || flags.known)
+        present = is_present ? "yes" : "no";
 
     ss_json_open(json, "hypervisor", '{');
     ss_json_text(json, "present", present);
