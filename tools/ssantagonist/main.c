@@ -155,6 +155,15 @@ static int check_suspects(
     return status;
 }
 
+static int choose_suspects(
+    const struct request *request, struct suspects *suspects, struct ss_error *error) {
+    if (find_suspects(request, suspects, error) < 0)
+        return -1;
+    if (suspects->count == 0 || suspects->count > SUSPECTS_MAX)
+        return ss_error_fail(error, "%zu suspects: use 1 to %d", suspects->count, SUSPECTS_MAX);
+    return request->watch.victim ? check_suspects(request, suspects, error) : 0;
+}
+
 static int list_suspects(struct request *request, struct ss_error *error) {
     struct suspects suspects = {0};
     if (!request->suspects && !request->group)
@@ -162,14 +171,9 @@ static int list_suspects(struct request *request, struct ss_error *error) {
     if (ss_platform_check_proc(error) < 0)
         return -1;
 
-    int status = find_suspects(request, &suspects, error);
-    if (status == 0 && (suspects.count == 0 || suspects.count > SUSPECTS_MAX))
-        status = ss_error_fail(error, "%zu suspects: use 1 to %d", suspects.count, SUSPECTS_MAX);
-    if (status == 0 && request->watch.victim)
-        status = check_suspects(request, &suspects, error);
+    int status = choose_suspects(request, &suspects, error);
     if (status == 0)
         suspects_print(&suspects, stdout);
-
     suspects_free(&suspects);
     return status;
 }

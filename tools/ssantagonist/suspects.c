@@ -272,13 +272,15 @@ int suspects_check(
 
         for (size_t j = 0; j < suspects->count; j++) {
             pid_t other = suspects->items[j].pid;
-            if (i != j && is_ancestor(one->pid, other))
-                return ss_error_fail(error,
-                    other == one->pid
-                        ? "process %d (%s) is given twice"
-                        : "process %d (%s) is an ancestor of suspect %d, and would be "
-                          "throttled with it: name only one of them",
-                    (int)one->pid, one->name, (int)other);
+            if (i == j || !is_ancestor(one->pid, other))
+                continue;
+            if (other == one->pid)
+                return ss_error_fail(
+                    error, "process %d (%s) is given twice", (int)one->pid, one->name);
+            return ss_error_fail(error,
+                "process %d (%s) is an ancestor of suspect %d, and would be throttled with it: "
+                "name only one of them",
+                (int)one->pid, one->name, (int)other);
         }
     }
     return 0;
