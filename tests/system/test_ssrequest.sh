@@ -380,7 +380,7 @@ requests_begin_at_a_given_time() { # case
         fail "the run began at $begin instead of $start"
     expect succeeded 20
     end_server
-    refuses "--start-at: '@1' has passed: use a time in the future" --rate 1 --start-at @1 "$url"
+    refuses "--start-at: '@1' is in the past: use a time in the future" --rate 1 --start-at @1 "$url"
     refuses "--start-at: '24:30'" --rate 1 --start-at 24:30 "$url"
 }
 
@@ -474,7 +474,7 @@ a_start_that_passes_during_a_lookup_is_refused() { # case
 }
 
 a_service_that_does_not_start_is_named() { # case
-    refuses '--wait-for: http://127.0.0.1:1/ did not accept a connection within 100m: Connection refused' \
+    refuses '--wait-for: http://127.0.0.1:1/ did not accept a connection within 100 ms: Connection refused' \
         --rate 100 --wait-for 100m --record kept http://127.0.0.1:1/
     [ ! -e kept ] || fail "a record without requests was created"
     launch --rate 100 --wait-for 1h http://127.0.0.1:1/
@@ -717,9 +717,9 @@ invalid_options_are_refused() { # case
         http://localhost/
     refuses 'the rate is 0, so nothing would be sent' --rate 0 http://localhost/
     refuses '--rate cannot be combined with --closed' --closed 5 --rate 5 http://localhost/
-    refuses 'is not an HTTP URL' --rate 5 ftp://localhost/
-    refuses 'is not an HTTP URL' --rate 5 localhost:80
-    refuses "'ftp://me:***@localhost/' is not" --rate 5 ftp://me:secret@localhost/
+    refuses 'not an HTTP URL' --rate 5 ftp://localhost/
+    refuses 'not an HTTP URL' --rate 5 localhost:80
+    refuses "'ftp://me:***@localhost/': not" --rate 5 ftp://me:secret@localhost/
     refuses 'use http://' --rate 5 http://localhost:99999/
     refuses 'of a socket has at most' --rate 5 --unix-socket "/$(printf '%0200d' 0)" http://a/
     refuses '--cacert: none: No such file' --rate 5 --cacert none http://localhost/
@@ -1082,7 +1082,7 @@ a_search_fails_if_the_service_fails() { # case
     serve never-answer
     ask 125 --capacity mean=1s --rate 50 --duration 100m --timeout 50m "http://me:secret@${url#*//}"
     grep -qF "20 requests sent one at a time failed (http://me:***@${url#*//});" err || fail "$(cat err)"
-    grep -q 'warning: --capacity: mean=1s: requests fail after 50m, and at most 1 % of them may fail' err ||
+    grep -q 'warning: --capacity mean=1s: requests fail after 50 ms, and at most 1 % may fail' err ||
         fail "a limit above the timeout is not reported: $(cat err)"
 }
 

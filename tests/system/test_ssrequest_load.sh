@@ -296,7 +296,7 @@ failures_end_the_run() { # case
     "$build/tests/broken_server" status-500 >port &
     await has_lines port 1
     hold 1 -l 20% --duration 1h "http://127.0.0.1:$(cat port)/"
-    ends_early 'requests failed, which use less CPU time than answers'
+    ends_early 'requests failed (a failure costs less CPU time than an answer)'
 }
 
 # launch OPTION...: starts a run of an hour. Sets `pid`.
@@ -399,7 +399,7 @@ control/served|-l 50% --rate-control deadbeat $url
 --settle|--settle 1s --rate 5 $url
 --of machine|-l 50% --of machine --feedback command,command=true $url
 --of pid:$server|-l 50% --of pid:$server --feedback exact $url
-the URLs are those of several services|-l 50% --record record $url $other
+the URLs belong to several services|-l 50% --record record $url $other
 END
 }
 

@@ -50,7 +50,7 @@ static void add_rates(struct drawing *drawing, const struct ssrequest_status_val
         snprintf(
             asked, sizeof asked, "load %.1f of %.1f %%", 100 * second->load, 100 * second->target);
     else
-        snprintf(asked, sizeof asked, "asked %s/s", request_show_number(second->rate).text);
+        snprintf(asked, sizeof asked, "rate %s/s", request_show_number(second->rate).text);
 
     add_row(drawing, "%s%s: %s, sent %s/s, succeeded %s/s, failed %s/s",
         request_show_time(ss_time_seconds(second->end)).text, total, asked,
@@ -76,7 +76,7 @@ int ssrequest_status_print(
     add_rates(&drawing, values);
     add_times(&drawing, "from when due ", values->second, REQUEST_INTENDED);
     add_times(&drawing, "from when sent", values->second, REQUEST_ACTUAL);
-    add_row(&drawing, "unfinished %s of %s, waiting %s; in all dropped %s, failed %s of %s",
+    add_row(&drawing, "unfinished %s of %s, waiting %s; total: dropped %s, failed %s of %s",
         request_show_count(tally->unfinished).text, request_show_count(values->cap).text,
         request_show_count(tally->waiting).text, request_show_count(tally->refused).text,
         request_show_count(request_tally_failed(tally)).text, request_show_count(tally->sent).text);

@@ -130,8 +130,8 @@ static void wait_for_start(struct ssrequest_run *run) {
 static void close_http(struct ssrequest_run *run) {
     if (ssrequest_http_older(run->http) > 0)
         fprintf(stderr,
-            "ssrequest: warning: %ju responses used HTTP/1 in spite of --http2: the server "
-            "declined HTTP/2\n",
+            "ssrequest: warning: %ju responses used HTTP/1 despite --http2: the server declined "
+            "HTTP/2\n",
             (uintmax_t)ssrequest_http_older(run->http));
     ssrequest_http_close(run->http);
     run->http = NULL;
@@ -139,14 +139,14 @@ static void close_http(struct ssrequest_run *run) {
 
 /* With a timeout below the limit, the search measures the timeout, and finds too low a rate. */
 static void warn_of_timeout(const struct ssrequest_options *options) {
-    char timeout[32];
+    char timeout[SS_UNITS_SHOWN];
     if (options->criterion.limit < options->given.timeout)
         return;
 
-    ss_units_print_time(timeout, sizeof timeout, options->given.timeout);
+    ss_units_show_time(timeout, options->given.timeout);
     fprintf(stderr,
-        "ssrequest: warning: --capacity: %s: requests fail after %s, and at most 1 %% of them may "
-        "fail: use a --timeout above the limit\n",
+        "ssrequest: warning: --capacity %s: requests fail after %s, and at most 1 %% may fail: use "
+        "a --timeout above the limit\n",
         options->capacity, timeout);
 }
 

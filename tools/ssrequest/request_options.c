@@ -22,10 +22,10 @@ static const struct ss_argument rows[] = {
         .help = "whose load: machine, group:PATH or pid:PID; default: the processes that serve the URLs"},
         .needs = SERVICE_NEEDS},
     {0, "N", {"cpus", SS_OPTION_NUMBER, AT(cpus), .initial = "0", .min = "0", .max = "65536",
-        .help = "the number of CPUs that make a load of 100 %; 0: those of the machine"},
+        .help = "number of CPUs that make a load of 100 %; 0: all CPUs of the machine"},
         .needs = SERVICE_NEEDS},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "5s", .max = "36500d", .sensible = "500ms",
-        .help = "exclude this much time at the start of control from the figures"},
+        .help = "exclude this time at the start of control from the results"},
         .needs = SERVICE_NEEDS},
     {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(given.timeout), .initial = "10s", .min = "1ms",
         .max = "1h", .help = "fail a request that has no complete answer after this time"}},
@@ -60,11 +60,11 @@ static const struct ss_argument rows[] = {
     {0, "PATH", {"unix-socket", SS_OPTION_TEXT, AT(socket),
         .help = "connect to this socket instead of the URL's host"}},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
-        .help = "create this folder with a line per second and all figures, for ssreport"},
+        .help = "create this folder with a line per second and all results, for ssreport"},
         .heading = "Output:"},
     {0, "FILE", {"each", SS_OPTION_TEXT, AT(each), .help = "write a line per request"}},
     {0, "FILE", {"json", SS_OPTION_TEXT, AT(json),
-        .help = "write all figures as JSON; -: to standard output, instead of the summary"}},
+        .help = "write all results as JSON; -: to standard output, instead of the summary"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no summary and no live status"}},
     {0, "SOCKET", {"control", SS_OPTION_TEXT, AT(control),
         .help = "accept changes of rate and URLs on this Unix socket during the run"},
@@ -126,15 +126,16 @@ static int settle_held(struct ssrequest_options *options, struct ss_error *error
     struct request_rate_options *given = &options->given;
     if (given->arrival == REQUEST_CONCURRENT)
         return ss_error_fail(
-            error, "--load: the rate changes within a second: use --arrival even or poisson");
+            error, "--load changes the rate within a second: use --arrival even or poisson");
 
     const char *feedback = options->service.feedback;
     bool is_machine = options->of && strcmp(options->of, "machine") == 0;
     if (!feedback)
         options->service.feedback = is_machine ? "exact" : "own";
     else if (options->of && (is_machine || !service_measures_own(&options->service)))
-        return ss_error_fail(error, "--feedback %s is not the load of --of %s: leave out one",
-            feedback, options->of);
+        return ss_error_fail(error,
+            "--feedback %s does not measure the load of --of %s: remove one of them", feedback,
+            options->of);
 
     options->held_for = given->duration;
     given->duration = SERVICE_SENDING_MAX;
@@ -216,8 +217,8 @@ static int settle_start(struct ssrequest_options *options, struct ss_error *erro
     if (ss_wallclock_parse(options->start_at_text, now, &options->start_at, error) < 0)
         return ss_error_wrap(error, "--start-at");
     if (options->start_at < now)
-        return ss_error_fail(
-            error, "--start-at: '%s' has passed: use a time in the future", options->start_at_text);
+        return ss_error_fail(error, "--start-at: '%s' is in the past: use a time in the future",
+            options->start_at_text);
     return 0;
 }
 

@@ -40,7 +40,7 @@ static int turn(struct ssrequest_output *output, double rate, struct ss_error *e
         return ss_error_fail(
             error, "rate: a closed loop has no rate: clients send after each answer");
     if (output->service)
-        return ss_error_fail(error, "rate: the load of the service sets the rate");
+        return ss_error_fail(error, "rate: cannot set the rate of a run with --load");
 
     ss_time now = ssrequest_loop_now(output->run->loop);
     request_generator_turn(output->run->generator, now, rate);
@@ -128,7 +128,7 @@ static int execute(void *context, const struct request_control *control,
         if (output->run->options->messages.origin_count > 0)
             return ss_error_fail(error, "urls: cannot change the URLs of --requests-file");
         if (output->service)
-            return ss_error_fail(error, "urls: the load is held of the service of the first URLs");
+            return ss_error_fail(error, "urls: cannot change the URLs of a run with --load");
         if (ssrequest_lookup_begin(output->lookup, (const char *const *)control->urls,
                 (uint32_t)control->url_count, error) < 0)
             return -1;

@@ -46,7 +46,7 @@ static int add_service(struct service *service, const struct service_of *of,
     bool is_first = service->roots.count == 0 && !*service->group;
     if (result == 0 && !is_first && !service_is_same(service, &found))
         result = ss_error_fail(error,
-            "--load: the URLs are those of several services: use the URLs of one, or --of machine");
+            "--load: the URLs belong to several services: use the URLs of one, or --of machine");
 
     if (result < 0 || !is_first) {
         service_free(&found);
@@ -180,7 +180,7 @@ void ssrequest_service_close(struct ssrequest_service *service) {
     service_work_free(&service->search_work);
     service_work_free(&service->control_work);
     if (service->sensor.pid > 0 && !ss_sensor_end(&service->sensor))
-        fprintf(stderr, "ssrequest: warning: the command of --feedback does not end\n");
+        fprintf(stderr, "ssrequest: warning: the --feedback command did not exit\n");
 
     ss_platform_counters_close(&service->reader);
     service_control_close(&service->control);
@@ -213,8 +213,8 @@ static int check_failures(struct ssrequest_service *service, ss_time now) {
         return 0;
 
     return ss_error_fail(&service->error,
-        "%.0f of the last %.0f requests failed, which use less CPU time than answers: the load "
-        "cannot be held",
+        "cannot hold the load: %.0f of the last %.0f requests failed (a failure costs less CPU "
+        "time than an answer)",
         failures, requests);
 }
 
@@ -228,8 +228,8 @@ static void look_for_limit(struct ssrequest_service *service) {
     if (service->run->options->quiet)
         return;
     fprintf(stderr,
-        "ssrequest: warning: the service does not reach a load of %.4g %%: it has %.1f %% now, and "
-        "answers no more\n",
+        "ssrequest: warning: the service does not reach a load of %.4g %%: its load is %.1f %%, "
+        "and it cannot answer more requests\n",
         100 * control->rate.target, 100 * control->rate.load);
 }
 
@@ -258,8 +258,8 @@ static void look_for_others(struct ssrequest_service *service, enum ss_rate_stag
             &service->search_work, &service->run->service, used, names, sizeof names) &&
         !service->run->options->quiet)
         fprintf(stderr,
-            "ssrequest: warning: other processes began to use CPU time with the requests: %s; if "
-            "they belong to the service, use --of group:PATH or --of machine\n",
+            "ssrequest: warning: other processes started to use CPU time when the requests began: "
+            "%s; if they belong to the service, use --of group:PATH or --of machine\n",
             names);
 }
 

@@ -32,7 +32,7 @@ static int refuse_url(
     const char *url, const char *why, const char *instead, struct ss_error *error) {
     SS_OWNED(free) char *shown = request_show_url(url);
     return ss_error_fail(
-        error, "'%s' %s: use %s", ss_words_show(shown ? shown : "the URL").text, why, instead);
+        error, "'%s': %s: use %s", ss_words_show(shown ? shown : "the URL").text, why, instead);
 }
 
 static bool begins(const char *text, const char *with) {
@@ -114,11 +114,10 @@ static int examine_url(struct ssrequest_targets *targets, struct ssrequest_targe
 
     target->tls = begins(text, "https://");
     if (!target->tls && !begins(text, "http://"))
-        return refuse_url(text, "is not an HTTP URL", URL_FORMS, error);
+        return refuse_url(text, "not an HTTP URL", URL_FORMS, error);
     bool has_tls = curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_SSL;
     if (target->tls && !has_tls)
-        return refuse_url(
-            text, "requires TLS, but this libcurl was built without it", "http://", error);
+        return refuse_url(text, "this libcurl was built without TLS", "http://", error);
 
     target->url = curl_url();
     CURLUcode why = parse_url(target->url, text, &host, &port);

@@ -63,12 +63,12 @@ int ssrequest_pause(ss_time time) {
 static int refuse(const struct attempts *attempts, ss_time patience, struct ss_error *error) {
     long why = 0;
     char *url = NULL;
-    char time[32];
+    char time[SS_UNITS_SHOWN];
 
     curl_easy_getinfo(attempts->easy, CURLINFO_OS_ERRNO, &why);
     curl_url_get(attempts->url, CURLUPART_URL, &url, 0);
 
-    ss_units_print_time(time, sizeof time, patience);
+    ss_units_show_time(time, patience);
     ss_error_fail(error, "--wait-for: %s did not accept a connection within %s%s%s",
         url ? url : "the URL", time, why ? ": " : "", why ? strerror((int)why) : "");
 

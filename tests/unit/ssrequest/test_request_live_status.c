@@ -36,10 +36,10 @@ TEST(status_block_shows_the_last_second_and_the_sums) {
     request_tally_due(&it.tally);
     assert_int_equal(print(text, &it, 0, 80), SSREQUEST_BLOCK_ROWS);
     assert_string_equal(text,
-        "12.0 s of 60.0 s: asked 200/s, sent 198/s, succeeded 190/s, failed 2/s\n"
+        "12.0 s of 60.0 s: rate 200/s, sent 198/s, succeeded 190/s, failed 2/s\n"
         "from when due : mean 12.3 ms, 50 % 11.0 ms, 95 % 34.5 ms, 99 % 1.50 s\n"
         "from when sent: mean 2.30 ms, 50 % 2.00 ms, 95 % 4.10 ms, 99 % 4.20 ms\n"
-        "unfinished 0 of 200, waiting 1; in all dropped 0, failed 1 of 1");
+        "unfinished 0 of 200, waiting 1; total: dropped 0, failed 1 of 1");
     assert_int_equal(print(text, &it, 8, 80), SSREQUEST_BLOCK_ROWS);
     assert_says(text, "12.0 s: closed loop of 8, sent 198/s,");
     second.target = 0.5;
