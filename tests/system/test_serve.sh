@@ -352,7 +352,7 @@ a_limit_on_open_files_is_reported() { # case
     kill "$server"
     wait "$server" || fail "status $?"
     server=''
-    grep -q 'warning: only 136 connections can be open' err || fail "no warning: $(cat err)"
+    grep -q 'the limit on open files permits only 136 connections' err || fail "no warning: $(cat err)"
 }
 
 # A stopped server accepts no connection, so all of them wait in the kernel's backlog.
@@ -386,7 +386,7 @@ invalid_options_are_refused() { # case
     expect_refusal 2 '--listen: ./xxxx' --listen "./$(printf 'x%.0s' {1..120})"
     expect_refusal 1 '--listen: ./none/socket: No such file' --work 0 --listen ./none/socket
     expect_refusal 2 "--address: 'localhost' is not a numeric address" --address localhost
-    expect_refusal 2 '--address cannot be combined with the path of --listen' --listen ./socket --address 127.0.0.1
+    expect_refusal 2 '--address cannot be combined with a path in --listen' --listen ./socket --address 127.0.0.1
     expect_refusal 2 '--work: ' --work 5
     expect_refusal 2 '--units cannot be combined with --work' --work 5m --units 100
     expect_refusal 2 '--units: ' --units 0

@@ -60,7 +60,7 @@ printed_work_repeats_an_iteration() { # case
 unknown_words_are_refused() { # case
     refused 'no class given: use serial, blocking, parallel, forking, kernel or serve'
     refused "unknown class 'serail': did you mean 'serial'?" serail
-    refused "unexpected argument 'blocking': the class was already given, serial" serial blocking
+    refused "unexpected argument 'blocking': class serial was already given" serial blocking
     refused "unknown option '--thread': did you mean '--threads'?" blocking --thread=3
     refused "unknown option '-x'" serial -x
     refused '--threads: serial ' serial --threads 2
@@ -158,7 +158,7 @@ kernels_print_a_rate() { # case
     grep -Eqx 'rate [0-9.e+]+ per second' out || fail "the rate is missing: $(cat out)"
     refused 'no kernel given: ' kernel
     refused "unknown kernel 'int46': did you mean 'int64'?" kernel int46
-    refused "unexpected argument 'gcd': the kernel was already given, int64" kernel int64 gcd
+    refused "unexpected argument 'gcd': kernel int64 was already given" kernel int64 gcd
     refused '--time: ' kernel int64 --time 0
 }
 

@@ -37,8 +37,8 @@ static int take_name(
     (void)row;
 
     if (request->kernel)
-        return ss_error_fail(error, "unexpected argument '%s': the kernel was already given, %s",
-            word, request->kernel->name);
+        return ss_error_fail(error, "unexpected argument '%s': kernel %s was already given", word,
+            request->kernel->name);
 
     for (; kernels[known.count]; known.count++)
         names[known.count] = kernels[known.count]->name;
@@ -64,8 +64,8 @@ static const struct ss_argument rows[] = {
 static void print_help(void) {
     printf("Usage: ssburn kernel NAME [OPTION]...\n"
            "       ssburn kernel --list\n"
-           "Repeats a fixed amount of work, checks its result every time, and prints how\n"
-           "often it was done in a second of real time.\n\n");
+           "Repeats a fixed amount of work, checks its result every time, and prints the\n"
+           "number of repetitions per second of real time.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 

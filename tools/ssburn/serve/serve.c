@@ -60,11 +60,11 @@ static const struct ss_argument rows[] = {
     {0, "N", {"seed", COUNT_AT(seed), .initial = "1",
         .help = "seed of --spread exponential: the same seed gives each request the same work"}},
     {0, "SIZE", {"memory", COUNT_AT(memory), .min = "128",
-        .help = "do the work by walking through this many bytes: 32K, 8M, 1G"}, .take = options_take_size},
+        .help = "do the work by walking through this many bytes, such as 32K, 8M or 1G"}, .take = options_take_size},
     {0, "N", {"workers", COUNT_AT(workers), .initial = "1", .min = "1", .max = "4096",
         .help = "the number of threads that take requests from the queue"}},
     {0, "N", {"queue", COUNT_AT(queue), .initial = "4096", .max = "1000000",
-        .help = "how many requests may wait for a worker; any more are answered with 503"}},
+        .help = "how many requests may wait for a worker; others are answered with 503"}},
     {0, "SIZE", {"bytes", COUNT_AT(bytes), .initial = "64", .max = "1073741824",
         .help = "size of an answer in bytes"}, .take = options_take_size},
     SS_ARGUMENTS_HELP_AT(struct serve_options),
@@ -74,8 +74,8 @@ static const struct ss_argument rows[] = {
 
 static void print_help(void) {
     printf("Usage: ssburn serve [OPTION]...\n"
-           "An HTTP server that spends a chosen CPU time on each request, whatever it asks\n"
-           "for. Requests wait in one queue, first come, first served. INT and TERM end it.\n\n");
+           "Runs an HTTP server that spends a chosen CPU time on every request. Requests\n"
+           "wait in one queue, first come, first served. SIGINT and SIGTERM end the server.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 
@@ -87,7 +87,7 @@ static int parse(struct serve_options *options, struct ss_option_store *store, c
 
     if (options->address && strchr(options->listen, '/'))
         return ss_error_fail(
-            error, "--address cannot be combined with the path of --listen: only ports have one");
+            error, "--address cannot be combined with a path in --listen: use a port");
 
     if (!options->address)
         options->address = ADDRESS_DEFAULT;
@@ -183,14 +183,14 @@ static int announce(const struct server *server, struct ss_error *error) {
 
     if (backlog >= 0 && backlog < BACKLOG_USUAL)
         fprintf(stderr,
-            "ssburn: warning: only %ld connections can wait to be accepted, and any more are "
-            "delayed by seconds: sysctl -w net.core.somaxconn=%d\n",
+            "ssburn: warning: only %ld connections can wait to be accepted, and others are delayed "
+            "by seconds: use sysctl -w net.core.somaxconn=%d\n",
             backlog, BACKLOG_USUAL);
 
     if (connections < BACKLOG_USUAL)
         fprintf(stderr,
-            "ssburn: warning: only %u connections can be open because of the limit on open files, "
-            "and any more wait until one is closed: ulimit -Hn\n",
+            "ssburn: warning: the limit on open files permits only %u connections, and others wait "
+            "until one is closed: raise ulimit -Hn\n",
             connections);
 
     printf("# work %" PRIu64 "\nlistening on %s%s\n", server->units, listener->path ? "unix:" : "",

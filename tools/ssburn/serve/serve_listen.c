@@ -52,7 +52,7 @@ int serve_listener_find(struct serve_listener *listener, const char *where, cons
         return find_port(listener, where, address, error);
 
     return ss_error_fail(error,
-        "--listen: '%s' is neither a port (0 to 65535) nor a path with a slash: ./socket",
+        "--listen: '%s' is neither a port (0 to 65535) nor a path with a slash, such as ./socket",
         ss_words_show(where).text);
 }
 

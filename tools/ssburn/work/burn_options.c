@@ -39,7 +39,7 @@ int options_take_size(
     if (length >= sizeof number || ss_units_count(number, &bytes, &ignored) < 0 ||
         bytes > UINT64_MAX >> shift)
         return ss_error_fail(error,
-            "'%s' is not a size: use a number of bytes, or one of K, M or G: 32K, 8M, 1G",
+            "'%s' is not a size: use a number of bytes, or a size such as 32K, 8M or 1G",
             ss_words_show(text).text);
     snprintf(number, sizeof number, "%" PRIu64, bytes << shift);
     return ss_option_set(&row->option, number, config, NULL, error);
@@ -53,8 +53,8 @@ static int take_class(
     (void)row;
 
     if (found >= 0 && options->class)
-        return ss_error_fail(error, "unexpected argument '%s': the class was already given, %s",
-            word, options->class->name);
+        return ss_error_fail(error, "unexpected argument '%s': class %s was already given", word,
+            options->class->name);
     if (found >= 0)
         options->class = &classes[found];
     return found < 0 ? -1 : 0;
@@ -67,15 +67,15 @@ static int take_class(
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, "N", {"threads", COUNT_AT(threads), .min = "1", .max = "4096",
-        .help = "how many threads there are, or children at work at a time; default: see the classes"}},
+        .help = "number of threads, or of children at work at a time; default: see the classes"}},
     {0, "TIME", {"iteration", SS_OPTION_TIME, AT(iteration), .initial = "100ms", .min = "1ns",
         .help = "CPU time of an iteration"}},
     {0, "COUNT", {"work", COUNT_AT(work), .min = "1", .max = "4611686018427387904",
         .help = "the work of an iteration in units, as printed by an earlier run"}, .excludes = "iteration"},
     {0, "N", {"iterations", COUNT_AT(iterations),
-        .help = "end after this many iterations; 0 only calibrates; default: never end"}},
+        .help = "exit after this many iterations; 0 only calibrates; default: never exit"}},
     {0, "SIZE", {"memory", COUNT_AT(memory), .min = "128",
-        .help = "do the work by walking through this many bytes: 32K, 8M, 1G"}, .take = options_take_size},
+        .help = "do the work by walking through this many bytes, such as 32K, 8M or 1G"}, .take = options_take_size},
     SS_ARGUMENTS_HELP_AT(struct options),
     SS_ARGUMENTS_WORDS(take_class),
 };
