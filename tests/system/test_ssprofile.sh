@@ -186,7 +186,7 @@ a_signal_before_the_first_benchmark_ends_the_measurement() { # case
     ends 125
     rm "$folder/bin/showstopper-platform"
     says 'ssprofile: interrupted by a signal: Terminated; run the same command again to resume'
-    ! grep -q 'no platform.json' "$folder/err" || fail "the measurement continued: $(cat "$folder/err")"
+    ! grep -q 'cannot write platform.json' "$folder/err" || fail "the measurement continued: $(cat "$folder/err")"
     [ ! -e "$folder/marked" ] || fail "a benchmark was run"
 }
 
@@ -344,7 +344,7 @@ late cpu /s higher 'sh -c "echo slow; exit 124"' '([0-9]+)'
 odd cpu /s higher 'sh -c "exit 123"' '([0-9]+)'
 END
     expect 0 measure --battery "$folder/lame" --repetitions 1 "$folder/lamed"
-    says 'skipping lost under without in further repetitions: /none/there cannot be executed'
+    says 'skipping lost under without in further repetitions: cannot execute /none/there'
     says 'skipping mute under without in further repetitions: mute printed'
     says 'skipping bad under without in further repetitions: false failed with status 1'
     # These are statuses of timeout and xargs, among others.
@@ -636,7 +636,7 @@ benchmarks_missing_from_a_profile_are_not_calibrated() { # case
     echo 'one,without,lost,false,cpu,1,3
 one,without,lost,false,cpu,2,3' >>"$folder/whole-base/results.csv"
     expect 0 calibrate --base "$folder/whole-base" --battery "$folder/three"
-    says 'lost is left out: /none/there cannot be executed'
+    says 'lost is left out: cannot execute /none/there'
     says '^setting 40\.00%'
     sed '/,fast,.*,2,/d' "$folder/whole-base/results.csv" >"$folder/single.csv"
     expect 0 calibrate --base "$folder/single.csv" --battery "$folder/battery"
@@ -665,8 +665,8 @@ compaer|unknown command 'compaer': did you mean 'compare'
 measure|
 measure --battery onw "$folder/nothing"|onw: No such file or directory: .* own, stress-ng
 measure --battery "$folder/battery" --under full "$folder/nothing"|--under: unknown throttle 'full': use without, frequency=1.4GHz, or KIND=PERCENT, where KIND is one of: duty
-measure --battery "$folder/battery" --machine '#1' "$folder/nothing"|the name of the machine, '#1', begins with #, which would make its row a comment
-measure --battery "$folder/battery" --machine ' a' "$folder/nothing"|the name of the machine, ' a', begins or ends with a blank
+measure --battery "$folder/battery" --machine '#1' "$folder/nothing"|invalid machine name '#1': it begins with #, which would make its row a comment
+measure --battery "$folder/battery" --machine ' a' "$folder/nothing"|invalid machine name ' a': it begins or ends with a blank
 measure --battery "$folder/battery" --under duty=0 "$folder/nothing"|
 measure --battery "$folder/battery" --cpu 8191 "$folder/nothing"|--cpu: cannot run on CPU 8191
 measure --repetitions 3 --until-spread 2% "$folder/nothing"|--until-spread cannot be combined with --repetitions
@@ -721,7 +721,7 @@ missing_program_of_a_throttle_is_named() { # case
     PATH=/usr/bin:/bin "$folder/alone/ssprofile" sweep --battery "$folder/steady" --settings 50% --repetitions 1 \
         "$folder/unthrottled" >"$folder/out" 2>"$folder/err" || status=$?
     [ "$status" -eq 125 ] || fail "status $status: $(cat "$folder/err")"
-    says 'showstopper cannot be executed \(is it installed\?\)'
+    says 'cannot execute showstopper \(is it installed\?\)'
     says 'no benchmark ran under a throttle'
 }
 

@@ -101,7 +101,8 @@ static int parse_words(
             "'COMMAND' 'REGEX'",
             field_names[count]);
     if (count > FIELDS)
-        return ss_error_set(error, 2, "unexpected '%s': quote command and regular expression",
+        return ss_error_set(error, 2,
+            "unexpected '%s': quote the command and the regular expression",
             ss_words_show(words[FIELDS]).text);
 
     for (size_t i = 0; i < 3; i++) {
@@ -158,7 +159,7 @@ int ssprofile_battery_read(
     ssize_t length = stream ? getdelim(&text, &size, '\0', stream) : -1;
 
     if (!stream || (length < 0 && ferror(stream)))
-        return ss_error_fail(error, "%s: %s: name a file, or one of own, stress-ng, applications",
+        return ss_error_fail(error, "%s: %s: use a file, or one of own, stress-ng, applications",
             ss_words_show(path).text, strerror(errno));
 
     if (length > 0 && text[length - 1] == '\0')
@@ -233,7 +234,7 @@ int ssprofile_battery_find(
         return ssprofile_battery_read(battery, path ? path : name, error);
 
     return ss_error_fail(
-        error, "%s next to the folder of the programs: %s: name a file", end + 1, strerror(errno));
+        error, "cannot find %s of the installation: %s: use a file", end + 1, strerror(errno));
 }
 
 bool ssprofile_task_result(const struct ssprofile_task *task, const char *output, double *result) {

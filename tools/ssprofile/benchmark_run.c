@@ -198,13 +198,13 @@ static int fail_to_start(const struct ss_child_failure *failure, const char *pro
     switch (failure->step) {
     case STEP_PIN:
         return ss_error_fail(
-            error, "%s cannot be pinned to the chosen CPU: is that CPU still online?", *command);
+            error, "cannot pin %s to the chosen CPU: is that CPU still online?", *command);
     case STEP_GROUP:
-        return ss_error_fail(error, "%s cannot be moved into its control group", *command);
+        return ss_error_fail(error, "cannot move %s into its control group", *command);
     case STEP_ENVIRONMENT:
         return ss_error_memory(error);
     default:
-        return ss_error_fail(error, "%s cannot be executed (is it installed?)", program);
+        return ss_error_fail(error, "cannot execute %s (is it installed?)", program);
     }
 }
 
@@ -341,7 +341,7 @@ static int check_status(int status, const char *name, const char *output, struct
 
     if (WIFSIGNALED(status))
         return ss_error_fail(
-            error, "%s was ended by a signal: %s", name, strsignal(WTERMSIG(status)));
+            error, "%s was killed by a signal: %s", name, strsignal(WTERMSIG(status)));
 
     switch (WEXITSTATUS(status)) {
     case 0:
@@ -349,7 +349,7 @@ static int check_status(int status, const char *name, const char *output, struct
     case 126:
     case 127:
         return ss_error_fail(
-            error, "%s cannot be executed (is it installed?)%s%s", name, *line ? ": " : "", line);
+            error, "cannot execute %s (is it installed?)%s%s", name, *line ? ": " : "", line);
     default:
         return ss_error_fail(
             error, "%s failed with status %d: %s", name, WEXITSTATUS(status), line);
@@ -426,9 +426,8 @@ int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_
 
     char line[SHOWN_MAX];
     first_line(line, output);
-    return ss_error_fail(error,
-        "%s printed '%s', in which its regular expression matches no result above 0", task->name,
-        line);
+    return ss_error_fail(error, "%s printed '%s': its regular expression matches no result above 0",
+        task->name, line);
 }
 
 char *ssprofile_run_output(

@@ -25,11 +25,11 @@ static const struct {
 
 static void print_help(void) {
     printf("Usage: ssprofile COMMAND [OPTION]...\n"
-           "Says what a result from one machine is worth on another.\n\nCommands:\n");
+           "Estimates what a result from one machine is worth on another.\n\nCommands:\n");
     for (size_t i = 0; i < COMMANDS; i++)
         printf("  %-11s  %s\n", commands[i].name, commands[i].help);
     printf("\nssprofile COMMAND --help describes a command.\n"
-           "The status is 0, 2 if a battery is wrong, or 125 if something else failed.\n");
+           "Exit status: 0, 2 if a battery is invalid, or 125 if anything else failed.\n");
 }
 
 static int run(char **argv, int *status, struct ss_error *error) {
@@ -37,7 +37,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
         "command", SS_SUGGEST_ROWS(commands), "see --help"};
     (void)status;
     if (!argv[0] || !argv[1])
-        return ss_error_fail(error, "no command is given: see --help");
+        return ss_error_fail(error, "no command given: see --help");
 
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_help();

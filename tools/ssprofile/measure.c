@@ -72,9 +72,9 @@ static const struct ss_argument rows[] = {
     {0, "PERCENT", {"unstable", SS_OPTION_PERCENT, AT(unstable), .initial = "2",
         .help = "warn about benchmarks whose repetitions spread by more than this; the other commands use a limit of 2%"}},
     {0, "PERCENT", {"min-stable", SS_OPTION_PERCENT, AT(min_stable), .max = "100",
-        .help = "fail at the end unless two benchmarks of the folder, and this part of them, are stable"}},
+        .help = "fail at the end unless two benchmarks of the folder, and this fraction of them, are stable"}},
     {0, "LIST", {"under", SS_OPTION_TEXT, AT(under), .initial = "without",
-        .help = "measure under this throttle: duty=40%, load=40%, quota=40%, frequency=1.4GHz or, as a part of the highest one, frequency=40%, or 'without' for none; several, separated by commas, all run in each repetition, in random order"}},
+        .help = "measure under this throttle: duty=40%, load=40%, quota=40%, frequency=1.4GHz or, as a fraction of the highest one, frequency=40%, or 'without' for none; several, separated by commas, all run in each repetition, in random order"}},
     {0, "TIME", {"period", SS_OPTION_TIME, AT(period), .initial = "10ms", .min = "1ms", .max = "1s",
         .help = "the period of a quota"}},
     {0, "TIME", {"quantum", SS_OPTION_TIME, AT(quantum), .initial = "50ms", .min = "2ms", .max = "10s",
@@ -394,7 +394,7 @@ static int keep_description(struct measurement *measurement, struct ss_error *er
     if (why.status && ssprofile_is_interrupted())
         return fail_interrupted(&why, error);
     if (why.status)
-        fprintf(stderr, "ssprofile: warning: no platform.json: %s\n", why.message);
+        fprintf(stderr, "ssprofile: warning: cannot write platform.json: %s\n", why.message);
     return 0;
 }
 
@@ -780,7 +780,7 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
                             : "is longer than 255 bytes";
     if (fault)
         return ss_error_fail(
-            error, "the name of the machine, '%s', %s", ss_words_show(machine).text, fault);
+            error, "invalid machine name '%s': it %s", ss_words_show(machine).text, fault);
     strcpy(measurement->machine, machine);
 
     SS_OWNED(close) int folder = open_folder(request, O_CREAT, error);
@@ -812,7 +812,7 @@ static int execute(struct measurement *measurement, struct ss_error *error) {
     if (request->describe)
         return describe(measurement, error);
     if (!request->folder)
-        return ss_error_fail(error, "no folder for the results is given: see --help");
+        return ss_error_fail(error, "no folder for the results given: see --help");
     return measure(measurement, error);
 }
 

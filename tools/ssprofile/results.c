@@ -154,11 +154,11 @@ static int read_row(struct reader *reader) {
     }
 
     if (!parse_boolean(row.text[LOWER], &row.lower))
-        return REFUSE(reader, "lower_is_better is '%s', neither true nor false",
+        return REFUSE(reader, "invalid lower_is_better '%s': use true or false",
             ss_words_show(row.text[LOWER]).text);
 
     if (!csv_number(&fields[RESULT], &row.result) || !(row.result > 0))
-        return REFUSE(reader, "the result of %s is '%s', which is not a number above 0",
+        return REFUSE(reader, "the result of %s is '%s', not a number above 0",
             ss_words_show(row.text[BENCHMARK]).text, ss_words_show(row.text[RESULT]).text);
 
     return keep_row(reader, &row);

@@ -36,7 +36,7 @@ static int parse_setting(
         return -1;
     return throttle->setting >= 0.01
                ? 0
-               : ss_error_fail(error, "'%s' is too small: the smallest setting is 1%%", text);
+               : ss_error_fail(error, "'%s' is too small: use at least 1%%", text);
 }
 
 int ssprofile_throttle_parse(

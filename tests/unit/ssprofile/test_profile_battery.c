@@ -96,7 +96,7 @@ TEST(binary_battery_file_is_refused) {
     unlink(path);
     expect_refused("/dev/null", "/dev/null: the file contains no benchmark");
     expect_refused("/dev/zero", "the file contains a null byte");
-    expect_refused("/tmp", "/tmp: Is a directory: name a file");
+    expect_refused("/tmp", "/tmp: Is a directory: use a file");
     expect_refused(path, "No such file or directory");
 }
 
