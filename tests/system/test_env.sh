@@ -478,7 +478,7 @@ energy_is_sampled_until_the_sampler_is_terminated() { # case
     env=$PWD/energy
     refuses "SOURCE is missing" ''
     refuses "--output is missing" "echo 7.5"
-    refuses "--output: /nowhere/file cannot be written" "echo 7.5" --output /nowhere/file
+    refuses "--output: cannot write /nowhere/file" "echo 7.5" --output /nowhere/file
     refuses "there is no source of power (rapl)" rapl --root "$scratch" --output energy.csv
     "$env" rapl --root "$scratch" --why-not >"$output" || fail "--why-not: available"
     grep -qx "there is no source of power (rapl)" "$output" || fail "--why-not: no reason"

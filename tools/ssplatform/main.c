@@ -235,7 +235,7 @@ static int carry_out(struct request *request, int *status, struct ss_error *erro
         if (request->cpu_list || request->why_not || request->scope || request->mean > 0 ||
             request->settle > 0)
             return ss_error_fail(error, "--cpus, --mean, --settle, --scope and --why-not require "
-                                        "the word energy or idle");
+                                        "the command energy or idle");
         return describe(request, status, error);
     }
 

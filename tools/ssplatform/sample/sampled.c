@@ -60,7 +60,7 @@ int sample_loop(const struct sample_source *source, const char *path, struct ss_
     struct ss_error why = {0};
     SS_OWNED(fclose) FILE *stream = ss_walk_stream(path, O_TRUNC, &why);
     if (!stream)
-        return ss_error_fail(error, "--output: %s cannot be written: %s", path, why.message);
+        return ss_error_fail(error, "--output: cannot write %s: %s", path, why.message);
 
     end_on_signals();
     puts("open");
@@ -80,5 +80,5 @@ int sample_loop(const struct sample_source *source, const char *path, struct ss_
         before = now;
     }
 
-    return ss_error_set(error, 1, "--output: %s: %s", path, strerror(errno));
+    return ss_error_set(error, 1, "--output: cannot write %s: %s", path, strerror(errno));
 }
