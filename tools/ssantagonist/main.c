@@ -76,10 +76,10 @@ static const struct ss_argument watch_rows[] = {
         .help = "the part of each slot, at its beginning, that is skipped"}},
     CODE_ROWS,
     {0, "N", {"loss-blocks", COUNT_AT(watch.loss_blocks), .initial = "1", .min = "1",
-        .help = "with --shifts, --rows and --blocks, whose rows are slots: a suspect is set aside if the victim loses "
-                "30 % in each of this many successive blocks, which aside.csv then says"}},
+        .help = "with --shifts, --rows and --blocks, whose rows are slots: set a suspect aside, and record that in "
+                "aside.csv, if the victim loses 30 % in this many of its blocks"}},
     {0, "PID,...", {"throttles", SS_OPTION_TEXT, AT(throttles),
-        .help = "the processes that throttle the suspects; that of a suspect that is set aside gets SIGTERM"},
+        .help = "the processes that throttle the suspects; if a suspect is set aside, its process gets SIGTERM"},
         .needs = "shifts"},
     END_ROWS,
 };

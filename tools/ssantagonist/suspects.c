@@ -66,7 +66,7 @@ int suspects_add_known(
     if (!known)
         return -1;
     if (count != named)
-        return ss_error_fail(error, "--names: name each suspect");
+        return ss_error_fail(error, "--names: use one name for each suspect");
 
     for (size_t i = 0; i < count; i++) {
         struct suspect one = {0};
