@@ -18,20 +18,20 @@
 #define REPEATS    5
 
 /* The search fails after this many single requests to a target have failed in a row. */
-#define LONE_MAX 20
+#define PROBES_MAX 20
 
 /* Pauses before another single request, each twice as long as the previous one: 7 s in all. */
-#define LONE_PAUSE     (10 * SS_MILLISECOND)
-#define LONE_PAUSE_MAX (SS_SECOND / 2)
+#define PROBE_PAUSE     (10 * SS_MILLISECOND)
+#define PROBE_PAUSE_MAX (SS_SECOND / 2)
 
 struct finder {
     struct request_capacity *capacity;
     struct ssrequest_run *run; /* its tally and generator are those of the current trial */
     struct request_trial_watch watch;
     FILE *lines;
-    struct ssrequest_course last; /* course of the last schedule */
-    uint32_t lone_target;         /* target of single requests, see settle_target() */
-    uint64_t lone_number;         /* number of a request of the file to this target */
+    struct ssrequest_loop_stats last; /* stats of the last schedule */
+    uint32_t probe_target;            /* target of single requests, see settle_target() */
+    uint64_t probe_number;            /* number of a request of the file to this target */
 };
 
 static void send_one(void *context, struct request_one *one) {
@@ -39,20 +39,20 @@ static void send_one(void *context, struct request_one *one) {
     ssrequest_http_send(finder->run->http, one);
 }
 
-static void send_lone(void *context, struct request_one *one) {
+static void send_probe(void *context, struct request_one *one) {
     const struct finder *finder = context;
-    one->target = finder->lone_target;
-    one->number = finder->lone_number;
+    one->target = finder->probe_target;
+    one->number = finder->probe_number;
     send_one(context, one);
 }
 
-static void extend(struct ssrequest_course *course, const struct ssrequest_course *trial) {
-    if (course->begin == 0)
-        course->begin = trial->begin;
-    course->end = trial->end;
-    course->length = (ss_time)(course->end - course->begin);
+static void extend(struct ssrequest_loop_stats *stats, const struct ssrequest_loop_stats *trial) {
+    if (stats->begin == 0)
+        stats->begin = trial->begin;
+    stats->end = trial->end;
+    stats->length = (ss_time)(stats->end - stats->begin);
     if (trial->stopped != SS_TIME_NEVER)
-        course->stopped = course->length;
+        stats->stopped = stats->length;
 }
 
 static void on_period(void *context, ss_time end) {
@@ -61,9 +61,9 @@ static void on_period(void *context, ss_time end) {
         request_generator_end(finder->run->generator, end);
 }
 
-/* `beside` is NULL unless the schedule is a trial. */
+/* `hooks` is NULL unless the schedule is a trial. */
 static int run_schedule(struct finder *finder, struct request_schedule *schedule,
-    const struct request_transport *transport, const struct ssrequest_beside *beside,
+    const struct request_transport *transport, const struct ssrequest_hooks *hooks,
     struct ss_error *error) {
     const struct request_rules rules =
         ssrequest_options_rules(finder->run->options, schedule->profile);
@@ -71,57 +71,57 @@ static int run_schedule(struct finder *finder, struct request_schedule *schedule
     if (request_generator_open(
             &finder->run->generator, &rules, schedule, transport, &finder->run->tally, error) < 0)
         return -1;
-    if (beside)
+    if (hooks)
         request_generator_watch(finder->run->generator, request_trial_observe, &finder->watch);
 
     int why = ssrequest_loop_run(
-        finder->run->loop, finder->run->generator, finder->run->http, beside, &finder->last);
+        finder->run->loop, finder->run->generator, finder->run->http, hooks, &finder->last);
     request_generator_close(finder->run->generator);
     finder->run->generator = NULL;
-    extend(&finder->run->course, &finder->last);
+    extend(&finder->run->stats, &finder->last);
 
     return why < 0 ? ss_error_fail(error, "cannot wait for a descriptor: %s", strerror(-why)) : 0;
 }
 
 static int run_trial(struct finder *finder, double rate, struct ss_error *error) {
     const struct ssrequest_options *options = finder->run->options;
-    const struct ssrequest_beside beside = {
-        .second = on_period,
+    const struct ssrequest_hooks hooks = {
+        .period_end = on_period,
         .period = options->given.duration / REQUEST_TRIAL_STAGE,
         .descriptor = -1,
         .context = finder,
     };
     finder->watch = (struct request_trial_watch){
-        .criterion = &options->criterion, .tally = &finder->run->tally, .period = beside.period};
+        .criterion = &options->criterion, .tally = &finder->run->tally, .period = hooks.period};
 
     const struct request_transport transport = {send_one, finder};
     struct request_profile profile = {0};
     struct request_schedule schedule;
-    if (request_profile_constant(&profile, rate, beside.period * REQUEST_TRIAL_PERIODS, error) < 0)
+    if (request_profile_constant(&profile, rate, hooks.period * REQUEST_TRIAL_PERIODS, error) < 0)
         return -1;
 
     /* A different seed for each trial: with the same times, trials would not be independent. */
     request_schedule_begin(&schedule, &profile, (enum request_arrival)options->given.arrival,
         options->given.seed + finder->capacity->trial_count);
-    int result = run_schedule(finder, &schedule, &transport, &beside, error);
+    int result = run_schedule(finder, &schedule, &transport, &hooks, error);
     request_profile_free(&profile);
     return result;
 }
 
 static bool is_stopped(const struct finder *finder) {
-    return finder->run->course.stopped != SS_TIME_NEVER;
+    return finder->run->stats.stopped != SS_TIME_NEVER;
 }
 
-static int ask_once(struct finder *finder, struct ss_error *error) {
-    const struct request_transport transport = {send_lone, finder};
-    struct request_profile lone = {0};
+static int probe_once(struct finder *finder, struct ss_error *error) {
+    const struct request_transport transport = {send_probe, finder};
+    struct request_profile profile = {0};
     struct request_schedule schedule;
-    if (request_profile_constant(&lone, 1000, SS_MILLISECOND, error) < 0)
+    if (request_profile_constant(&profile, 1000, SS_MILLISECOND, error) < 0)
         return -1;
 
-    request_schedule_begin(&schedule, &lone, REQUEST_EVEN, 0);
+    request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 0);
     int result = run_schedule(finder, &schedule, &transport, NULL, error);
-    request_profile_free(&lone);
+    request_profile_free(&profile);
     return result;
 }
 
@@ -130,7 +130,7 @@ static int refuse_service(const char *url, struct ss_error *error) {
     return ss_error_fail(error,
         "the service did not recover from a trial: %d requests sent one at a time failed (%s); "
         "check the service, or start at a lower --rate",
-        LONE_MAX, shown ? shown : "the URL");
+        PROBES_MAX, shown ? shown : "the URL");
 }
 
 /*
@@ -139,19 +139,19 @@ static int refuse_service(const char *url, struct ss_error *error) {
  */
 static int settle_target(struct finder *finder, uint32_t target, struct ss_error *error) {
     const struct request_messages *messages = &finder->run->options->messages;
-    finder->lone_target = target;
-    finder->lone_number = 0;
-    while (messages->origin_count > 0 && messages->order[finder->lone_number] != target)
-        finder->lone_number++;
+    finder->probe_target = target;
+    finder->probe_number = 0;
+    while (messages->origin_count > 0 && messages->order[finder->probe_number] != target)
+        finder->probe_number++;
 
-    for (int i = 0; i < LONE_MAX && !is_stopped(finder); i++) {
-        int result = ask_once(finder, error);
+    for (int i = 0; i < PROBES_MAX && !is_stopped(finder); i++) {
+        int result = probe_once(finder, error);
         if (result < 0 || finder->run->tally.outcomes[REQUEST_SUCCESS] > 0)
             return result;
         /* A signal during the pause ends the search, as it does in the loop. */
-        if (i + 1 < LONE_MAX && !is_stopped(finder) &&
-            ssrequest_pause(ssrequest_earlier(LONE_PAUSE << i, LONE_PAUSE_MAX)) > 0)
-            finder->run->course.stopped = finder->run->course.length;
+        if (i + 1 < PROBES_MAX && !is_stopped(finder) &&
+            ssrequest_pause(ssrequest_earlier(PROBE_PAUSE << i, PROBE_PAUSE_MAX)) > 0)
+            finder->run->stats.stopped = finder->run->stats.length;
     }
     return is_stopped(finder) ? 0 : refuse_service(finder->run->options->urls[target], error);
 }
@@ -181,17 +181,17 @@ static void print_trial(const struct finder *finder, const struct request_trial 
 
 /* Records how busy this process was during the trial, and whether it was the limit. */
 static void add_generator(const struct finder *finder, struct request_trial *trial) {
-    const struct ssrequest_course *course = &finder->last;
+    const struct ssrequest_loop_stats *stats = &finder->last;
     const struct request_result result = {
-        .took = course->length,
-        .own_cpu_seconds = course->own_cpu,
-        .own_wait_seconds = course->own_wait,
+        .took = stats->length,
+        .own_cpu_seconds = stats->own_cpu,
+        .own_wait_seconds = stats->own_wait,
         .tally = &finder->run->tally,
     };
 
-    trial->took = ss_time_seconds(course->length);
-    trial->own_cpu = course->own_cpu;
-    trial->own_wait = course->own_wait;
+    trial->took = ss_time_seconds(stats->length);
+    trial->own_cpu = stats->own_cpu;
+    trial->own_wait = stats->own_wait;
     trial->resources = finder->run->tally.outcomes[REQUEST_RESOURCES];
     trial->generator_is_limit = request_generator_is_limit(&result);
 }
@@ -231,7 +231,7 @@ int ssrequest_capacity_run(struct request_capacity *capacity, struct ssrequest_r
         isnan(given->rate) ? RATE_START : given->rate, RATE_MAX, PRECISION, REPEATS};
     struct finder finder = {.capacity = capacity, .run = run, .lines = lines};
 
-    run->course = (struct ssrequest_course){.stopped = SS_TIME_NEVER};
+    run->stats = (struct ssrequest_loop_stats){.stopped = SS_TIME_NEVER};
     if (request_tally_open(&run->tally, given->timeout, error) < 0)
         return -1;
     request_capacity_begin(capacity, &search);

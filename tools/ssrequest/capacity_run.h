@@ -10,7 +10,7 @@
 #include "request_output.h"
 
 /*
- * Runs trials until the search is over or a signal ends it; its `course`, which spans all trials,
+ * Runs trials until the search is over or a signal ends it; its `stats`, which spans all trials,
  * says which. Prints a line for each trial unless `lines` is NULL.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_capacity_run(struct request_capacity *capacity,

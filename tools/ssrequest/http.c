@@ -39,22 +39,22 @@ struct slot {
     bool tls;        /* the target uses TLS */
     uint32_t origin; /* origin of the target, see struct watch */
     long version;    /* the HTTP version set in the handle, a constant of libcurl */
-    struct slot *before, *behind; /* list of requests in progress, in order of sending */
-    struct slot *next_done;       /* list of ended requests that are not reported yet */
+    struct slot *prev, *next; /* list of requests in progress, in order of sending */
+    struct slot *next_done;   /* list of ended requests that are not reported yet */
     enum request_outcome outcome;
     uint64_t bytes;
     ss_time finished;
 
     /* The current request: */
-    bool begun;  /* libcurl sent it, or was about to */
-    bool again;  /* libcurl tried to send it again */
-    bool final;  /* the last status line was of a final response, not an interim one */
-    bool headed; /* the headers are complete */
-    int why;     /* errno of a failed socket(), or 0 */
-    bool local;  /* the last socket opened for the request is a Unix socket */
+    bool begun;        /* libcurl sent it, or was about to */
+    bool resent;       /* libcurl tried to send it again */
+    bool final;        /* the last status line was of a final response, not an interim one */
+    bool headers_done; /* the headers are complete */
+    int why;           /* errno of a failed socket(), or 0 */
+    bool local;        /* the last socket opened for the request is a Unix socket */
     uint64_t header_bytes;
-    uint64_t announced; /* Content-Length; 0 if absent */
-    bool chunked;       /* chunked encoding, which overrides Content-Length */
+    uint64_t content_length; /* Content-Length; 0 if absent */
+    bool chunked;            /* chunked encoding, which overrides Content-Length */
 };
 
 /* The state of a descriptor in epoll. */
@@ -93,8 +93,8 @@ struct ssrequest_http {
     uint64_t set_number;    /* number of the current set of targets, from 1 */
     struct origin *origins; /* origins of all targets so far */
     uint32_t origin_count, origin_room;
-    uint64_t older; /* number of responses over HTTP/1 because the server declined HTTP/2 */
-    bool is_old;    /* libcurl is older than 8.0, see version_for() */
+    uint64_t http1_answers; /* number of responses over HTTP/1 because the server declined HTTP/2 */
+    bool is_before_8;       /* libcurl is older than 8.0, see version_for() */
 };
 
 static ss_time now_of(const struct ssrequest_http *http) {
@@ -165,7 +165,7 @@ static enum request_outcome outcome_of_answer(const struct slot *slot) {
      * libcurl accepts a response that ends within its headers, and any length if Content-Length
      * overflows.
      */
-    if (!slot->headed || (slot->announced == UINT64_MAX && !slot->chunked))
+    if (!slot->headers_done || (slot->content_length == UINT64_MAX && !slot->chunked))
         return REQUEST_CUT;
     /* Without TLS the version is not negotiated: the response must be HTTP/2. */
     if (http->options->http2 && version < CURL_HTTP_VERSION_2_0 && !slot->tls)
@@ -177,17 +177,18 @@ static enum request_outcome outcome_of_answer(const struct slot *slot) {
  * For an invalid chunk, libcurl returns the same code as for a reset, but no errno. TLS failures
  * have no errno either.
  */
-static bool is_wrong_chunk(const struct slot *slot, CURLcode code) {
+static bool is_invalid_chunk(const struct slot *slot, CURLcode code) {
     long why = 0;
     curl_easy_getinfo(slot->easy, CURLINFO_OS_ERRNO, &why);
-    return code == CURLE_RECV_ERROR && slot->headed && slot->chunked && !slot->tls && why == 0;
+    return code == CURLE_RECV_ERROR && slot->headers_done && slot->chunked && !slot->tls &&
+           why == 0;
 }
 
 static enum request_outcome outcome_of(const struct slot *slot, CURLcode code) {
     /* libcurl also resends a request that was answered with 417, without its Expect. */
-    if (slot->again)
-        return slot->headed ? outcome_of_answer(slot) : REQUEST_RESET;
-    if (is_wrong_chunk(slot, code))
+    if (slot->resent)
+        return slot->headers_done ? outcome_of_answer(slot) : REQUEST_RESET;
+    if (is_invalid_chunk(slot, code))
         return REQUEST_GARBLED;
 
     switch (code) {
@@ -222,9 +223,9 @@ static enum request_outcome outcome_of(const struct slot *slot, CURLcode code) {
 static int before_sending(void *context, char *address, char *own_address, int port, int own_port) {
     struct slot *slot = context;
     (void)address, (void)own_address, (void)port, (void)own_port;
-    slot->again = slot->begun;
+    slot->resent = slot->begun;
     slot->begun = true;
-    return slot->again ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+    return slot->resent ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 /*
@@ -270,7 +271,7 @@ static bool take_length(struct slot *slot, const char *line, size_t length) {
     static const char name[] = "Content-Length", coding[] = "Transfer-Encoding";
     slot->chunked |= is_field(line, length, coding);
     return !is_field(line, length, name) ||
-           read_length(line + sizeof name, length - sizeof name, &slot->announced);
+           read_length(line + sizeof name, length - sizeof name, &slot->content_length);
 }
 
 static size_t take_header(char *line, size_t one, size_t length, void *context) {
@@ -281,7 +282,7 @@ static size_t take_header(char *line, size_t one, size_t length, void *context) 
     if (length > 5 && strncmp(line, "HTTP/", 5) == 0)
         slot->final = !is_interim(line, length);
     else if (length > 0 && (line[0] == '\r' || line[0] == '\n'))
-        slot->headed |= slot->final;
+        slot->headers_done |= slot->final;
     else if (!take_length(slot, line, length))
         return 0;
 
@@ -454,7 +455,7 @@ void ssrequest_http_retarget(struct ssrequest_http *http, struct ssrequest_targe
     keep_connections(http);
 }
 
-static void set_up(struct slot *slot) {
+static void set_options(struct slot *slot) {
     CURL *easy = slot->easy;
     const struct ssrequest_options *options = slot->http->options;
     bool fresh = options->connections == SSREQUEST_FRESH;
@@ -499,7 +500,7 @@ static void set_up(struct slot *slot) {
 }
 
 /* Creates the handle on first use. Returns false if memory is exhausted. */
-static bool make(struct ssrequest_http *http, struct slot *slot) {
+static bool ensure_handle(struct ssrequest_http *http, struct slot *slot) {
     if (slot->easy)
         return true;
     slot->easy = curl_easy_init();
@@ -508,7 +509,7 @@ static bool make(struct ssrequest_http *http, struct slot *slot) {
 
     slot->http = http;
     slot->target = NO_TARGET;
-    set_up(slot);
+    set_options(slot);
     return true;
 }
 
@@ -525,12 +526,12 @@ static long version_for(const struct slot *slot, const struct ssrequest_target *
     if (target->tls)
         return CURL_HTTP_VERSION_2TLS;
 
-    bool again = http->is_old && http->options->connections == SSREQUEST_REUSE &&
-                 target->origin > 0 && http->origins[target->origin - 1].connections > 0;
-    return again ? CURL_HTTP_VERSION_2_0 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+    bool reuses = http->is_before_8 && http->options->connections == SSREQUEST_REUSE &&
+                  target->origin > 0 && http->origins[target->origin - 1].connections > 0;
+    return reuses ? CURL_HTTP_VERSION_2_0 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
 }
 
-static bool point(struct slot *slot, uint32_t number) {
+static bool set_target(struct slot *slot, uint32_t number) {
     const struct ssrequest_http *http = slot->http;
     const struct ssrequest_target *target = &http->targets.list[number];
 
@@ -588,30 +589,31 @@ static bool set_message(struct slot *slot, const struct request_message *message
 
 static void link_slot(struct slot *slot) {
     struct ssrequest_http *http = slot->http;
-    slot->before = http->newest;
-    slot->behind = NULL;
-    *(http->newest ? &http->newest->behind : &http->oldest) = slot;
+    slot->prev = http->newest;
+    slot->next = NULL;
+    *(http->newest ? &http->newest->next : &http->oldest) = slot;
     http->newest = slot;
 }
 
 static void unlink_slot(struct slot *slot) {
     struct ssrequest_http *http = slot->http;
-    *(slot->before ? &slot->before->behind : &http->oldest) = slot->behind;
-    *(slot->behind ? &slot->behind->before : &http->newest) = slot->before;
+    *(slot->prev ? &slot->prev->next : &http->oldest) = slot->next;
+    *(slot->next ? &slot->next->prev : &http->newest) = slot->prev;
 }
 
-static void act(struct ssrequest_http *http, int descriptor, int events) {
+static void socket_action(struct ssrequest_http *http, int descriptor, int events) {
     int running;
     curl_multi_socket_action(http->multi, descriptor, events, &running);
 }
 
-static void act_on_time(struct ssrequest_http *http) {
+static void timeout_action(struct ssrequest_http *http) {
     http->timer = SS_TIME_NEVER; /* libcurl sets it again if it needs to */
-    act(http, CURL_SOCKET_TIMEOUT, 0);
+    socket_action(http, CURL_SOCKET_TIMEOUT, 0);
 }
 
 /* Records that a request has ended, or could not be started. */
-static void note(struct ssrequest_http *http, struct slot *slot, enum request_outcome outcome) {
+static void queue_done(
+    struct ssrequest_http *http, struct slot *slot, enum request_outcome outcome) {
     slot->outcome = outcome;
     slot->finished = now_of(http);
     slot->next_done = NULL;
@@ -634,7 +636,7 @@ static void drop_handle(struct slot *slot) {
     slot->version = 0;
 }
 
-static void end(struct slot *slot, enum request_outcome outcome) {
+static void end_request(struct slot *slot, enum request_outcome outcome) {
     struct ssrequest_http *http = slot->http;
     long status = 0, why = 0;
     curl_off_t body = 0;
@@ -649,7 +651,7 @@ static void end(struct slot *slot, enum request_outcome outcome) {
     curl_easy_getinfo(slot->easy, CURLINFO_OS_ERRNO, &why);
     if (why != 0)
         drop_handle(slot);
-    note(http, slot, outcome);
+    queue_done(http, slot, outcome);
 }
 
 static void collect(struct ssrequest_http *http) {
@@ -662,11 +664,11 @@ static void collect(struct ssrequest_http *http) {
 
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
         curl_easy_getinfo(slot->easy, CURLINFO_HTTP_VERSION, &version);
-        http->older += http->options->http2 && code == CURLE_OK && slot->tls &&
-                       version < CURL_HTTP_VERSION_2_0;
+        http->http1_answers += http->options->http2 && code == CURLE_OK && slot->tls &&
+                               version < CURL_HTTP_VERSION_2_0;
 
         /* A late request is a timeout, whatever its result. */
-        end(slot, is_late(slot) ? REQUEST_TIMEOUT : outcome_of(slot, code));
+        end_request(slot, is_late(slot) ? REQUEST_TIMEOUT : outcome_of(slot, code));
     }
 }
 
@@ -674,7 +676,7 @@ static void collect(struct ssrequest_http *http) {
 static void expire(struct ssrequest_http *http, ss_time now) {
     while (
         http->oldest && ss_time_add(http->oldest->one->sent, http->options->given.timeout) <= now)
-        end(http->oldest, REQUEST_TIMEOUT);
+        end_request(http->oldest, REQUEST_TIMEOUT);
 }
 
 static void report_ended(struct ssrequest_http *http) {
@@ -693,24 +695,25 @@ void ssrequest_http_send(void *context, struct request_one *one) {
     const struct request_messages *messages = &http->options->messages;
     one->sent = now_of(http);
     slot->one = one;
-    slot->begun = slot->again = slot->final = slot->headed = slot->local = slot->chunked = false;
+    slot->begun = slot->resent = slot->final = slot->headers_done = slot->local = slot->chunked =
+        false;
     slot->why = 0;
-    slot->header_bytes = slot->bytes = slot->announced = 0;
+    slot->header_bytes = slot->bytes = slot->content_length = 0;
 
-    if (http->targets.list[one->target].lost) {
-        note(http, slot, REQUEST_UNREACHABLE);
+    if (http->targets.list[one->target].lookup_error) {
+        queue_done(http, slot, REQUEST_UNREACHABLE);
         return;
     }
-    if (!make(http, slot) || !point(slot, one->target) ||
+    if (!ensure_handle(http, slot) || !set_target(slot, one->target) ||
         !set_message(slot, &messages->list[one->number % messages->count]) ||
         curl_multi_add_handle(http->multi, slot->easy)) {
-        note(http, slot, REQUEST_RESOURCES);
+        queue_done(http, slot, REQUEST_RESOURCES);
         return;
     }
 
     link_slot(slot);
-    act_on_time(http); /* do not wait for the other requests of a burst */
-    collect(http);     /* the request may already have ended */
+    timeout_action(http); /* do not wait for the other requests of a burst */
+    collect(http);        /* the request may already have ended */
 }
 
 bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t events) {
@@ -728,7 +731,7 @@ bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t ev
         return true;
     }
 
-    act(http, descriptor,
+    socket_action(http, descriptor,
         (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
             (events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0));
     return true;
@@ -736,7 +739,7 @@ bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t ev
 
 void ssrequest_http_advance(struct ssrequest_http *http, ss_time now) {
     if (http->timer <= now)
-        act_on_time(http);
+        timeout_action(http);
     collect(http);
     expire(http, now);
     report_ended(http);
@@ -766,8 +769,8 @@ uint64_t ssrequest_http_connections(const struct ssrequest_http *http) {
     return http->opened;
 }
 
-uint64_t ssrequest_http_older(const struct ssrequest_http *http) {
-    return http->older;
+uint64_t ssrequest_http_downgraded(const struct ssrequest_http *http) {
+    return http->http1_answers;
 }
 
 static bool add_header(struct ssrequest_http *http, const char *header) {
@@ -829,7 +832,7 @@ int ssrequest_http_open(struct ssrequest_http **http, const struct ssrequest_opt
     opened->files_limit = files.rlim_cur;
     opened->files_max =
         files.rlim_cur - (part < DESCRIPTORS_RESERVED ? part : DESCRIPTORS_RESERVED);
-    opened->is_old = library->version_num < 0x080000;
+    opened->is_before_8 = library->version_num < 0x080000;
 
     opened->slots = calloc(options->given.cap, sizeof *opened->slots);
     if (!opened->slots || !add_headers(opened) || open_multi(opened, error) < 0) {

@@ -72,6 +72,6 @@ SS_MUST_USE SS_NONNULL() int ssrequest_http_renew(
 SS_NONNULL() uint64_t ssrequest_http_connections(const struct ssrequest_http *http);
 
 /* Returns how many responses came over HTTP/1 because the server declined HTTP/2. */
-SS_NONNULL() uint64_t ssrequest_http_older(const struct ssrequest_http *http);
+SS_NONNULL() uint64_t ssrequest_http_downgraded(const struct ssrequest_http *http);
 
 #endif

@@ -39,21 +39,21 @@ static void add_row(struct drawing *drawing, const char *format, ...) {
 static void add_rates(struct drawing *drawing, const struct ssrequest_status_values *values) {
     const struct request_second *second = values->second;
     double length = ss_time_seconds(second->end - second->begin);
-    char total[48] = "", asked[128];
+    char total[48] = "", goal[128];
     if (values->total != SS_TIME_NEVER)
         snprintf(
             total, sizeof total, " of %s", request_show_time(ss_time_seconds(values->total)).text);
 
     if (values->closed)
-        snprintf(asked, sizeof asked, "closed loop of %s", request_show_count(values->closed).text);
+        snprintf(goal, sizeof goal, "closed loop of %s", request_show_count(values->closed).text);
     else if (!isnan(second->load))
         snprintf(
-            asked, sizeof asked, "load %.1f of %.1f %%", 100 * second->load, 100 * second->target);
+            goal, sizeof goal, "load %.1f of %.1f %%", 100 * second->load, 100 * second->target);
     else
-        snprintf(asked, sizeof asked, "rate %s/s", request_show_number(second->rate).text);
+        snprintf(goal, sizeof goal, "rate %s/s", request_show_number(second->rate).text);
 
     add_row(drawing, "%s%s: %s, sent %s/s, succeeded %s/s, failed %s/s",
-        request_show_time(ss_time_seconds(second->end)).text, total, asked,
+        request_show_time(ss_time_seconds(second->end)).text, total, goal,
         request_show_number((double)second->sent / length).text,
         request_show_number((double)second->completed / length).text,
         request_show_number((double)second->failed / length).text);
@@ -102,13 +102,13 @@ static bool write_out(const char *text, size_t length) {
 
 void ssrequest_status_draw(
     struct ssrequest_status *status, const struct ssrequest_status_values *values) {
-    char text[SSREQUEST_BLOCK_TEXT + 64], *to = text, *end = text + sizeof text;
+    char text[SSREQUEST_STATUS_TEXT + 64], *to = text, *end = text + sizeof text;
     int columns, height;
 
     if (!status->shown)
         return;
     ss_screen_size(STDERR_FILENO, &columns, &height);
-    if (height <= SSREQUEST_BLOCK_ROWS)
+    if (height <= SSREQUEST_STATUS_ROWS)
         return;
 
     to = put_removal(to, end, status->rows);

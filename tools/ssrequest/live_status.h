@@ -11,9 +11,9 @@
 
 #include "rows.h"
 
-#define SSREQUEST_BLOCK_ROWS 4
+#define SSREQUEST_STATUS_ROWS 4
 
-#define SSREQUEST_BLOCK_TEXT 1024
+#define SSREQUEST_STATUS_TEXT 1024
 
 struct ssrequest_status_values {
     ss_time total;   /* length of the run; SS_TIME_NEVER if unlimited */

@@ -34,7 +34,7 @@ static void free_urls(struct ssrequest_lookup *lookup) {
     lookup->count = 0;
 }
 
-static void leave(struct ssrequest_lookup *lookup) {
+static void release(struct ssrequest_lookup *lookup) {
     if (atomic_fetch_sub(&lookup->owners, 1) > 1)
         return;
     ssrequest_targets_free(&lookup->targets);
@@ -50,9 +50,9 @@ static void *look_up(void *context) {
         lookup->socket, &lookup->targets, &lookup->error);
 
     for (uint32_t i = 0; lookup->result == 0 && i < lookup->targets.count; i++) {
-        if (lookup->targets.list[i].lost) {
+        if (lookup->targets.list[i].lookup_error) {
             lookup->result =
-                ss_error_fail(&lookup->error, "urls: %s", lookup->targets.list[i].lost);
+                ss_error_fail(&lookup->error, "urls: %s", lookup->targets.list[i].lookup_error);
             ssrequest_targets_free(&lookup->targets);
         }
     }
@@ -60,7 +60,7 @@ static void *look_up(void *context) {
     /* The write cannot block: the counter is 0. */
     if (eventfd_write(lookup->event, 1) < 0)
         abort();
-    leave(lookup);
+    release(lookup);
     return NULL;
 }
 
@@ -77,14 +77,14 @@ int ssrequest_lookup_open(
         return 0;
 
     ss_error_fail(error, "cannot create an eventfd: %s", strerror(errno));
-    leave(lookup);
+    release(lookup);
     *opened = NULL;
     return -1;
 }
 
 void ssrequest_lookup_close(struct ssrequest_lookup *lookup) {
     if (lookup)
-        leave(lookup);
+        release(lookup);
 }
 
 static int copy_urls(struct ssrequest_lookup *lookup, const char *const *urls, uint32_t count) {
@@ -101,18 +101,18 @@ static int copy_urls(struct ssrequest_lookup *lookup, const char *const *urls, u
 
 static int start_thread(struct ssrequest_lookup *lookup) {
     pthread_t thread;
-    pthread_attr_t how;
-    int why = pthread_attr_init(&how);
+    pthread_attr_t attributes;
+    int why = pthread_attr_init(&attributes);
     if (why)
         return why;
 
-    pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     lookup->owners++;
-    why = pthread_create(&thread, &how, look_up, lookup);
+    why = pthread_create(&thread, &attributes, look_up, lookup);
     if (why)
         lookup->owners--;
 
-    pthread_attr_destroy(&how);
+    pthread_attr_destroy(&attributes);
     return why;
 }
 

@@ -67,9 +67,9 @@ static int find_targets(struct ssrequest_run *run, struct ss_error *error) {
         return -1;
 
     for (uint32_t i = 0; i < found.count; i++) {
-        if (found.list[i].lost)
+        if (found.list[i].lookup_error)
             fprintf(stderr, "ssrequest: warning: %s: all requests to this host will fail\n",
-                found.list[i].lost);
+                found.list[i].lookup_error);
     }
 
     int result = options->wait_for > 0 ? ssrequest_wait_for(&found, options->wait_for, error) : 0;
@@ -128,11 +128,11 @@ static void wait_for_start(struct ssrequest_run *run) {
 
 /* Closes the connections before the results are written, because they may use all descriptors. */
 static void close_http(struct ssrequest_run *run) {
-    if (ssrequest_http_older(run->http) > 0)
+    if (ssrequest_http_downgraded(run->http) > 0)
         fprintf(stderr,
             "ssrequest: warning: %ju responses used HTTP/1 despite --http2: the server declined "
             "HTTP/2\n",
-            (uintmax_t)ssrequest_http_older(run->http));
+            (uintmax_t)ssrequest_http_downgraded(run->http));
     ssrequest_http_close(run->http);
     run->http = NULL;
 }
@@ -181,8 +181,8 @@ static int make_requests(struct ssrequest_run *run, int *status, struct ss_error
 
     wait_for_start(run);
 
-    const struct ssrequest_beside beside = ssrequest_output_beside(run->output);
-    int why = ssrequest_loop_run(run->loop, run->generator, run->http, &beside, &run->course);
+    const struct ssrequest_hooks hooks = ssrequest_output_hooks(run->output);
+    int why = ssrequest_loop_run(run->loop, run->generator, run->http, &hooks, &run->stats);
     if (why < 0)
         return ss_error_fail(error, "--control: cannot wait for its socket: %s", strerror(-why));
 

@@ -21,15 +21,15 @@ struct ssrequest_loop {
     ss_time armed; /* time of the timer, since the start of the run; 0 if expired or not set */
     struct request_generator *generator;
     struct ssrequest_http *http;
-    const struct ssrequest_beside *beside;
-    struct ssrequest_course *course;
-    ss_time begin;                  /* on the monotonic clock */
-    ss_time second;                 /* end of the current period, since `begin` */
-    ss_time period;                 /* a second, unless the caller sets another period */
-    ss_time step;                   /* when to call `beside->step` */
-    ss_time used;                   /* CPU time of this process that is excluded from its total */
-    ss_time waited;                 /* the same for time without a CPU; SS_TIME_NEVER if unknown */
-    ss_time left_used, left_waited; /* both totals when counting was last paused */
+    const struct ssrequest_hooks *hooks;
+    struct ssrequest_loop_stats *stats;
+    ss_time begin;           /* on the monotonic clock */
+    ss_time period_end;      /* end of the current period, since `begin` */
+    ss_time period;          /* a second, unless the caller sets another period */
+    ss_time step;            /* when to call `hooks->step` */
+    ss_time excluded_used;   /* CPU time of this process that is excluded from its total */
+    ss_time excluded_waited; /* the same for time without a CPU; SS_TIME_NEVER if unknown */
+    ss_time paused_used, paused_waited; /* both totals when counting was last paused */
 };
 
 int ssrequest_loop_signals(const struct ssrequest_loop *loop) {
@@ -40,16 +40,17 @@ ss_time ssrequest_loop_now(const struct ssrequest_loop *loop) {
     return ss_time_since(ss_platform_now(), loop->begin);
 }
 
-void ssrequest_loop_count_own(struct ssrequest_loop *loop) {
+void ssrequest_loop_resume_usage(struct ssrequest_loop *loop) {
     ss_time used = ss_platform_process_cpu_time(getpid()), waited = ss_platform_own_wait();
-    bool known = waited != SS_TIME_NEVER && loop->left_waited != SS_TIME_NEVER;
-    loop->used += ss_time_since(used, loop->left_used);
-    loop->waited = known ? loop->waited + ss_time_since(waited, loop->left_waited) : SS_TIME_NEVER;
+    bool known = waited != SS_TIME_NEVER && loop->paused_waited != SS_TIME_NEVER;
+    loop->excluded_used += ss_time_since(used, loop->paused_used);
+    loop->excluded_waited =
+        known ? loop->excluded_waited + ss_time_since(waited, loop->paused_waited) : SS_TIME_NEVER;
 }
 
-void ssrequest_loop_leave_out_own(struct ssrequest_loop *loop) {
-    loop->left_used = ss_platform_process_cpu_time(getpid());
-    loop->left_waited = ss_platform_own_wait();
+void ssrequest_loop_pause_usage(struct ssrequest_loop *loop) {
+    loop->paused_used = ss_platform_process_cpu_time(getpid());
+    loop->paused_waited = ss_platform_own_wait();
 }
 
 static void on_ended(void *context, struct request_one *one, enum request_outcome outcome,
@@ -60,10 +61,10 @@ static void on_ended(void *context, struct request_one *one, enum request_outcom
 
 void ssrequest_loop_stop(struct ssrequest_loop *loop) {
     ss_time now = ssrequest_loop_now(loop);
-    if (loop->course->stopped != SS_TIME_NEVER)
+    if (loop->stats->stopped != SS_TIME_NEVER)
         return;
 
-    loop->course->stopped = now;
+    loop->stats->stopped = now;
     request_generator_stop(loop->generator, now);
 }
 
@@ -72,7 +73,7 @@ static void on_signal(struct ssrequest_loop *loop) {
     if (read(loop->signals, &info, sizeof info) != (ssize_t)sizeof info)
         return;
 
-    if (loop->course->stopped == SS_TIME_NEVER) {
+    if (loop->stats->stopped == SS_TIME_NEVER) {
         ssrequest_loop_stop(loop);
         return;
     }
@@ -83,14 +84,14 @@ static void on_signal(struct ssrequest_loop *loop) {
 /* Handles everything that is due: responses first, because each makes room for a request. */
 static void advance(struct ssrequest_loop *loop) {
     /* End periods first, so that what follows counts in the right one. */
-    for (; loop->second <= ssrequest_loop_now(loop); loop->second += loop->period) {
-        if (loop->beside && loop->beside->second)
-            loop->beside->second(loop->beside->context, loop->second);
+    for (; loop->period_end <= ssrequest_loop_now(loop); loop->period_end += loop->period) {
+        if (loop->hooks && loop->hooks->period_end)
+            loop->hooks->period_end(loop->hooks->context, loop->period_end);
     }
 
     ssrequest_http_advance(loop->http, ssrequest_loop_now(loop));
-    if (loop->beside && loop->beside->step)
-        loop->step = loop->beside->step(loop->beside->context, ssrequest_loop_now(loop));
+    if (loop->hooks && loop->hooks->step)
+        loop->step = loop->hooks->step(loop->hooks->context, ssrequest_loop_now(loop));
     request_generator_advance(loop->generator, ssrequest_loop_now(loop));
 }
 
@@ -114,7 +115,7 @@ static void arm(struct ssrequest_loop *loop, ss_time moment) {
 }
 
 static int wait_for_events(struct ssrequest_loop *loop, struct epoll_event *events) {
-    ss_time next = ssrequest_earlier(loop->second, request_generator_wake(loop->generator));
+    ss_time next = ssrequest_earlier(loop->period_end, request_generator_wake(loop->generator));
     next = ssrequest_earlier(next, ssrequest_http_next(loop->http));
     next = ssrequest_earlier(next, loop->step);
 
@@ -133,15 +134,15 @@ static void take_event(struct ssrequest_loop *loop, const struct epoll_event *ev
         loop->armed = 0;
     else if (descriptor == loop->signals)
         on_signal(loop);
-    else if (loop->beside && descriptor == loop->beside->descriptor)
-        loop->beside->ready(loop->beside->context);
+    else if (loop->hooks && descriptor == loop->hooks->descriptor)
+        loop->hooks->ready(loop->hooks->context);
 }
 
 /*
  * Handles events until the run is over. Sends due requests after each event, because handling all
  * events of a turn may take longer than the gap between requests.
  */
-static void go_round(struct ssrequest_loop *loop) {
+static void handle_events(struct ssrequest_loop *loop) {
     struct epoll_event events[EVENTS_MAX];
     while (!request_generator_is_over(loop->generator)) {
         int count = wait_for_events(loop, events);
@@ -160,48 +161,48 @@ static int watch(struct ssrequest_loop *loop, int descriptor) {
 }
 
 int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *generator,
-    struct ssrequest_http *http, const struct ssrequest_beside *beside,
-    struct ssrequest_course *course) {
-    ssrequest_loop_leave_out_own(loop);
-    loop->used = loop->left_used;
-    loop->waited = loop->left_waited;
+    struct ssrequest_http *http, const struct ssrequest_hooks *hooks,
+    struct ssrequest_loop_stats *stats) {
+    ssrequest_loop_pause_usage(loop);
+    loop->excluded_used = loop->paused_used;
+    loop->excluded_waited = loop->paused_waited;
 
-    *course =
-        (struct ssrequest_course){.stopped = SS_TIME_NEVER, .clock = ss_platform_clock_offsets()};
+    *stats = (struct ssrequest_loop_stats){
+        .stopped = SS_TIME_NEVER, .clock = ss_platform_clock_offsets()};
 
     loop->generator = generator;
     loop->http = http;
-    loop->beside = beside;
-    loop->course = course;
-    loop->period = beside && beside->period > 0 ? beside->period : SS_SECOND;
-    loop->second = loop->period;
+    loop->hooks = hooks;
+    loop->stats = stats;
+    loop->period = hooks && hooks->period > 0 ? hooks->period : SS_SECOND;
+    loop->period_end = loop->period;
     loop->step = SS_TIME_NEVER;
     loop->armed = 0; /* may be set by the previous run */
 
-    if (beside && beside->descriptor >= 0 && watch(loop, beside->descriptor) < 0)
+    if (hooks && hooks->descriptor >= 0 && watch(loop, hooks->descriptor) < 0)
         return -errno;
 
     loop->begin = ss_platform_now();
-    course->begin = ss_platform_wallclock();
-    if (beside && beside->begin)
-        beside->begin(beside->context, course->begin);
+    stats->begin = ss_platform_wallclock();
+    if (hooks && hooks->begin)
+        hooks->begin(hooks->context, stats->begin);
     ssrequest_http_begin(http, loop->begin, on_ended, loop);
 
     advance(loop);
-    go_round(loop);
+    handle_events(loop);
 
-    course->length = request_generator_over(generator);
-    course->end = course->begin + (int64_t)course->length;
-    course->connections = ssrequest_http_connections(http);
-    course->own_cpu = ss_time_seconds(ss_platform_process_cpu_time(getpid()) - loop->used);
+    stats->length = request_generator_over(generator);
+    stats->end = stats->begin + (int64_t)stats->length;
+    stats->connections = ssrequest_http_connections(http);
+    stats->own_cpu = ss_time_seconds(ss_platform_process_cpu_time(getpid()) - loop->excluded_used);
     struct ss_clock_offsets now = ss_platform_clock_offsets();
-    course->clock_set_by = ss_clock_set_by(&course->clock, &now);
-    course->suspended = now.boot - course->clock.boot;
+    stats->clock_set_by = ss_clock_set_by(&stats->clock, &now);
+    stats->suspended = now.boot - stats->clock.boot;
 
     /* Also unknown if no descriptor is left to read it. */
     ss_time own_wait = ss_platform_own_wait();
-    bool known = loop->waited != SS_TIME_NEVER && own_wait != SS_TIME_NEVER;
-    course->own_wait = known ? ss_time_seconds(ss_time_since(own_wait, loop->waited)) : NAN;
+    bool known = loop->excluded_waited != SS_TIME_NEVER && own_wait != SS_TIME_NEVER;
+    stats->own_wait = known ? ss_time_seconds(ss_time_since(own_wait, loop->excluded_waited)) : NAN;
     return 0;
 }
 

@@ -19,11 +19,11 @@
 #include "platform/platform.h"
 
 /* Callbacks for other work during the run. They must not block. */
-struct ssrequest_beside {
+struct ssrequest_hooks {
     /* Called at the start with the time in nanoseconds since 1970; may be NULL. */
     void (*begin)(void *context, int64_t epoch);
     /* Called once for each period, when it has ended; may be NULL. */
-    void (*second)(void *context, ss_time end);
+    void (*period_end)(void *context, ss_time end);
     ss_time period; /* 0 for a second */
     /*
      * Called after each event, and when the time that it returned has come; may be NULL. Returns
@@ -35,13 +35,13 @@ struct ssrequest_beside {
     void *context;
 };
 
-struct ssrequest_course {
+struct ssrequest_loop_stats {
     int64_t begin, end;   /* nanoseconds since 1970 */
     ss_time length;       /* time until the last request ended or was abandoned */
     ss_time stopped;      /* when sending was stopped early; SS_TIME_NEVER if it was not */
     uint64_t connections; /* number of connections that were opened or attempted */
-    double own_cpu;       /* seconds of CPU time of this process; see ssrequest_loop_count_own() */
-    double own_wait;      /* seconds ready to run without a CPU; NaN if unknown */
+    double own_cpu;  /* seconds of CPU time of this process; see ssrequest_loop_resume_usage() */
+    double own_wait; /* seconds ready to run without a CPU; NaN if unknown */
     struct ss_clock_offsets clock; /* at the beginning */
     int64_t clock_set_by;          /* during the run, in nanoseconds, as is `suspended` */
     int64_t suspended;
@@ -64,21 +64,21 @@ SS_NONNULL() int ssrequest_loop_signals(const struct ssrequest_loop *loop);
 SS_NONNULL() ss_time ssrequest_loop_now(const struct ssrequest_loop *loop);
 
 /*
- * Excludes from `own_cpu` and `own_wait` everything since ssrequest_loop_leave_out_own(), or since
+ * Excludes from `own_cpu` and `own_wait` everything since ssrequest_loop_pause_usage(), or since
  * the start of the run.
  */
 SS_NONNULL()
-void ssrequest_loop_count_own(struct ssrequest_loop *loop);
+void ssrequest_loop_resume_usage(struct ssrequest_loop *loop);
 SS_NONNULL()
-void ssrequest_loop_leave_out_own(struct ssrequest_loop *loop);
+void ssrequest_loop_pause_usage(struct ssrequest_loop *loop);
 
 /* Ends sending, as the first signal does. */
 SS_NONNULL() void ssrequest_loop_stop(struct ssrequest_loop *loop);
 
-/* Runs until the generator has finished. `beside` may be NULL. Returns 0 or a negative errno. */
+/* Runs until the generator has finished. `hooks` may be NULL. Returns 0 or a negative errno. */
 SS_NONNULL(1, 2, 3, 5)
 int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *generator,
-    struct ssrequest_http *http, const struct ssrequest_beside *beside,
-    struct ssrequest_course *course);
+    struct ssrequest_http *http, const struct ssrequest_hooks *hooks,
+    struct ssrequest_loop_stats *stats);
 
 #endif

@@ -24,18 +24,18 @@ struct ssrequest_output {
     struct ssrequest_lookup *lookup;   /* for `urls` commands */
     struct ssrequest_service *service; /* NULL unless the load of the service sets the rate */
     struct request_held held;          /* set if `service` is */
-    struct request_tally other; /* swapped with the tally of the run while requests do not count */
-    bool counted, counts;       /* whether requests have ever counted, and whether they do now */
-    size_t intervals;           /* number of control intervals that are in the rows */
+    struct request_tally other_tally;  /* swapped with the run's while requests do not count */
+    bool ever_counted, counting; /* whether requests have ever counted, and whether they do now */
+    size_t interval_count;       /* number of control intervals that are in the rows */
     struct ssrequest_status status;
-    double turned;        /* rate set by a command or by control; negative if the profile applies */
-    const char **targets; /* all targets of the run; owned, except those from the command line */
+    double override_rate; /* rate set by a command or by control; negative if the profile applies */
+    const char **targets; /* all targets of the run; owned */
     size_t target_count, target_room;
     struct request_per_target per_target;
-    uint32_t aimed; /* number of current targets: the last ones in `targets` */
+    uint32_t current_count; /* number of current targets: the last ones in `targets` */
 };
 
-static int turn(struct ssrequest_output *output, double rate, struct ss_error *error) {
+static int set_rate(struct ssrequest_output *output, double rate, struct ss_error *error) {
     if (output->run->options->given.closed)
         return ss_error_fail(
             error, "rate: a closed loop has no rate: clients send after each answer");
@@ -45,7 +45,7 @@ static int turn(struct ssrequest_output *output, double rate, struct ss_error *e
     ss_time now = ssrequest_loop_now(output->run->loop);
     request_generator_turn(output->run->generator, now, rate);
     request_rows_turn(output->rows, now, rate);
-    output->turned = rate;
+    output->override_rate = rate;
     return 0;
 }
 
@@ -71,13 +71,14 @@ static int retarget(
     char *const *urls = ssrequest_lookup_urls(output->lookup);
 
     request_control_match((const char *const *)urls, count,
-        output->targets + output->target_count - output->aimed, output->aimed, before);
+        output->targets + output->target_count - output->current_count, output->current_count,
+        before);
     if (add_targets(output, urls, count, error) < 0) {
         ssrequest_targets_free(targets);
         return -1;
     }
 
-    output->aimed = count;
+    output->current_count = count;
     ssrequest_http_retarget(output->run->http, targets);
     request_generator_retarget(output->run->generator, before, count);
     return 0;
@@ -98,8 +99,8 @@ static void on_found(void *context) {
 static double rate_at(const struct ssrequest_output *output, ss_time now) {
     if (output->run->options->given.closed)
         return NAN;
-    if (output->turned >= 0)
-        return output->turned;
+    if (output->override_rate >= 0)
+        return output->override_rate;
     return request_mean_rate(&output->run->profile, now, now + SS_MICROSECOND);
 }
 
@@ -111,7 +112,7 @@ static int describe_targets(const struct ssrequest_output *output,
 
     request_generator_count_unfinished(output->run->generator, unfinished, output->target_count);
     const struct request_control_targets targets = {
-        output->targets, unfinished, output->target_count, output->aimed};
+        output->targets, unfinished, output->target_count, output->current_count};
     request_control_describe_targets(answer, SSREQUEST_ANSWER_ROOM, &targets);
     return 0;
 }
@@ -123,7 +124,7 @@ static int execute(void *context, const struct request_control *control,
 
     switch (control->command) {
     case REQUEST_CONTROL_RATE:
-        return turn(output, control->rate, error);
+        return set_rate(output, control->rate, error);
     case REQUEST_CONTROL_URLS:
         if (output->run->options->messages.origin_count > 0)
             return ss_error_fail(error, "urls: cannot change the URLs of --requests-file");
@@ -156,37 +157,37 @@ static void observe(void *context, const struct request_one *one, enum request_f
     request_rows_observe(output->rows, one, fate, ended);
     if (output->service)
         service_control_observe(ssrequest_service_control(output->service), one, fate, ended);
-    if (output->counts || !output->counted)
+    if (output->counting || !output->ever_counted)
         request_per_target_count(&output->per_target, one, fate, ended);
 }
 
 /* Starts or stops counting: requests of searches and of --settle appear in the rows only. */
-static void count_or_not(struct ssrequest_output *output, ss_time now) {
+static void toggle_counting(struct ssrequest_output *output, ss_time now) {
     struct ssrequest_run *run = output->run;
 
-    output->counts = !output->counts;
-    if (output->counted) {
-        request_rows_exchange(output->rows, &run->tally, &output->other, now);
+    output->counting = !output->counting;
+    if (output->ever_counted) {
+        request_rows_exchange(output->rows, &run->tally, &output->other_tally, now);
     } else {
         request_rows_clear(output->rows, &run->tally);
         request_per_target_clear(&output->per_target);
-        output->counted = true;
+        output->ever_counted = true;
     }
 
-    if (output->counts)
-        ssrequest_loop_count_own(run->loop);
+    if (output->counting)
+        ssrequest_loop_resume_usage(run->loop);
     else
-        ssrequest_loop_leave_out_own(run->loop);
+        ssrequest_loop_pause_usage(run->loop);
 }
 
 /* Adds the load of the last control interval to the rows, unless they have it. */
 static void add_load(struct ssrequest_output *output) {
     const struct service_control *control = ssrequest_service_control(output->service);
     const struct service_interval *last = service_figures_last(&control->figures);
-    if (control->figures.count == output->intervals)
+    if (control->figures.count == output->interval_count)
         return;
 
-    output->intervals = control->figures.count;
+    output->interval_count = control->figures.count;
     request_rows_add_load(
         output->rows, last->seconds, last->target, last->used / last->seconds / last->cpus);
 }
@@ -195,18 +196,18 @@ static ss_time on_step(void *context, ss_time now) {
     struct ssrequest_output *output = context;
     const struct service_control *control = ssrequest_service_control(output->service);
     bool stepped;
-    if (output->run->course.stopped != SS_TIME_NEVER)
+    if (output->run->stats.stopped != SS_TIME_NEVER)
         return SS_TIME_NEVER;
 
     ss_time next = ssrequest_service_step(output->service, now, &stepped);
-    if (output->counts != ssrequest_service_is_counting(output->service))
-        count_or_not(output, now);
+    if (output->counting != ssrequest_service_is_counting(output->service))
+        toggle_counting(output, now);
 
     if (!stepped)
         return next;
 
-    output->turned = control->action.rate;
-    request_rows_turn(output->rows, now, output->turned);
+    output->override_rate = control->action.rate;
+    request_rows_turn(output->rows, now, output->override_rate);
     add_load(output);
     return next;
 }
@@ -241,10 +242,10 @@ static void on_ready(void *context) {
     ssrequest_listener_serve(output->listener);
 }
 
-struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output) {
-    return (struct ssrequest_beside){
+struct ssrequest_hooks ssrequest_output_hooks(struct ssrequest_output *output) {
+    return (struct ssrequest_hooks){
         .begin = on_begin,
-        .second = on_second,
+        .period_end = on_second,
         .step = output->service ? on_step : NULL,
         .descriptor = output->listener ? ssrequest_listener_descriptor(output->listener) : -1,
         .ready = on_ready,
@@ -279,12 +280,12 @@ int ssrequest_output_open(struct ssrequest_run *run, struct ss_error *error) {
         return ss_error_memory(error);
 
     output->run = run;
-    output->turned = -1;
+    output->override_rate = -1;
     if (add_targets(output, (char *const *)options->urls, options->url_count, error) < 0 ||
         request_rows_open(
             &output->rows, &run->tally, options->given.closed ? NULL : &run->profile, error) < 0)
         return -1;
-    output->aimed = options->url_count;
+    output->current_count = options->url_count;
 
     if (options->each && request_rows_keep_each(output->rows, options->each,
                              ssrequest_loop_signals(run->loop), error) < 0)
@@ -293,7 +294,7 @@ int ssrequest_output_open(struct ssrequest_run *run, struct ss_error *error) {
         return -1;
 
     if (service_is_held(&options->service) &&
-        (request_tally_open(&output->other, options->given.timeout, error) < 0 ||
+        (request_tally_open(&output->other_tally, options->given.timeout, error) < 0 ||
             ssrequest_service_open(&output->service, run, error) < 0))
         return -1;
     if (output->service)
@@ -318,7 +319,7 @@ void ssrequest_output_close(struct ssrequest_output *output) {
     ssrequest_listener_close(output->listener);
     ssrequest_lookup_close(output->lookup);
     ssrequest_service_close(output->service);
-    request_tally_close(&output->other);
+    request_tally_close(&output->other_tally);
     request_per_target_close(&output->per_target);
 
     for (size_t i = 0; i < output->target_count; i++)
@@ -330,7 +331,7 @@ void ssrequest_output_close(struct ssrequest_output *output) {
 static struct request_result result_of(struct ssrequest_run *run) {
     const struct ssrequest_options *options = run->options;
     struct ssrequest_output *output = run->output;
-    const struct ssrequest_course *course = &run->course;
+    const struct ssrequest_loop_stats *stats = &run->stats;
 
     ss_time end = run->rules.end, counting = 0;
     if (output->service) {
@@ -338,9 +339,9 @@ static struct request_result result_of(struct ssrequest_run *run) {
         end = ssrequest_service_end(output->service);
     }
 
-    ss_time asked = course->stopped < end ? course->stopped : end;
-    if (output->counted && !output->counts) /* the run ended early, in another search */
-        request_rows_exchange(output->rows, &run->tally, &output->other, asked);
+    ss_time asked = stats->stopped < end ? stats->stopped : end;
+    if (output->ever_counted && !output->counting) /* the run ended early, in another search */
+        request_rows_exchange(output->rows, &run->tally, &output->other_tally, asked);
 
     ss_time excluded = ss_time_add(counting, run->tally.left_out);
 
@@ -353,19 +354,19 @@ static struct request_result result_of(struct ssrequest_run *run) {
         .profile = options->given.closed || output->service ? NULL : &run->profile,
         .held = output->service ? &output->held : NULL,
         .given = options->given,
-        .turned = output->turned >= 0 && !output->service,
-        .begin = (double)course->begin / 1e9,
+        .turned = output->override_rate >= 0 && !output->service,
+        .begin = (double)stats->begin / 1e9,
         .asked = ss_time_since(asked, excluded),
         .stopped = (asked < end && (end != SS_TIME_NEVER || output->service)) ||
                    (output->service && ssrequest_service_failure(output->service)),
-        .took = ss_time_since(course->length, excluded),
+        .took = ss_time_since(stats->length, excluded),
         .skipped = counting,
         .left_out = run->tally.left_out,
-        .own_cpu_seconds = course->own_cpu,
-        .own_wait_seconds = course->own_wait,
-        .clock_moved = (double)course->clock_set_by / 1e6,
-        .suspended = fmax((double)course->suspended / 1e9, 0),
-        .connections = (double)course->connections,
+        .own_cpu_seconds = stats->own_cpu,
+        .own_wait_seconds = stats->own_wait,
+        .clock_moved = (double)stats->clock_set_by / 1e6,
+        .suspended = fmax((double)stats->suspended / 1e9, 0),
+        .connections = (double)stats->connections,
         .tally = &run->tally,
         .per_target = &output->per_target,
     };
@@ -418,7 +419,7 @@ int ssrequest_output_finish(struct ssrequest_run *run, bool *success, struct ss_
     if (failure)
         fprintf(stderr, "ssrequest: warning: ended early: %s\n", failure);
 
-    request_rows_finish(output->rows, run->course.length);
+    request_rows_finish(output->rows, run->stats.length);
     if (request_rows_close(output->rows, error) < 0)
         err = -1;
     output->rows = NULL;
@@ -429,7 +430,7 @@ int ssrequest_output_finish(struct ssrequest_run *run, bool *success, struct ss_
 int ssrequest_output_capacity(const struct ssrequest_run *run,
     const struct request_capacity *capacity, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
-    const struct ssrequest_course *course = &run->course;
+    const struct ssrequest_loop_stats *stats = &run->stats;
     struct request_stretch trial = {.end = options->given.duration, .rate = NAN};
     const struct request_profile profile = {.stretches = &trial, .count = 1};
 
@@ -441,9 +442,9 @@ int ssrequest_output_capacity(const struct ssrequest_run *run,
         .rules = ssrequest_options_rules(options, &profile),
         .profile = &profile,
         .given = options->given,
-        .begin = (double)course->begin / 1e9,
-        .asked = course->length,
-        .took = course->length,
+        .begin = (double)stats->begin / 1e9,
+        .asked = stats->length,
+        .took = stats->length,
         .capacity = capacity,
         .demand = options->capacity,
     };

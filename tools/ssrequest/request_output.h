@@ -16,7 +16,7 @@ SS_MUST_USE SS_NONNULL(1) int ssrequest_output_open(
     struct ssrequest_run *run, struct ss_error *error);
 void ssrequest_output_close(struct ssrequest_output *output);
 
-SS_NONNULL() struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output);
+SS_NONNULL() struct ssrequest_hooks ssrequest_output_hooks(struct ssrequest_output *output);
 
 /*
  * Completes the files and prints the summary. Sets `success` if all requests succeeded and, with a

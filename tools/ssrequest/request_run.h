@@ -20,7 +20,7 @@ struct ssrequest_run {
     struct request_generator *generator;
     struct request_rules rules;
     struct ssrequest_output *output;
-    struct ssrequest_course course;
+    struct ssrequest_loop_stats stats;
     struct service service; /* the service whose load is held, if any */
     int record;             /* the folder of --record; -1 if not open */
 };

@@ -13,13 +13,13 @@
 #include "service_usage.h"
 #include "service_work.h"
 
-/* A run ends if more than this fraction of the requests of the last FAILURES_OVER failed. */
-#define FAILURES_MAX  0.01
-#define FAILURES_OVER (10 * SS_SECOND)
-#define FAILURES_MIN  10
+/* A run ends if more than this fraction of the requests of the last FAILURES_WINDOW failed. */
+#define FAILURES_MAX    0.01
+#define FAILURES_WINDOW (10 * SS_SECOND)
+#define FAILURES_MIN    10
 
 /* A target that has been missed for this long counts as out of reach. */
-#define LIMITED_FOR (5 * SS_SECOND)
+#define LIMITED_MIN (5 * SS_SECOND)
 
 struct ssrequest_service {
     struct ssrequest_run *run;
@@ -31,10 +31,10 @@ struct ssrequest_service {
     struct ss_sensor sensor;     /* of --feedback command; pid 0 if absent */
     ss_time counting;            /* when requests began to count; SS_TIME_NEVER if they have not */
     ss_time ended;               /* when control ended; SS_TIME_NEVER if it has not */
-    bool limited;                /* the target was out of reach for LIMITED_FOR */
+    bool limited;                /* the target was out of reach for LIMITED_MIN */
     struct ss_error error;       /* why control ended early */
-    uint64_t failures, requests; /* counts at the time `checked` */
-    ss_time checked;
+    uint64_t failures, requests; /* counts at the time `window_begin` */
+    ss_time window_begin;
     uint64_t failures_before; /* count at the last step */
 };
 
@@ -95,7 +95,7 @@ static int read_sensor(struct ssrequest_service *service, struct ss_counters *co
 }
 
 /* Counts our own CPU time as idle, and removes the idle time of CPUs beyond --cpus. */
-static void adapt(const struct ssrequest_service *service, struct ss_counters *counters) {
+static void exclude_own(const struct ssrequest_service *service, struct ss_counters *counters) {
     double cpus = service->control.set.load_cpus;
     ss_time own = ss_platform_process_cpu_time(getpid());
     counters->used -= own;
@@ -112,7 +112,7 @@ static int read_counters(void *context, struct ss_counters *counters) {
 
     int why = ss_platform_counters_read(&service->reader, counters);
     if (why == 0 && service->reader.source != SS_SOURCE_CGROUP)
-        adapt(service, counters);
+        exclude_own(service, counters);
     return why;
 }
 
@@ -201,8 +201,8 @@ static void end_sending(struct ssrequest_service *service, ss_time now) {
 /* Fails if too many requests fail: a failure costs less CPU time than an answer. */
 static int check_failures(struct ssrequest_service *service, ss_time now) {
     const struct service_control *control = &service->control;
-    if (ss_time_since(now, service->checked) >= FAILURES_OVER) {
-        service->checked = now;
+    if (ss_time_since(now, service->window_begin) >= FAILURES_WINDOW) {
+        service->window_begin = now;
         service->failures = control->failures;
         service->requests = control->ended;
     }
@@ -218,10 +218,10 @@ static int check_failures(struct ssrequest_service *service, ss_time now) {
         failures, requests);
 }
 
-static void look_for_limit(struct ssrequest_service *service) {
+static void check_limit(struct ssrequest_service *service) {
     const struct service_control *control = &service->control;
     ss_time since = control->rate.limited_since;
-    if (service->limited || ss_time_since(ss_platform_now(), since) < LIMITED_FOR)
+    if (service->limited || ss_time_since(ss_platform_now(), since) < LIMITED_MIN)
         return;
 
     service->limited = true;
@@ -234,7 +234,7 @@ static void look_for_limit(struct ssrequest_service *service) {
 }
 
 /* Looks for other busy processes in the stages before control, and warns once it begins. */
-static void look_for_others(struct ssrequest_service *service, enum ss_rate_stage before) {
+static void check_others(struct ssrequest_service *service, enum ss_rate_stage before) {
     const struct service_control *control = &service->control;
     char names[512];
 
@@ -280,8 +280,8 @@ static int step_control(struct ssrequest_service *service, ss_time now) {
     request_generator_turn(run->generator, now, control->action.rate);
     if (control->action.single && pending == 0)
         request_generator_add(run->generator, now);
-    look_for_limit(service);
-    look_for_others(service, stage);
+    check_limit(service);
+    check_others(service, stage);
 
     if (control->begin == SS_TIME_NEVER)
         return 0;

@@ -19,7 +19,7 @@
 void ssrequest_targets_free(struct ssrequest_targets *targets) {
     for (uint32_t i = 0; i < targets->count; i++) {
         curl_url_cleanup(targets->list[i].url);
-        free(targets->list[i].lost);
+        free(targets->list[i].lookup_error);
     }
     free(targets->list);
     curl_slist_free_all(targets->addresses);
@@ -35,7 +35,7 @@ static int refuse_url(
         error, "'%s': %s: use %s", ss_words_show(shown ? shown : "the URL").text, why, instead);
 }
 
-static bool begins(const char *text, const char *with) {
+static bool has_prefix(const char *text, const char *with) {
     return strncasecmp(text, with, strlen(with)) == 0;
 }
 
@@ -84,8 +84,8 @@ static int look_up(struct ssrequest_targets *targets, struct ssrequest_target *t
     int why = getaddrinfo(host, NULL, &hints, &found);
     if (why) {
         const char *reason = why == EAI_SYSTEM ? strerror(errno) : gai_strerror(why);
-        if (asprintf(&target->lost, "%s: %s", ss_words_show(host).text, reason) < 0) {
-            target->lost = NULL;
+        if (asprintf(&target->lookup_error, "%s: %s", ss_words_show(host).text, reason) < 0) {
+            target->lookup_error = NULL;
             return ss_error_memory(error);
         }
         return 0;
@@ -108,12 +108,12 @@ static CURLUcode parse_url(CURLU *url, const char *text, char **host, char **por
 }
 
 /* Parses the URL with libcurl, and looks up its host. */
-static int examine_url(struct ssrequest_targets *targets, struct ssrequest_target *target,
+static int parse_target(struct ssrequest_targets *targets, struct ssrequest_target *target,
     const char *text, struct ss_error *error) {
     char *host = NULL, *port = NULL;
 
-    target->tls = begins(text, "https://");
-    if (!target->tls && !begins(text, "http://"))
+    target->tls = has_prefix(text, "https://");
+    if (!target->tls && !has_prefix(text, "http://"))
         return refuse_url(text, "not an HTTP URL", URL_FORMS, error);
     bool has_tls = curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_SSL;
     if (target->tls && !has_tls)
@@ -145,7 +145,7 @@ int ssrequest_targets_make(const char *const *urls, uint32_t count, const char *
         return ss_error_memory(error);
 
     for (uint32_t i = 0; i < count; i++) {
-        if (examine_url(targets, &targets->list[i], urls[i], error) < 0) {
+        if (parse_target(targets, &targets->list[i], urls[i], error) < 0) {
             ssrequest_targets_free(targets);
             return -1;
         }

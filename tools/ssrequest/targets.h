@@ -16,8 +16,8 @@ struct ssrequest_target {
     /* Parsed once: parsing it for each request would cost a tenth of the maximum rate. */
     struct Curl_URL *url;
     bool tls;
-    uint32_t origin; /* set by the transport: number of its host and port */
-    char *lost;      /* why its host has no address; NULL if it has one */
+    uint32_t origin;    /* set by the transport: number of its host and port */
+    char *lookup_error; /* why its host has no address; NULL if it has one */
 };
 
 /* Zeroed: empty. */
@@ -31,7 +31,7 @@ struct ssrequest_targets {
 /*
  * Parses URLs and looks up their hosts, which may take many seconds; any thread may call this once
  * libcurl is initialized. With `socket`, all requests go to this Unix socket, and no host is looked
- * up. Does not fail if a host has no address: the target is then `lost`.
+ * up. Does not fail if a host has no address: the target then has a `lookup_error`.
  */
 SS_MUST_USE SS_NONNULL(1, 4) int ssrequest_targets_make(const char *const *urls, uint32_t count,
     const char *socket, struct ssrequest_targets *targets, struct ss_error *error);

@@ -24,15 +24,15 @@ struct attempts {
  * Changes the URL to plain HTTP: an open port is enough here, and the TLS options apply only to the
  * requests of the run.
  */
-static bool aim_at_port(CURLU *url) {
+static bool use_plain_http(CURLU *url) {
     char *port = NULL;
-    bool aimed = curl_url_set(url, CURLUPART_PASSWORD, NULL, 0) == 0 && /* messages name the URL */
-                 curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == 0 &&
-                 curl_url_set(url, CURLUPART_PORT, port, 0) == 0 &&
-                 curl_url_set(url, CURLUPART_SCHEME, "http", 0) == 0;
+    bool done = curl_url_set(url, CURLUPART_PASSWORD, NULL, 0) == 0 && /* messages name the URL */
+                curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == 0 &&
+                curl_url_set(url, CURLUPART_PORT, port, 0) == 0 &&
+                curl_url_set(url, CURLUPART_SCHEME, "http", 0) == 0;
 
     curl_free(port);
-    return aimed;
+    return done;
 }
 
 static bool begin_attempts(struct attempts *attempts, const struct ssrequest_targets *targets,
@@ -40,7 +40,7 @@ static bool begin_attempts(struct attempts *attempts, const struct ssrequest_tar
     attempts->easy = curl_easy_init();
     attempts->url = curl_url_dup(target->url);
 
-    if (!attempts->easy || !attempts->url || !aim_at_port(attempts->url) ||
+    if (!attempts->easy || !attempts->url || !use_plain_http(attempts->url) ||
         curl_easy_setopt(attempts->easy, CURLOPT_UNIX_SOCKET_PATH, targets->socket) ||
         curl_easy_setopt(attempts->easy, CURLOPT_CURLU, attempts->url))
         return false;
@@ -100,7 +100,7 @@ int ssrequest_wait_for(
     ss_time begin = ss_platform_now();
     for (uint32_t i = 0; i < targets->count; i++) {
         struct attempts attempts = {0};
-        if (targets->list[i].lost)
+        if (targets->list[i].lookup_error)
             continue;
 
         int result = begin_attempts(&attempts, targets, &targets->list[i])

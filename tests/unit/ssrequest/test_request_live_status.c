@@ -19,28 +19,28 @@ static struct request_second second = {
     .load = NAN,
 };
 
-static int print(char text[SSREQUEST_BLOCK_TEXT], struct made_up *it, uint64_t closed, int width) {
+static int print(char text[SSREQUEST_STATUS_TEXT], struct made_up *it, uint64_t closed, int width) {
     struct ssrequest_status_values values = {.total = closed ? SS_TIME_NEVER : 60 * SS_SECOND,
         .closed = closed,
         .cap = 200,
         .second = &second,
         .tally = &it->tally};
-    return ssrequest_status_print(text, SSREQUEST_BLOCK_TEXT, &values, width);
+    return ssrequest_status_print(text, SSREQUEST_STATUS_TEXT, &values, width);
 }
 
 TEST(status_block_shows_the_last_second_and_the_sums) {
     struct made_up it;
-    char text[SSREQUEST_BLOCK_TEXT];
+    char text[SSREQUEST_STATUS_TEXT];
     made_up_open(&it);
     made_up_end(&it, 0, 0, 0, REQUEST_TIMEOUT);
     request_tally_due(&it.tally);
-    assert_int_equal(print(text, &it, 0, 80), SSREQUEST_BLOCK_ROWS);
+    assert_int_equal(print(text, &it, 0, 80), SSREQUEST_STATUS_ROWS);
     assert_string_equal(text,
         "12.0 s of 60.0 s: rate 200/s, sent 198/s, succeeded 190/s, failed 2/s\n"
         "from when due : mean 12.3 ms, 50 % 11.0 ms, 95 % 34.5 ms, 99 % 1.50 s\n"
         "from when sent: mean 2.30 ms, 50 % 2.00 ms, 95 % 4.10 ms, 99 % 4.20 ms\n"
         "unfinished 0 of 200, waiting 1; total: dropped 0, failed 1 of 1");
-    assert_int_equal(print(text, &it, 8, 80), SSREQUEST_BLOCK_ROWS);
+    assert_int_equal(print(text, &it, 8, 80), SSREQUEST_STATUS_ROWS);
     assert_says(text, "12.0 s: closed loop of 8, sent 198/s,");
     second.target = 0.5;
     second.load = 0.4987;
@@ -52,10 +52,10 @@ TEST(status_block_shows_the_last_second_and_the_sums) {
 
 TEST(status_block_rows_are_cut_to_the_window_width) {
     struct made_up it;
-    char text[SSREQUEST_BLOCK_TEXT];
+    char text[SSREQUEST_STATUS_TEXT];
     made_up_open(&it);
     for (int width = 1; width < 80; width++) {
-        assert_int_equal(print(text, &it, 0, width), SSREQUEST_BLOCK_ROWS);
+        assert_int_equal(print(text, &it, 0, width), SSREQUEST_STATUS_ROWS);
         for (const char *line = text; line;
              line = strchr(line, '\n'), line = line ? line + 1 : line)
             assert_true(strcspn(line, "\n") <= (size_t)width);
