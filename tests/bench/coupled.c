@@ -20,7 +20,7 @@
 
 static uint64_t threads, share; /* share: units of work of a thread in an iteration */
 static _Atomic uint64_t arrived, iterations;
-static struct tally tally = {.wanted = TALLY_ENDLESS};
+static struct tally tally = {.requested = TALLY_ENDLESS};
 
 /* The last thread counts the iteration and lets the others begin the next one. */
 static void wait_for_all(uint64_t iteration) {
@@ -37,10 +37,10 @@ static void wait_for_all(uint64_t iteration) {
 
 static void *run_thread(void *number) {
     struct work_memory memory = {0};
-    struct work_hand hand;
-    work_begin(&hand, &memory, (uint64_t)(uintptr_t)number);
+    struct worker worker;
+    work_begin(&worker, &memory, (uint64_t)(uintptr_t)number);
     for (uint64_t iteration = 0;; iteration++) {
-        work_do(&hand, share);
+        work_do(&worker, share);
         wait_for_all(iteration);
     }
     return NULL;

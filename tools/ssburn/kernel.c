@@ -76,14 +76,14 @@ static void print_list(void) {
 
 struct bench {
     const struct kernel *kernel;
-    struct kernel_hand hand;
+    struct kernel_data data;
     bool wrong;
 };
 
 static void do_rounds(void *context, uint64_t rounds) {
     struct bench *bench = context;
     for (uint64_t i = 0; i < rounds && !bench->wrong; i++)
-        bench->wrong = !bench->kernel->round(&bench->hand);
+        bench->wrong = !bench->kernel->round(&bench->data);
 }
 
 /*
@@ -110,7 +110,7 @@ static uint64_t find_batch(struct bench *bench) {
 static int measure(const struct request *request, struct ss_error *error) {
     struct bench bench = {.kernel = request->kernel};
     struct caches caches = caches_read("/sys");
-    if (kernel_open(request->kernel, &caches, &bench.hand, error) < 0)
+    if (kernel_open(request->kernel, &caches, &bench.data, error) < 0)
         return -1;
 
     uint64_t batch = find_batch(&bench);
@@ -121,11 +121,11 @@ static int measure(const struct request *request, struct ss_error *error) {
         window_add(&window, ss_platform_now(), batch);
     }
 
-    size_t bytes = bench.hand.bytes;
-    kernel_close(&bench.hand);
-    if (bench.wrong && bench.hand.failure)
+    size_t bytes = bench.data.bytes;
+    kernel_close(&bench.data);
+    if (bench.wrong && bench.data.failure)
         return ss_error_fail(error, "kernel %s: a system call failed: %s", request->kernel->name,
-            strerror(bench.hand.failure));
+            strerror(bench.data.failure));
     if (bench.wrong)
         return ss_error_fail(error, "kernel %s: wrong result: this machine computes incorrectly",
             request->kernel->name);

@@ -21,7 +21,7 @@ static int serve_command(char **argv, struct ss_error *error) {
 #endif
 
 static int burn(const struct options *options, struct ss_error *error) {
-    struct burn burn = {.threads = options->threads, .tally = {.wanted = options->iterations}};
+    struct burn burn = {.threads = options->threads, .tally = {.requested = options->iterations}};
     if (work_memory_build(&burn.memory, options->memory, error) < 0)
         return -1;
 

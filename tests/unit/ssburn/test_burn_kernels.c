@@ -24,15 +24,15 @@ TEST(kernel_names_are_unique_and_described) {
 
 TEST(every_kernel_computes_the_right_result) {
     for (size_t i = 0; kernels[i]; i++) {
-        struct kernel_hand hand;
+        struct kernel_data data;
         struct ss_error error = {0};
-        assert_int_equal(kernel_open(kernels[i], &small, &hand, &error), 0);
+        assert_int_equal(kernel_open(kernels[i], &small, &data, &error), 0);
         for (int round = 0; round < 3; round++) {
-            if (!kernels[i]->round(&hand))
+            if (!kernels[i]->round(&data))
                 fail_msg("%s: round %d is wrong", kernels[i]->name, round);
         }
-        kernel_close(&hand);
-        assert_null(hand.memory);
+        kernel_close(&data);
+        assert_null(data.memory);
     }
 }
 
@@ -51,12 +51,12 @@ TEST(a_round_reads_as_much_from_a_cache_of_any_size) {
     const struct kernel *kernel = find("read-l1");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct caches caches = {sizes[i], 2 << 20, 4 << 20};
-        struct kernel_hand hand;
+        struct kernel_data data;
         struct ss_error error = {0};
-        assert_int_equal(kernel_open(kernel, &caches, &hand, &error), 0);
-        assert_true(kernel->round(&hand));
-        assert_int_equal(hand.state % hand.bytes, (256 << 10) % hand.bytes);
-        kernel_close(&hand);
+        assert_int_equal(kernel_open(kernel, &caches, &data, &error), 0);
+        assert_true(kernel->round(&data));
+        assert_int_equal(data.state % data.bytes, (256 << 10) % data.bytes);
+        kernel_close(&data);
     }
 }
 
@@ -66,36 +66,36 @@ TEST(kernels_detect_changed_memory) {
         "latency-l1", "latency-l2", "read-l1", "read-l2", "string-search", "search"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct kernel *kernel = find(names[i]);
-        struct kernel_hand hand;
+        struct kernel_data data;
         struct ss_error error = {0};
-        assert_int_equal(kernel_open(kernel, &small, &hand, &error), 0);
-        assert_true(kernel->round(&hand));
-        for (size_t at = 4; at < hand.bytes; at += 64)
-            ((unsigned char *)hand.memory)[at] ^= 0x10 + at / 64 % 3;
+        assert_int_equal(kernel_open(kernel, &small, &data, &error), 0);
+        assert_true(kernel->round(&data));
+        for (size_t at = 4; at < data.bytes; at += 64)
+            ((unsigned char *)data.memory)[at] ^= 0x10 + at / 64 % 3;
         if (strcmp(names[i], "string-search") == 0)
-            memset(hand.memory, 'x', hand.bytes - 1);
+            memset(data.memory, 'x', data.bytes - 1);
         if (strcmp(names[i], "search") == 0)
-            memset(hand.memory, 1, hand.bytes);
-        hand.state = strncmp(names[i], "latency", 7) == 0 ? 0 : hand.state;
-        if (kernel->round(&hand))
+            memset(data.memory, 1, data.bytes);
+        data.state = strncmp(names[i], "latency", 7) == 0 ? 0 : data.state;
+        if (kernel->round(&data))
             fail_msg("%s does not detect the change", names[i]);
-        assert_int_equal(hand.failure, 0);
-        kernel_close(&hand);
+        assert_int_equal(data.failure, 0);
+        kernel_close(&data);
     }
 }
 
 TEST(failed_calls_are_not_wrong_results) {
     const struct kernel *kernel = find("pipe");
-    struct kernel_hand hand;
+    struct kernel_data data;
     struct ss_error error = {0};
-    assert_int_equal(kernel_open(kernel, &small, &hand, &error), 0);
-    assert_true(kernel->round(&hand));
-    assert_int_equal(hand.failure, 0);
-    close(hand.descriptors[1]);
-    hand.descriptors[1] = -1;
-    assert_false(kernel->round(&hand));
-    assert_int_equal(hand.failure, EBADF);
-    kernel_close(&hand);
+    assert_int_equal(kernel_open(kernel, &small, &data, &error), 0);
+    assert_true(kernel->round(&data));
+    assert_int_equal(data.failure, 0);
+    close(data.descriptors[1]);
+    data.descriptors[1] = -1;
+    assert_false(kernel->round(&data));
+    assert_int_equal(data.failure, EBADF);
+    kernel_close(&data);
 }
 
 static void write_index(int index, const char *level, const char *type, const char *size) {

@@ -59,23 +59,23 @@ TEST(calibrated_work_stays_in_range) {
 
 TEST(thread_cpu_clock_advances) {
     struct work_memory none = {0};
-    struct work_hand hand;
-    work_begin(&hand, &none, 0);
+    struct worker worker;
+    work_begin(&worker, &none, 0);
     ss_time before = calibrate_thread_clock(NULL);
-    work_do(&hand, 1000000);
+    work_do(&worker, 1000000);
     assert_that(calibrate_thread_clock(NULL), >, before);
 }
 
 /* Returns the number of steps after which a walk returns to its start. */
 static uint64_t cycle_length(const struct work_memory *memory, uint64_t number) {
-    struct work_hand hand;
-    work_begin(&hand, memory, number);
-    struct work_line *begin = hand.line;
+    struct worker worker;
+    work_begin(&worker, memory, number);
+    struct work_line *begin = worker.line;
     uint64_t steps = 0;
     do {
-        work_do(&hand, 1);
+        work_do(&worker, 1);
         steps++;
-    } while (hand.line != begin && steps <= memory->count);
+    } while (worker.line != begin && steps <= memory->count);
     return steps;
 }
 
@@ -101,7 +101,7 @@ TEST(excessive_memory_size_is_refused) {
 
 TEST(work_done_in_parts_gives_the_same_result) {
     struct work_memory none = {0};
-    struct work_hand whole, parts;
+    struct worker whole, parts;
     work_begin(&whole, &none, 7);
     work_begin(&parts, &none, 7);
     work_do(&whole, 1000);

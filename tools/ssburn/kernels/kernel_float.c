@@ -16,8 +16,8 @@
         KERNEL_MEMORY_SEEN();                                                                      \
     }
 
-static bool float_round(struct kernel_hand *hand) {
-    (void)hand;
+static bool float_round(struct kernel_data *data) {
+    (void)data;
     NILAKANTHA(float, 2000, pi)
     return fabsf(pi - 3.14159265f) < 1e-5f;
 }
@@ -25,8 +25,8 @@ static bool float_round(struct kernel_hand *hand) {
 const struct kernel kernel_float = {
     "float", "float", "pi by a series in single precision", float_round};
 
-static bool double_round(struct kernel_hand *hand) {
-    (void)hand;
+static bool double_round(struct kernel_data *data) {
+    (void)data;
     NILAKANTHA(double, 2000, pi)
     return fabs(pi - M_PI) < 1e-10;
 }
@@ -34,8 +34,8 @@ static bool double_round(struct kernel_hand *hand) {
 const struct kernel kernel_double = {
     "double", "float", "pi by a series in double precision: divisions", double_round};
 
-static bool long_double_round(struct kernel_hand *hand) {
-    (void)hand;
+static bool long_double_round(struct kernel_data *data) {
+    (void)data;
     NILAKANTHA(long double, 2000, pi)
     return fabsl(pi - 3.14159265358979323846L) < 1e-10L;
 }
@@ -44,9 +44,9 @@ const struct kernel kernel_long_double = {
     "long-double", "long-double", "pi by a series in extended precision", long_double_round};
 
 /* Integrates sqrt(x) from 0 to 1, which is 2/3. */
-static bool sqrt_round(struct kernel_hand *hand) {
+static bool sqrt_round(struct kernel_data *data) {
     double sum = 0;
-    (void)hand;
+    (void)data;
     for (int i = 0; i < 20000; i++) {
         sum += sqrt((i + 0.5) / 20000);
         KERNEL_MEMORY_SEEN();
@@ -56,8 +56,8 @@ static bool sqrt_round(struct kernel_hand *hand) {
 
 const struct kernel kernel_sqrt = {"sqrt", "float", "square roots", sqrt_round};
 
-static bool trig_round(struct kernel_hand *hand) {
-    double sum = 0, begin = (double)(hand->state++ & 1023);
+static bool trig_round(struct kernel_data *data) {
+    double sum = 0, begin = (double)(data->state++ & 1023);
     for (int i = 0; i < 2000; i++) {
         double x = begin + i * 0.01, s = sin(x), c = cos(x);
         sum += s * s + c * c;
@@ -104,8 +104,8 @@ static void transform(double *re, double *im, double direction) {
 }
 
 /* Transforms forward and back, which must restore the data. */
-static bool fft_round(struct kernel_hand *hand) {
-    double *re = hand->memory, *im = re + POINTS, apart = 0;
+static bool fft_round(struct kernel_data *data) {
+    double *re = data->memory, *im = re + POINTS, apart = 0;
     for (size_t i = 0; i < POINTS; i++) {
         re[i] = (double)(i * 37 % 101);
         im[i] = 0;
@@ -129,9 +129,9 @@ const struct kernel kernel_fft = {"fft", "float",
  * Checks a product: the sum of its elements is the sum of products of column sums and row sums,
  * which is exact with small integers.
  */
-#define PRODUCT(type, hand)                                                                        \
-    type(*a)[SIDE] = (hand)->memory, (*b)[SIDE] = a + SIDE, (*c)[SIDE] = b + SIDE;                 \
-    type wanted = 0, found = 0;                                                                    \
+#define PRODUCT(type, data)                                                                        \
+    type(*a)[SIDE] = (data)->memory, (*b)[SIDE] = a + SIDE, (*c)[SIDE] = b + SIDE;                 \
+    type expected = 0, found = 0;                                                                  \
     for (size_t i = 0; i < SIDE; i++) {                                                            \
         for (size_t j = 0; j < SIDE; j++) {                                                        \
             a[i][j] = (type)((i * 7 + j) % 10);                                                    \
@@ -155,20 +155,20 @@ const struct kernel kernel_fft = {"fft", "float",
             rows += b[k][i];                                                                       \
             found += c[i][k];                                                                      \
         }                                                                                          \
-        wanted += columns * rows;                                                                  \
+        expected += columns * rows;                                                                \
     }                                                                                              \
-    return wanted == found && wanted > 0;
+    return expected == found && expected > 0;
 
-static bool matrix_double_round(struct kernel_hand *hand) {
-    PRODUCT(double, hand)
+static bool matrix_double_round(struct kernel_data *data) {
+    PRODUCT(double, data)
 }
 
 const struct kernel kernel_matrix_double = {"matrix-double", "matrix",
     "products of 48 x 48 matrices in double precision", matrix_double_round, KERNEL_FIXED,
     3 * SIDE *SIDE * sizeof(double)};
 
-static bool matrix_int_round(struct kernel_hand *hand) {
-    PRODUCT(int32_t, hand)
+static bool matrix_int_round(struct kernel_data *data) {
+    PRODUCT(int32_t, data)
 }
 
 const struct kernel kernel_matrix_int = {"matrix-int", "matrix",

@@ -22,8 +22,8 @@ static uint64_t lcg_jump(uint64_t x, uint64_t steps) {
     return factor * x + addend;
 }
 
-static bool int64_round(struct kernel_hand *hand) {
-    uint64_t begin = hand->state++, x = begin;
+static bool int64_round(struct kernel_data *data) {
+    uint64_t begin = data->state++, x = begin;
     for (int i = 0; i < LCG_STEPS; i++) {
         x = x * LCG_FACTOR + LCG_ADDEND;
         KERNEL_OPAQUE(x);
@@ -34,10 +34,10 @@ static bool int64_round(struct kernel_hand *hand) {
 const struct kernel kernel_int64 = {"int64", "integer",
     "64-bit multiplications and additions, each depending on the last", int64_round};
 
-static bool gcd_round(struct kernel_hand *hand) {
+static bool gcd_round(struct kernel_data *data) {
     bool right = true;
     for (int i = 0; i < 2000; i++) {
-        uint64_t common = hand->state++ % 1000 + 1;
+        uint64_t common = data->state++ % 1000 + 1;
 
         /* Neighboring Fibonacci numbers take the most steps, and have no common divisor. */
         uint64_t a = 1836311903 * common, b = 1134903170 * common;
@@ -56,8 +56,8 @@ const struct kernel kernel_gcd = {
 
 #define SIEVE 32768
 
-static bool sieve_round(struct kernel_hand *hand) {
-    uint8_t *crossed = hand->memory;
+static bool sieve_round(struct kernel_data *data) {
+    uint8_t *crossed = data->memory;
     unsigned primes = 0;
 
     for (size_t i = 0; i < SIEVE; i++)
@@ -83,8 +83,8 @@ static unsigned count_bits(uint32_t x) {
     return ((x + (x >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
 }
 
-static bool bits_round(struct kernel_hand *hand) {
-    uint32_t mask = (uint32_t)hand->state++ & 0xffff, sum = 0;
+static bool bits_round(struct kernel_data *data) {
+    uint32_t mask = (uint32_t)data->state++ & 0xffff, sum = 0;
     for (uint32_t i = 0; i < 65536; i++) {
         sum += count_bits(i ^ mask);
         KERNEL_OPAQUE(sum);
@@ -95,9 +95,9 @@ static bool bits_round(struct kernel_hand *hand) {
 const struct kernel kernel_bits = {
     "bits", "bit", "counting the bits of words by masks", bits_round};
 
-static bool gray_round(struct kernel_hand *hand) {
+static bool gray_round(struct kernel_data *data) {
     uint32_t before = 0, wrong = 0;
-    (void)hand;
+    (void)data;
     for (uint32_t i = 1; i < 50000; i++) {
         uint32_t code = i ^ i >> 1, change = code ^ before, back = code;
         for (int shift = 16; shift > 0; shift /= 2)
@@ -122,9 +122,9 @@ static unsigned place_queens(unsigned columns, unsigned left, unsigned right) {
     return found;
 }
 
-static bool queens_round(struct kernel_hand *hand) {
+static bool queens_round(struct kernel_data *data) {
     unsigned none = 0;
-    (void)hand;
+    (void)data;
     KERNEL_OPAQUE(none);
     return place_queens(none, none, none) == 92;
 }
@@ -133,10 +133,10 @@ const struct kernel kernel_queens = {
     "queens", "branch", "eight queens on a board, by backtracking", queens_round};
 
 /* Interprets a program of five instructions that sums the numbers up to n. */
-static bool interpreter_round(struct kernel_hand *hand) {
+static bool interpreter_round(struct kernel_data *data) {
     enum { ADD, COUNT, TEST, JUMP, STOP };
     static const uint8_t program[] = {TEST, 5, ADD, COUNT, JUMP, STOP};
-    uint64_t max = 20000 + (hand->state++ & 7), sum = 0, at = max;
+    uint64_t max = 20000 + (data->state++ & 7), sum = 0, at = max;
 
     for (size_t next = 0;;) {
         uint8_t instruction = program[next++];
@@ -173,8 +173,8 @@ __attribute__((noinline)) static unsigned ackermann(unsigned m, unsigned n) {
     return ackermann(m - 1, ackermann(m, n - 1));
 }
 
-static bool ackermann_round(struct kernel_hand *hand) {
-    (void)hand;
+static bool ackermann_round(struct kernel_data *data) {
+    (void)data;
     return ackermann(2, 100) == 203 && ackermann(3, 4) == 125;
 }
 
@@ -186,8 +186,8 @@ __attribute__((noinline)) static unsigned fibonacci(unsigned n) {
     return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
 }
 
-static bool fibonacci_round(struct kernel_hand *hand) {
-    (void)hand;
+static bool fibonacci_round(struct kernel_data *data) {
+    (void)data;
     return fibonacci(20) == 6765;
 }
 

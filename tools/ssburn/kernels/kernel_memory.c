@@ -21,9 +21,9 @@ struct line {
 _Static_assert(sizeof(struct line) == 64, "one step touches one cache line");
 
 /* Links the lines by Sattolo's shuffle, which makes a single cycle. */
-static bool walk_open(struct kernel_hand *hand) {
-    struct line *lines = hand->memory;
-    uint32_t count = (uint32_t)(hand->bytes / sizeof *lines);
+static bool walk_open(struct kernel_data *data) {
+    struct line *lines = data->memory;
+    uint32_t count = (uint32_t)(data->bytes / sizeof *lines);
     uint64_t random = 1;
 
     for (uint32_t i = 0; i < count; i++)
@@ -40,14 +40,14 @@ static bool walk_open(struct kernel_hand *hand) {
     return true;
 }
 
-static bool walk_round(struct kernel_hand *hand) {
-    const struct line *lines = hand->memory;
-    uint32_t count = (uint32_t)(hand->bytes / sizeof *lines), at = (uint32_t)hand->state;
-    uint64_t wanted = ((uint64_t)lines[at].position + STEPS) % count;
+static bool walk_round(struct kernel_data *data) {
+    const struct line *lines = data->memory;
+    uint32_t count = (uint32_t)(data->bytes / sizeof *lines), at = (uint32_t)data->state;
+    uint64_t expected = ((uint64_t)lines[at].position + STEPS) % count;
     for (int i = 0; i < STEPS; i++)
         at = lines[at].next;
-    hand->state = at;
-    return lines[at].position == wanted;
+    data->state = at;
+    return lines[at].position == expected;
 }
 
 const struct kernel kernel_latency_l1 = {"latency-l1", "cache",
@@ -62,17 +62,17 @@ const struct kernel kernel_latency_memory = {"latency-memory", "memory",
 /* Bytes that a round streams, starting where the last round ended. */
 #define PIECE ((size_t)256 << 10)
 
-static size_t take_piece(struct kernel_hand *hand, size_t room, size_t piece) {
-    size_t at = (size_t)hand->state;
+static size_t take_piece(struct kernel_data *data, size_t room, size_t piece) {
+    size_t at = (size_t)data->state;
     if (at + piece > room)
         at = 0;
-    hand->state = at + piece;
+    data->state = at + piece;
     return at;
 }
 
-static bool count_open(struct kernel_hand *hand) {
-    uint64_t *words = hand->memory;
-    for (size_t i = 0; i < hand->bytes / 8; i++)
+static bool count_open(struct kernel_data *data) {
+    uint64_t *words = data->memory;
+    for (size_t i = 0; i < data->bytes / 8; i++)
         words[i] = i;
     return true;
 }
@@ -85,16 +85,16 @@ static bool sum_words(const uint64_t *words, size_t first, size_t count) {
     return sum == (uint64_t)count * first + (uint64_t)count * (count - 1) / 2;
 }
 
-static bool read_round(struct kernel_hand *hand) {
-    size_t piece = hand->bytes < PIECE ? hand->bytes : PIECE;
+static bool read_round(struct kernel_data *data) {
+    size_t piece = data->bytes < PIECE ? data->bytes : PIECE;
     bool right = true;
 
     for (size_t done = 0; done < PIECE; done += piece) {
         /* The last piece is shorter if the cache does not divide PIECE. */
         size_t length = piece < PIECE - done ? piece : PIECE - done;
-        size_t at = take_piece(hand, hand->bytes, length);
+        size_t at = take_piece(data, data->bytes, length);
         KERNEL_MEMORY_SEEN();
-        right &= sum_words((const uint64_t *)hand->memory + at / 8, at / 8, length / 8);
+        right &= sum_words((const uint64_t *)data->memory + at / 8, at / 8, length / 8);
     }
 
     return right;
@@ -107,9 +107,9 @@ const struct kernel kernel_read_l2 = {"read-l2", "cache", "summing numbers in th
 const struct kernel kernel_read_memory = {"read-memory", "memory",
     "summing numbers in memory, beyond all caches", read_round, KERNEL_MEMORY, 0, count_open};
 
-static bool write_round(struct kernel_hand *hand) {
-    size_t at = take_piece(hand, hand->bytes, PIECE);
-    uint8_t *bytes = (uint8_t *)hand->memory + at, value = (uint8_t)(at >> 18);
+static bool write_round(struct kernel_data *data) {
+    size_t at = take_piece(data, data->bytes, PIECE);
+    uint8_t *bytes = (uint8_t *)data->memory + at, value = (uint8_t)(at >> 18);
     memset(bytes, value, PIECE);
     KERNEL_MEMORY_SEEN();
     return bytes[0] == value && bytes[PIECE / 2] == value && bytes[PIECE - 1] == value;
@@ -119,10 +119,10 @@ const struct kernel kernel_write_memory = {
     "write-memory", "memory", "filling memory, beyond all caches", write_round, KERNEL_MEMORY};
 
 /* Copies from the first half to the second. */
-static bool copy_round(struct kernel_hand *hand) {
-    size_t half = hand->bytes / 2, at = take_piece(hand, half, PIECE);
-    const uint8_t *from = (const uint8_t *)hand->memory + at;
-    uint8_t *to = (uint8_t *)hand->memory + half + at;
+static bool copy_round(struct kernel_data *data) {
+    size_t half = data->bytes / 2, at = take_piece(data, half, PIECE);
+    const uint8_t *from = (const uint8_t *)data->memory + at;
+    uint8_t *to = (uint8_t *)data->memory + half + at;
     memcpy(to, from, PIECE);
     KERNEL_MEMORY_SEEN();
     return memcmp(to, from, 64) == 0 && memcmp(to + PIECE - 64, from + PIECE - 64, 64) == 0;
@@ -132,9 +132,9 @@ const struct kernel kernel_copy_memory = {"copy-memory", "memory",
     "copying memory, beyond all caches", copy_round, KERNEL_MEMORY, 0, count_open};
 
 /* Prepares a = b + 3 c, in which each array is a third of the memory. */
-static bool triad_open(struct kernel_hand *hand) {
-    size_t third = hand->bytes / 24;
-    double *b = (double *)hand->memory + third, *c = b + third;
+static bool triad_open(struct kernel_data *data) {
+    size_t third = data->bytes / 24;
+    double *b = (double *)data->memory + third, *c = b + third;
     for (size_t i = 0; i < third; i++) {
         b[i] = (double)(i & 1023);
         c[i] = 2;
@@ -142,9 +142,9 @@ static bool triad_open(struct kernel_hand *hand) {
     return true;
 }
 
-static bool triad_round(struct kernel_hand *hand) {
-    size_t third = hand->bytes / 24, count = PIECE / 8, at = take_piece(hand, third, count);
-    double *a = (double *)hand->memory + at;
+static bool triad_round(struct kernel_data *data) {
+    size_t third = data->bytes / 24, count = PIECE / 8, at = take_piece(data, third, count);
+    double *a = (double *)data->memory + at;
     const double *b = a + third, *c = b + third;
     for (size_t i = 0; i < count; i++)
         a[i] = b[i] + 3 * c[i];
@@ -155,14 +155,14 @@ static bool triad_round(struct kernel_hand *hand) {
 const struct kernel kernel_triad_memory = {"triad-memory", "memory",
     "sums and products of streams in memory", triad_round, KERNEL_MEMORY, 0, triad_open};
 
-static bool update_round(struct kernel_hand *hand) {
-    uint64_t *words = hand->memory, mask = 1;
-    while (2 * mask <= hand->bytes / 8)
+static bool update_round(struct kernel_data *data) {
+    uint64_t *words = data->memory, mask = 1;
+    while (2 * mask <= data->bytes / 8)
         mask *= 2;
     mask--;
 
     /* Making the same changes twice restores the original. */
-    uint64_t seed = ++hand->state, before = words[seed & mask];
+    uint64_t seed = ++data->state, before = words[seed & mask];
     for (int twice = 0; twice < 2; twice++) {
         uint64_t random = seed;
         for (int i = 0; i < 5000; i++) {

@@ -11,17 +11,17 @@
 #define TEXT 8192
 
 /* Fills the memory with "the quick brown fox ...", repeated, with one needle at the end. */
-static bool text_open(struct kernel_hand *hand) {
+static bool text_open(struct kernel_data *data) {
     static const char words[] = "the quick brown fox jumps over the lazy dog ";
-    char *text = hand->memory;
+    char *text = data->memory;
     for (size_t i = 0; i < TEXT - 1; i++)
         text[i] = words[i % (sizeof words - 1)];
     memcpy(text + TEXT - 8, "needle!", 8);
     return true;
 }
 
-static bool string_search_round(struct kernel_hand *hand) {
-    const char *text = hand->memory;
+static bool string_search_round(struct kernel_data *data) {
+    const char *text = data->memory;
     for (int i = 0; i < 8; i++) {
         KERNEL_OPAQUE(text);
         const char *found = strstr(text, "needle!");
@@ -34,11 +34,11 @@ static bool string_search_round(struct kernel_hand *hand) {
 const struct kernel kernel_string_search = {"string-search", "string",
     "searching for a word in a text", string_search_round, KERNEL_FIXED, TEXT, text_open};
 
-static bool string_format_round(struct kernel_hand *hand) {
+static bool string_format_round(struct kernel_data *data) {
     bool right = true;
     for (int i = 0; i < 500; i++) {
         char text[64], *end;
-        long long number = (long long)(kernel_random(&(uint64_t){++hand->state}) >> 20);
+        long long number = (long long)(kernel_random(&(uint64_t){++data->state}) >> 20);
         snprintf(text, sizeof text, "%lld|%08llx", number, number & 0xffffffff);
         right &= strtoll(text, &end, 10) == number;
         right &= strtoll(end + 1, NULL, 16) == (number & 0xffffffff);
@@ -59,9 +59,9 @@ static uint32_t crc_bytes(uint32_t crc, const uint8_t *bytes, size_t count) {
     return crc;
 }
 
-static bool crc32_round(struct kernel_hand *hand) {
-    uint8_t *bytes = hand->memory;
-    bytes[0] = (uint8_t)hand->state++;
+static bool crc32_round(struct kernel_data *data) {
+    uint8_t *bytes = data->memory;
+    bytes[0] = (uint8_t)data->state++;
     uint32_t crc = ~crc_bytes(UINT32_MAX, bytes, TEXT / 2);
     uint8_t own[4] = {
         (uint8_t)crc, (uint8_t)(crc >> 8), (uint8_t)(crc >> 16), (uint8_t)(crc >> 24)};
@@ -73,8 +73,8 @@ const struct kernel kernel_crc32 = {"crc32", "hash", "cyclic redundancy checks, 
     crc32_round, KERNEL_FIXED, TEXT, text_open};
 
 /* Inserts keys into a hash table with open addressing, and checks that lookups find all of them. */
-static bool hash_table_round(struct kernel_hand *hand) {
-    uint64_t *table = hand->memory, seed = ++hand->state, put = seed, get = seed;
+static bool hash_table_round(struct kernel_data *data) {
+    uint64_t *table = data->memory, seed = ++data->state, put = seed, get = seed;
     const uint64_t mask = 4095;
 
     memset(table, 0, 4096 * sizeof *table);
@@ -102,8 +102,8 @@ const struct kernel kernel_hash_table = {"hash-table", "hash", "filling and sear
 
 #define NUMBERS 4096
 
-static uint64_t fill_numbers(struct kernel_hand *hand, uint32_t *numbers) {
-    uint64_t sum = 0, random = ++hand->state;
+static uint64_t fill_numbers(struct kernel_data *data, uint32_t *numbers) {
+    uint64_t sum = 0, random = ++data->state;
     for (size_t i = 0; i < NUMBERS; i++) {
         numbers[i] = (uint32_t)(kernel_random(&random) >> 32);
         sum += numbers[i];
@@ -132,9 +132,9 @@ static void sink(uint32_t *heap, size_t at, size_t count) {
     heap[at] = number;
 }
 
-static bool sort_heap_round(struct kernel_hand *hand) {
-    uint32_t *heap = hand->memory;
-    uint64_t sum = fill_numbers(hand, heap);
+static bool sort_heap_round(struct kernel_data *data) {
+    uint32_t *heap = data->memory;
+    uint64_t sum = fill_numbers(data, heap);
 
     for (size_t i = NUMBERS / 2; i-- > 0;)
         sink(heap, i, NUMBERS);
@@ -163,10 +163,10 @@ struct radix {
     uint32_t starts[DIGITS + 1];
 };
 
-static bool sort_radix_round(struct kernel_hand *hand) {
-    struct radix *radix = hand->memory;
+static bool sort_radix_round(struct kernel_data *data) {
+    struct radix *radix = data->memory;
     uint32_t *from = radix->numbers[0], *to = radix->numbers[1], *starts = radix->starts;
-    uint64_t sum = fill_numbers(hand, from);
+    uint64_t sum = fill_numbers(data, from);
 
     for (unsigned shift = 0; shift < 32; shift += 8) {
         memset(starts, 0, sizeof radix->starts);
@@ -188,32 +188,32 @@ static bool sort_radix_round(struct kernel_hand *hand) {
 const struct kernel kernel_sort_radix = {"sort-radix", "sort",
     "sorting 4096 numbers by their digits", sort_radix_round, KERNEL_FIXED, sizeof(struct radix)};
 
-static bool search_open(struct kernel_hand *hand) {
-    uint32_t *numbers = hand->memory;
+static bool search_open(struct kernel_data *data) {
+    uint32_t *numbers = data->memory;
     for (uint32_t i = 0; i < NUMBERS; i++)
         numbers[i] = 2 * i;
     return true;
 }
 
 /* Searches the array for random numbers. It contains half of the possible ones. */
-static bool search_round(struct kernel_hand *hand) {
-    const uint32_t *numbers = hand->memory;
-    uint64_t found = 0, wrong = 0, random = ++hand->state;
+static bool search_round(struct kernel_data *data) {
+    const uint32_t *numbers = data->memory;
+    uint64_t found = 0, wrong = 0, random = ++data->state;
 
     for (int i = 0; i < 4096; i++) {
-        uint32_t wanted = (uint32_t)(kernel_random(&random) >> 32) % (2 * NUMBERS), low = 0,
+        uint32_t key = (uint32_t)(kernel_random(&random) >> 32) % (2 * NUMBERS), low = 0,
                  high = NUMBERS;
         while (low < high) {
             uint32_t middle = (low + high) / 2;
-            if (numbers[middle] < wanted)
+            if (numbers[middle] < key)
                 low = middle + 1;
             else
                 high = middle;
         }
 
-        bool there = low < NUMBERS && numbers[low] == wanted;
+        bool there = low < NUMBERS && numbers[low] == key;
         found += there;
-        wrong += there != (wanted % 2 == 0);
+        wrong += there != (key % 2 == 0);
     }
 
     return wrong == 0 && found > 0;

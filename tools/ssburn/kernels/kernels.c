@@ -101,29 +101,29 @@ static void *take_memory(size_t bytes) {
     return memset(memory, 0, bytes);
 }
 
-int kernel_open(const struct kernel *kernel, const struct caches *caches, struct kernel_hand *hand,
+int kernel_open(const struct kernel *kernel, const struct caches *caches, struct kernel_data *data,
     struct ss_error *error) {
-    *hand = (struct kernel_hand){.descriptors = {-1, -1}};
-    hand->bytes = (bytes_of(kernel, caches) + 4095) / 4096 * 4096;
-    if (hand->bytes > 0 && !(hand->memory = take_memory(hand->bytes)))
+    *data = (struct kernel_data){.descriptors = {-1, -1}};
+    data->bytes = (bytes_of(kernel, caches) + 4095) / 4096 * 4096;
+    if (data->bytes > 0 && !(data->memory = take_memory(data->bytes)))
         return ss_error_memory(error);
 
-    if (!kernel->open || kernel->open(hand))
+    if (!kernel->open || kernel->open(data))
         return 0;
 
     int why = errno;
-    kernel_close(hand);
+    kernel_close(data);
     return ss_error_fail(error, "kernel %s: %s", kernel->name, strerror(why));
 }
 
-void kernel_close(struct kernel_hand *hand) {
+void kernel_close(struct kernel_data *data) {
     for (int i = 0; i < 2; i++) {
-        if (hand->descriptors[i] >= 0)
-            close(hand->descriptors[i]);
-        hand->descriptors[i] = -1;
+        if (data->descriptors[i] >= 0)
+            close(data->descriptors[i]);
+        data->descriptors[i] = -1;
     }
-    free(hand->memory);
-    hand->memory = NULL;
+    free(data->memory);
+    data->memory = NULL;
 }
 
 const char *kernel_compiler(void) {

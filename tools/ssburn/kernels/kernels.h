@@ -36,7 +36,7 @@ enum kernel_size {
 };
 
 /* The data of a running kernel. */
-struct kernel_hand {
+struct kernel_data {
     void *memory; /* NULL if not needed */
     size_t bytes;
     uint64_t state;     /* position at which the last round ended */
@@ -52,21 +52,21 @@ struct kernel {
      * Does a fixed amount of work, which is the same on every machine. Returns false if the result
      * is wrong or, with `failure` set, if a system call failed.
      */
-    bool (*round)(struct kernel_hand *hand);
+    bool (*round)(struct kernel_data *data);
 
     enum kernel_size size;
     size_t bytes; /* size for KERNEL_FIXED */
 
     bool (*open)(
-        struct kernel_hand *hand); /* NULL if not needed; returns false with errno set on failure */
+        struct kernel_data *data); /* NULL if not needed; returns false with errno set on failure */
 };
 
 /* All kernels; the last entry is NULL. */
 extern const struct kernel *const kernels[];
 
 SS_MUST_USE SS_NONNULL(1, 2, 3) int kernel_open(const struct kernel *kernel,
-    const struct caches *caches, struct kernel_hand *hand, struct ss_error *error);
-SS_NONNULL() void kernel_close(struct kernel_hand *hand);
+    const struct caches *caches, struct kernel_data *data, struct ss_error *error);
+SS_NONNULL() void kernel_close(struct kernel_data *data);
 
 /* Returns the compiler and its flags. */
 const char *kernel_compiler(void);

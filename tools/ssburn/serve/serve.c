@@ -120,12 +120,12 @@ static uint64_t draw_units(const struct server *server, uint64_t number) {
 }
 
 static void work(struct server *server, uint64_t number) {
-    struct work_hand hand;
+    struct worker worker;
     struct serve_request *request;
 
-    work_begin(&hand, &server->memory, number);
+    work_begin(&worker, &server->memory, number);
     while ((request = serve_queue_take(&server->queue))) {
-        work_do(&hand, draw_units(server, serve_request_number(request)));
+        work_do(&worker, draw_units(server, serve_request_number(request)));
         serve_queue_done(&server->queue);
         serve_request_answer(request, true);
     }
@@ -163,7 +163,7 @@ static void run_thread(void *shared, uint64_t number) {
  * their default actions, so that a second signal, which is not blocked any more, ends the server at
  * once.
  */
-static void hold_signals(struct server *server) {
+static void block_signals(struct server *server) {
     ss_end_signals(&server->ends);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
@@ -231,7 +231,7 @@ static int open_and_serve(struct server *server, struct ss_error *error) {
     if (serve_listener_open(listener, error) < 0)
         return -1;
 
-    hold_signals(server);
+    block_signals(server);
 
     int file = ss_owned_take(&listener->file);
     server->http = serve_http_start(file, &server->queue, server->options->bytes, error);

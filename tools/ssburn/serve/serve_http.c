@@ -37,7 +37,7 @@ struct serve_http {
     atomic_bool ending;
     /* Protects all fields below. */
     pthread_mutex_t mutex;
-    pthread_cond_t less;
+    pthread_cond_t all_answered;
     uint64_t unanswered; /* number of requests whose answers have not been sent */
     struct serve_counts counts;
 };
@@ -118,7 +118,7 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
     pthread_mutex_lock(&http->mutex);
     http->counts.of[is_sent ? request->outcome : SERVE_LOST]++;
     if (--http->unanswered == 0)
-        pthread_cond_signal(&http->less);
+        pthread_cond_signal(&http->all_answered);
     pthread_mutex_unlock(&http->mutex);
 
     free(request);
@@ -181,7 +181,7 @@ static bool start_daemon(struct serve_http *http, int file) {
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&http->mutex, NULL);
-    pthread_cond_init(&http->less, &attributes);
+    pthread_cond_init(&http->all_answered, &attributes);
     pthread_condattr_destroy(&attributes);
 
     http->connections = find_connections();
@@ -226,7 +226,8 @@ static void wait_for_answers(struct serve_http *http) {
     clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec += LINGER_SECONDS;
     pthread_mutex_lock(&http->mutex);
-    while (http->unanswered > 0 && pthread_cond_timedwait(&http->less, &http->mutex, &end) == 0)
+    while (http->unanswered > 0 &&
+           pthread_cond_timedwait(&http->all_answered, &http->mutex, &end) == 0)
         ;
     pthread_mutex_unlock(&http->mutex);
 }

@@ -27,9 +27,9 @@ struct ring {
     struct burn *burn;
     struct ss_error *error;
     struct seat *seats;
-    uint64_t hop;   /* units of a hop */
-    uint64_t alone; /* units of a hop that are done under the mutex */
-    uint64_t hops;  /* hops of an iteration */
+    uint64_t hop;    /* units of a hop */
+    uint64_t locked; /* units of a hop that are done under the mutex */
+    uint64_t hops;   /* hops of an iteration */
     pthread_mutex_t mutex;
     uint64_t left; /* hops left in this iteration; protected by the mutex, as is `more` */
     int more;      /* last result of the tally */
@@ -59,11 +59,11 @@ static void ring_close(struct ring *ring) {
         seat_put(&ring->seats[i], 0, true);
 }
 
-static void work_hop(struct ring *ring, struct work_hand *hand) {
-    work_do(hand, ring->hop - ring->alone);
+static void work_hop(struct ring *ring, struct worker *worker) {
+    work_do(worker, ring->hop - ring->locked);
 
     pthread_mutex_lock(&ring->mutex);
-    work_do(hand, ring->alone);
+    work_do(worker, ring->locked);
     bool ended = false;
     if (ring->more > 0 && --ring->left == 0) {
         ring->left = ring->hops;
@@ -79,11 +79,11 @@ static void work_hop(struct ring *ring, struct work_hand *hand) {
 static void ring_thread(void *shared, uint64_t number) {
     struct ring *ring = shared;
     struct seat *next = &ring->seats[(number + 1) % ring->burn->threads];
-    struct work_hand hand;
+    struct worker worker;
 
-    work_begin(&hand, &ring->burn->memory, number);
+    work_begin(&worker, &ring->burn->memory, number);
     while (seat_take(&ring->seats[number])) {
-        work_hop(ring, &hand);
+        work_hop(ring, &worker);
         seat_put(next, 1, false);
     }
 }
@@ -95,7 +95,7 @@ int burn_blocking(struct burn *burn, struct ss_error *error) {
     ring.hops = burn->work / (burn->memory.count > 0 ? HOP_STEPS : HOP_UNITS) + 1;
     ring.left = ring.hops;
     ring.hop = burn->work / ring.hops;
-    ring.alone = ring.hop / 3 * 2;
+    ring.locked = ring.hop / 3 * 2;
 
     ring.seats = calloc(burn->threads, sizeof *ring.seats);
     if (!ring.seats)

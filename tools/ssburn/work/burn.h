@@ -14,9 +14,9 @@
 
 /* Counts iterations and prints a line for each. Only one thread at a time may use it. */
 struct tally {
-    uint64_t wanted; /* number of iterations, or TALLY_ENDLESS */
-    uint64_t done;   /* number of iterations so far */
-    ss_time began;   /* start of the current iteration, which is the end of the previous one */
+    uint64_t requested; /* number of iterations, or TALLY_ENDLESS */
+    uint64_t done;      /* number of iterations so far */
+    ss_time began;      /* start of the current iteration, which is the end of the previous one */
 };
 
 /* Prints the line that describes an iteration. The first iteration begins when this returns. */

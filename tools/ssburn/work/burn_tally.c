@@ -43,5 +43,5 @@ int tally_count(struct tally *tally, struct ss_error *error) {
     snprintf(line, sizeof line, "iteration %" PRIu64 " %.3f ms\n", tally->done, milliseconds);
     if (print_line(line, error) < 0)
         return -1;
-    return tally->done < tally->wanted;
+    return tally->done < tally->requested;
 }

@@ -62,24 +62,24 @@ void work_memory_free(struct work_memory *memory) {
     *memory = (struct work_memory){0};
 }
 
-void work_begin(struct work_hand *hand, const struct work_memory *memory, uint64_t number) {
-    hand->line = NULL;
-    hand->mix = number + 1;
+void work_begin(struct worker *worker, const struct work_memory *memory, uint64_t number) {
+    worker->line = NULL;
+    worker->mix = number + 1;
     if (memory->count > 0)
-        hand->line = &memory->lines[number * UINT64_C(0x9e3779b97f4a7c15) % memory->count];
+        worker->line = &memory->lines[number * UINT64_C(0x9e3779b97f4a7c15) % memory->count];
 }
 
 /* Not inlined: calibration and the work itself must use the same machine code. */
-__attribute__((noinline)) void work_do(struct work_hand *hand, uint64_t units) {
-    if (hand->line) {
-        struct work_line *line = hand->line;
+__attribute__((noinline)) void work_do(struct worker *worker, uint64_t units) {
+    if (worker->line) {
+        struct work_line *line = worker->line;
         for (uint64_t i = 0; i < units; i++)
             line = line->next;
-        hand->line = line;
+        worker->line = line;
     } else {
-        uint64_t mix = hand->mix;
+        uint64_t mix = worker->mix;
         for (uint64_t i = 0; i < units; i++)
             mix = mix_round(mix);
-        hand->mix = mix;
+        worker->mix = mix;
     }
 }

@@ -33,14 +33,14 @@ SS_NONNULL() void work_memory_free(struct work_memory *memory);
  * A worker: a thread or a child. With a working set, one unit of work is one step along its cycle,
  * otherwise a round of integer mixing; each unit needs the previous result.
  */
-struct work_hand {
+struct worker {
     struct work_line *volatile line; /* NULL without a working set */
     volatile uint64_t mix;           /* volatile, so that compilers do not remove the work */
 };
 
 /* Starts a worker, at a position in the working set that depends on its number. */
 SS_NONNULL()
-void work_begin(struct work_hand *hand, const struct work_memory *memory, uint64_t number);
-SS_NONNULL() void work_do(struct work_hand *hand, uint64_t units);
+void work_begin(struct worker *worker, const struct work_memory *memory, uint64_t number);
+SS_NONNULL() void work_do(struct worker *worker, uint64_t units);
 
 #endif

@@ -24,7 +24,7 @@ static ss_time measure(const struct calibrate_bench *bench, uint64_t units) {
     return ss_time_since(bench->clock(bench->context), begin);
 }
 
-static uint64_t longer(uint64_t units, ss_time took) {
+static uint64_t extrapolate(uint64_t units, ss_time took) {
     if (took < EXTRAPOLATE_MIN)
         return units_from_double((double)units * 8);
     return units_from_double((double)units * (double)SAMPLE_AIM / (double)took);
@@ -35,7 +35,7 @@ uint64_t calibrate_units(const struct calibrate_bench *bench, ss_time length) {
     ss_time best = measure(bench, units);
 
     while (best < SAMPLE_MIN && units < WORK_UNITS_MAX) {
-        units = longer(units, best);
+        units = extrapolate(units, best);
         best = measure(bench, units);
     }
 
@@ -53,9 +53,9 @@ static void do_work(void *context, uint64_t units) {
 }
 
 uint64_t calibrate_work(const struct work_memory *memory, ss_time length) {
-    struct work_hand hand;
-    work_begin(&hand, memory, 0);
-    struct calibrate_bench bench = {do_work, calibrate_thread_clock, &hand};
+    struct worker worker;
+    work_begin(&worker, memory, 0);
+    struct calibrate_bench bench = {do_work, calibrate_thread_clock, &worker};
     return calibrate_units(&bench, length);
 }
 

@@ -60,9 +60,9 @@ static int reap_chain(struct forking *forking) {
  * Runs a child; its own child continues the loop. Exits without flushing or freeing resources of
  * the first process.
  */
-static _Noreturn void run_child(struct work_hand *hand, uint64_t piece, uint64_t length) {
+static _Noreturn void run_child(struct worker *worker, uint64_t piece, uint64_t length) {
     for (;; length--) {
-        work_do(hand, piece);
+        work_do(worker, piece);
         if (length <= 1)
             _exit(0);
         pid_t child = fork();
@@ -72,12 +72,12 @@ static _Noreturn void run_child(struct work_hand *hand, uint64_t piece, uint64_t
 }
 
 static int start_chain(struct forking *forking, uint64_t length) {
-    struct work_hand hand;
-    work_begin(&hand, &forking->burn->memory, forking->started++);
+    struct worker worker;
+    work_begin(&worker, &forking->burn->memory, forking->started++);
 
     pid_t child = fork();
     if (child == 0)
-        run_child(&hand, forking->piece, length);
+        run_child(&worker, forking->piece, length);
 
     if (child < 0)
         return errno;

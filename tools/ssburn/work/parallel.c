@@ -22,9 +22,9 @@
 struct parallel {
     struct burn *burn;
     struct ss_error *error;
-    uint64_t each;  /* number of shares in one iteration */
-    uint64_t share; /* units of a share */
-    uint64_t all;   /* number of shares in all iterations */
+    uint64_t shares; /* number of shares in one iteration */
+    uint64_t share;  /* units of a share */
+    uint64_t total;  /* number of shares in all iterations */
     _Atomic uint64_t taken;
     _Atomic uint64_t done;
     _Atomic int more; /* the last result of the tally */
@@ -39,16 +39,16 @@ static void count(struct parallel *parallel) {
 }
 
 static bool take_share(struct parallel *parallel) {
-    return parallel->more > 0 && atomic_fetch_add(&parallel->taken, 1) < parallel->all;
+    return parallel->more > 0 && atomic_fetch_add(&parallel->taken, 1) < parallel->total;
 }
 
 static void parallel_thread(void *shared, uint64_t number) {
     struct parallel *parallel = shared;
-    struct work_hand hand;
-    work_begin(&hand, &parallel->burn->memory, number);
+    struct worker worker;
+    work_begin(&worker, &parallel->burn->memory, number);
     while (take_share(parallel)) {
-        work_do(&hand, parallel->share);
-        if ((atomic_fetch_add(&parallel->done, 1) + 1) % parallel->each == 0)
+        work_do(&worker, parallel->share);
+        if ((atomic_fetch_add(&parallel->done, 1) + 1) % parallel->shares == 0)
             count(parallel);
     }
 }
@@ -57,13 +57,14 @@ int burn_parallel(struct burn *burn, struct ss_error *error) {
     struct parallel parallel = {
         .burn = burn, .error = error, .more = 1, .counting = PTHREAD_MUTEX_INITIALIZER};
 
-    uint64_t wanted = burn->tally.wanted;
+    uint64_t requested = burn->tally.requested;
     parallel.share = burn->work / (SHARES_PER_THREAD * burn->threads) + 1;
     if (parallel.share > SHARE_UNITS_MAX)
         parallel.share = SHARE_UNITS_MAX;
-    parallel.each = (burn->work + parallel.share - 1) / parallel.share;
-    parallel.share = burn->work / parallel.each;
-    parallel.all = wanted < UINT64_MAX / parallel.each ? wanted * parallel.each : UINT64_MAX;
+    parallel.shares = (burn->work + parallel.share - 1) / parallel.share;
+    parallel.share = burn->work / parallel.shares;
+    parallel.total =
+        requested < UINT64_MAX / parallel.shares ? requested * parallel.shares : UINT64_MAX;
 
     int result = threads_run(burn->threads, parallel_thread, &parallel, error);
     return result < 0 ? result : parallel.more;
