@@ -20,10 +20,10 @@
 
 #define OUTPUT_MAX 65536
 
-#define SAMPLE_EACH 100 /* milliseconds */
+#define SAMPLE_MS 100 /* milliseconds */
 
 /* How long to read the output after the end of a benchmark. */
-#define REST_MAX SS_SECOND
+#define DRAIN_MAX SS_SECOND
 
 static volatile sig_atomic_t interrupted, signal_count;
 
@@ -140,12 +140,13 @@ static int pin_to_cpu(uint32_t cpu) {
  * Binds to the CPU to check it. The affinity mask proves nothing: a process may bind itself to CPUs
  * outside of its mask.
  */
-int ssprofile_choose_cpu(uint64_t wanted, uint32_t *cpu, struct ss_error *error) {
+int ssprofile_choose_cpu(uint64_t requested, uint32_t *cpu, struct ss_error *error) {
     const struct ss_cpus none = {0};
     struct ss_cpus before;
     ss_platform_affinity(&before);
 
-    *cpu = wanted == SSPROFILE_ANY_CPU ? ss_cpus_first_outside(&before, &none) : (uint32_t)wanted;
+    *cpu = requested == SSPROFILE_ANY_CPU ? ss_cpus_first_outside(&before, &none)
+                                          : (uint32_t)requested;
     int result = pin_to_cpu(*cpu);
     ss_platform_thread_bind(0, &before);
 
@@ -262,7 +263,7 @@ struct samples {
  */
 static bool wait_for_output(int file, struct samples *samples) {
     struct pollfd ready = {.fd = file, .events = POLLIN};
-    if (poll(&ready, 1, SAMPLE_EACH) > 0)
+    if (poll(&ready, 1, SAMPLE_MS) > 0)
         return true;
 
     double now = samples->roots ? ss_platform_frequency(samples->roots, &samples->cpu) : NAN;
@@ -274,14 +275,14 @@ static bool wait_for_output(int file, struct samples *samples) {
 }
 
 /*
- * Returns whether the child ended REST_MAX ago, so that only processes that it left behind can keep
- * its output open. `until` must be 0 in the first call. Does not reap the child.
+ * Returns whether the child ended DRAIN_MAX ago, so that only processes that it left behind can
+ * keep its output open. `until` must be 0 in the first call. Does not reap the child.
  */
 static bool is_over(pid_t child, ss_time *until) {
     siginfo_t info = {0};
     if (*until == 0 && waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
         info.si_pid == child)
-        *until = ss_time_add(ss_platform_now(), REST_MAX);
+        *until = ss_time_add(ss_platform_now(), DRAIN_MAX);
     return *until > 0 && ss_platform_now() >= *until;
 }
 
@@ -329,14 +330,14 @@ static void read_output(int file, char *text, pid_t child, struct samples *sampl
 }
 
 /* Maximum length of a benchmark's output in a message. */
-#define SHOWN_MAX 160
+#define SHOWN_LENGTH 160
 
-static void first_line(char line[SHOWN_MAX], const char *output) {
-    snprintf(line, SHOWN_MAX, "%.*s", (int)strcspn(output, "\n"), output);
+static void first_line(char line[SHOWN_LENGTH], const char *output) {
+    snprintf(line, SHOWN_LENGTH, "%.*s", (int)strcspn(output, "\n"), output);
 }
 
 static int check_status(int status, const char *name, const char *output, struct ss_error *error) {
-    char line[SHOWN_MAX];
+    char line[SHOWN_LENGTH];
     first_line(line, output);
 
     if (WIFSIGNALED(status))
@@ -374,7 +375,7 @@ static void await_child(pid_t child, int *status) {
         if (ended != 0)
             continue;
         poll(NULL, 0, pause);
-        pause = pause < SAMPLE_EACH ? 2 * pause : SAMPLE_EACH;
+        pause = pause < SAMPLE_MS ? 2 * pause : SAMPLE_MS;
     }
 }
 
@@ -424,7 +425,7 @@ int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_
     if (ssprofile_task_result(task, output, &outcome->result))
         return 0;
 
-    char line[SHOWN_MAX];
+    char line[SHOWN_LENGTH];
     first_line(line, output);
     return ss_error_fail(error, "%s printed '%s': its regular expression matches no result above 0",
         task->name, line);

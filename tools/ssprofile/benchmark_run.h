@@ -33,7 +33,7 @@ struct ssprofile_runner {
  * Sets `cpu` to the requested CPU or, with SSPROFILE_ANY_CPU, to the first one that this process
  * may use. Fails unless benchmarks can be pinned to it.
  */
-SS_NONNULL() int ssprofile_choose_cpu(uint64_t wanted, uint32_t *cpu, struct ss_error *error);
+SS_NONNULL() int ssprofile_choose_cpu(uint64_t requested, uint32_t *cpu, struct ss_error *error);
 
 /*
  * Opens a runner. From then on SIGINT, SIGTERM and, unless it is ignored, SIGHUP end the benchmark,

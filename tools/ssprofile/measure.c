@@ -165,14 +165,14 @@ static int read_results(struct measurement *measurement, struct ss_error *error)
     return 0;
 }
 
-static const struct ssprofile_benchmark *find_done(const struct job *job) {
+static const struct ssprofile_benchmark *find_results(const struct job *job) {
     return job->setting->profile
                ? ssprofile_profile_find(job->setting->profile, job->task->name, job->task->class)
                : NULL;
 }
 
 static bool is_done(const struct job *job, unsigned repetition) {
-    const struct ssprofile_benchmark *benchmark = find_done(job);
+    const struct ssprofile_benchmark *benchmark = find_results(job);
     char label[16];
     snprintf(label, sizeof label, "%u", repetition);
 
@@ -232,10 +232,10 @@ static int add_run(struct measurement *measurement, const struct job *job, unsig
 #define KEY_SIZE 64
 
 /*
- * Names the first line in which `there` differs: by its number or, in JSON, by the last key before
- * its end.
+ * Names the first line in which `existing` differs: by its number or, in JSON, by the last key
+ * before its end.
  */
-static void name_difference(char name[KEY_SIZE], const char *text, const char *there) {
+static void name_difference(char name[KEY_SIZE], const char *text, const char *existing) {
     bool has_key = false;
     for (unsigned line = 1;; line++) {
         char key[KEY_SIZE - 2];
@@ -248,10 +248,10 @@ static void name_difference(char name[KEY_SIZE], const char *text, const char *t
         if (!has_key)
             snprintf(name, KEY_SIZE, "line %u", line);
 
-        if (strncmp(text, there, length) != 0)
+        if (strncmp(text, existing, length) != 0)
             return;
         text += length;
-        there += length;
+        existing += length;
     }
 }
 
@@ -274,14 +274,14 @@ static int keep_file(const struct measurement *measurement, const char *name, co
         return -1;
 
     SS_OWNED(fclose) FILE *old = ss_input_stream(AT_FDCWD, path, INT64_MAX, NULL);
-    SS_OWNED(free) char *there = NULL;
+    SS_OWNED(free) char *existing = NULL;
     size_t size = 0;
-    bool exists = old && getdelim(&there, &size, '\0', old) >= 0;
+    bool exists = old && getdelim(&existing, &size, '\0', old) >= 0;
 
-    if (exists && strcmp(there, text) == 0)
+    if (exists && strcmp(existing, text) == 0)
         return 0;
     if (exists && measurement->table.rows > 0) {
-        name_difference(difference, text, there);
+        name_difference(difference, text, existing);
         return ss_error_fail(error,
             "%s: the folder has results measured with other options: %s differs: use another "
             "folder",
@@ -400,7 +400,7 @@ static int keep_description(struct measurement *measurement, struct ss_error *er
 
 static void print_progress(
     struct measurement *measurement, const struct job *job, unsigned repetition, double result) {
-    double spent = ss_time_seconds(ss_time_since(ss_platform_now(), measurement->begin));
+    double elapsed = ss_time_seconds(ss_time_since(ss_platform_now(), measurement->begin));
     size_t left =
         measurement->planned > measurement->done ? measurement->planned - measurement->done : 0;
 
@@ -412,7 +412,7 @@ static void print_progress(
     if (measurement->setting_count > 1)
         fprintf(stderr, "%s ", job->setting->limits);
     fprintf(stderr, "%u: %.6g %s, %.0f s left\n", repetition, result, job->task->unit,
-        spent / (double)measurement->done * (double)(left > 0 ? left - 1 : 0));
+        elapsed / (double)measurement->done * (double)(left > 0 ? left - 1 : 0));
 }
 
 static bool is_due(
@@ -421,7 +421,7 @@ static bool is_due(
     if (job->failed || is_done(job, repetition))
         return false;
 
-    const struct ssprofile_benchmark *benchmark = find_done(job);
+    const struct ssprofile_benchmark *benchmark = find_results(job);
     if (request->until < 0)
         return true;
     return repetition <= REPETITIONS_MIN || !benchmark ||
@@ -474,7 +474,7 @@ static int run_repetition(
 static int run_all(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
     unsigned requested = request->repetitions > 0 ? (unsigned)request->repetitions : REPETITIONS;
-    unsigned most = request->until >= 0 ? REPETITIONS_MAX : requested;
+    unsigned max = request->until >= 0 ? REPETITIONS_MAX : requested;
 
     SS_OWNED(free) size_t *order = calloc(measurement->count, sizeof *order);
     if (!order)
@@ -482,14 +482,14 @@ static int run_all(struct measurement *measurement, struct ss_error *error) {
     if (read_results(measurement, error) < 0)
         return -1;
 
-    for (unsigned repetition = 1; repetition <= most; repetition++) {
+    for (unsigned repetition = 1; repetition <= max; repetition++) {
         for (size_t i = 0; i < measurement->count; i++)
             measurement->planned += !is_done(&measurement->jobs[i], repetition) &&
                                     (request->until < 0 || repetition <= REPETITIONS_MIN);
     }
 
     measurement->begin = ss_platform_now();
-    for (unsigned repetition = 1; repetition <= most; repetition++) {
+    for (unsigned repetition = 1; repetition <= max; repetition++) {
         if (run_repetition(measurement, order, repetition, error) < 0)
             return -1;
     }
@@ -541,15 +541,15 @@ static int set_results_aside(const struct request *request, struct ss_error *err
 static int check_stable(
     const struct request *request, size_t count, size_t unstable, struct ss_error *error) {
     size_t stable = count - unstable;
-    bool few = stable < 2;
+    bool too_few = stable < 2;
 
     if (request->min_stable < 0 ||
-        (!few && 100 * (double)stable >= request->min_stable * (double)count))
+        (!too_few && 100 * (double)stable >= request->min_stable * (double)count))
         return 0;
 
     if (set_results_aside(request, error) < 0)
         return -1;
-    if (few)
+    if (too_few)
 
         return ss_error_fail(error,
             "%zu of %zu benchmarks are unstable, which leaves too few to compare: measure again on "
@@ -565,17 +565,17 @@ static int print_summary(const struct measurement *measurement, struct ss_error 
     size_t measured = 0;
     for (size_t i = 0; i < measurement->setting_count; i++) {
         const struct setting *setting = &measurement->settings[i];
-        size_t count = 0, wanted = measurement->count / measurement->setting_count;
+        size_t count = 0, planned = measurement->count / measurement->setting_count;
         /* With --benchmarks, the folder may have others from an earlier call. */
         size_t all = setting->profile ? setting->profile->count : 0;
 
-        for (size_t j = i * wanted; j < (i + 1) * wanted; j++)
-            count += find_done(&measurement->jobs[j]) != NULL;
+        for (size_t j = i * planned; j < (i + 1) * planned; j++)
+            count += find_results(&measurement->jobs[j]) != NULL;
         size_t unstable = warn_of_unstable(measurement, setting);
 
         if (measurement->setting_count > 1)
             printf("%s: ", setting->limits);
-        printf("%zu of %zu benchmarks measured, %zu", count, wanted, unstable);
+        printf("%zu of %zu benchmarks measured, %zu", count, planned, unstable);
         if (all > count)
             printf(" of %zu in this folder", all);
         printf(" unstable\n");
@@ -622,14 +622,14 @@ static int parse_throttles(struct measurement *measurement, struct ss_error *err
 }
 
 /* Returns the list of --benchmarks, or NULL for all benchmarks. */
-static const char *only_of(const struct request *request) {
+static const char *patterns_of(const struct request *request) {
     return strcmp(request->only, "all") == 0 ? NULL : request->only;
 }
 
 /* Checks, before the measurement begins, that each pattern matches a benchmark. */
 static int check_names(const struct measurement *measurement, struct ss_error *error) {
     const struct ssprofile_battery *battery = &measurement->battery;
-    const char *at = only_of(measurement->request);
+    const char *at = patterns_of(measurement->request);
     struct ss_words_part part;
     while (at && ss_words_next(&at, ',', &part)) {
         char pattern[256];
@@ -650,7 +650,7 @@ static int check_names(const struct measurement *measurement, struct ss_error *e
 
 static int make_jobs(struct measurement *measurement, struct ss_error *error) {
     const struct ssprofile_battery *battery = &measurement->battery;
-    const char *patterns = only_of(measurement->request);
+    const char *patterns = patterns_of(measurement->request);
 
     measurement->jobs =
         calloc(battery->count * measurement->setting_count, sizeof *measurement->jobs);
@@ -683,7 +683,7 @@ static int read_battery(struct measurement *measurement, struct ss_error *error)
 
 static int list_battery(struct measurement *measurement, struct ss_error *error) {
     const struct ssprofile_battery *battery = &measurement->battery;
-    const char *patterns = only_of(measurement->request);
+    const char *patterns = patterns_of(measurement->request);
 
     if (read_battery(measurement, error) < 0)
         return -1;

@@ -37,13 +37,13 @@ struct row {
         (unsigned long long)(reader)->csv.input->line, __VA_ARGS__)
 
 static struct ssprofile_benchmark *append_benchmark(
-    struct ssprofile_profile *profile, const struct ssprofile_benchmark *like) {
+    struct ssprofile_profile *profile, const struct ssprofile_benchmark *key) {
     if (!SS_GROW(profile->benchmarks, profile->count + 1, profile->capacity))
         return NULL;
 
     struct ssprofile_benchmark *benchmark = &profile->benchmarks[profile->count++];
     *benchmark = (struct ssprofile_benchmark){
-        .name = strdup(like->name), .class = strdup(like->class), .lower = like->lower};
+        .name = strdup(key->name), .class = strdup(key->class), .lower = key->lower};
     return benchmark->name && benchmark->class ? benchmark : NULL;
 }
 
@@ -85,10 +85,10 @@ static struct ssprofile_profile *find_profile(
 
 /* Finds or adds a benchmark. Returns NULL if memory is exhausted. */
 static struct ssprofile_benchmark *find_benchmark(
-    struct ssprofile_profile *profile, const struct ssprofile_benchmark *like) {
+    struct ssprofile_profile *profile, const struct ssprofile_benchmark *key) {
     const struct ssprofile_benchmark *found =
-        ssprofile_profile_find(profile, like->name, like->class);
-    return found ? (struct ssprofile_benchmark *)found : append_benchmark(profile, like);
+        ssprofile_profile_find(profile, key->name, key->class);
+    return found ? (struct ssprofile_benchmark *)found : append_benchmark(profile, key);
 }
 
 /* Normalizes labels: "rep-01" and "1.0" become "1". */
@@ -108,11 +108,11 @@ static void normalize_label(char *label) {
 
 static int keep_row(struct reader *reader, struct row *row) {
     const char *label = row->text[REPETITION];
-    const struct ssprofile_benchmark like = {
+    const struct ssprofile_benchmark key = {
         .name = row->text[BENCHMARK], .class = row->text[CLASS], .lower = row->lower};
 
     struct ssprofile_profile *profile = find_profile(reader->results, row);
-    struct ssprofile_benchmark *benchmark = profile ? find_benchmark(profile, &like) : NULL;
+    struct ssprofile_benchmark *benchmark = profile ? find_benchmark(profile, &key) : NULL;
     if (!benchmark)
         return ss_error_memory(reader->csv.input->error);
     if (benchmark->lower != row->lower)

@@ -112,11 +112,11 @@ int ssprofile_levels_read(
 
 /* Returns the level nearest to this fraction of the highest frequency. */
 static double find_nearest(const struct ssprofile_levels *levels, double setting) {
-    double wanted = fmin(fmax(setting * levels->highest, levels->lowest), levels->highest);
-    double nearest = 1000 * nearbyint(wanted / 1000); /* the kernel counts in kHz */
+    double target = fmin(fmax(setting * levels->highest, levels->lowest), levels->highest);
+    double nearest = 1000 * nearbyint(target / 1000); /* the kernel counts in kHz */
 
     for (size_t i = 0; i < levels->count; i++) {
-        if (i == 0 || fabs(levels->table[i] - wanted) < fabs(nearest - wanted))
+        if (i == 0 || fabs(levels->table[i] - target) < fabs(nearest - target))
             nearest = levels->table[i];
     }
 
