@@ -212,7 +212,7 @@ static int print_clock(const struct request *request, int *status, struct ss_err
 
 static const struct verb {
     const char *name;
-    int (*carry_out)(const struct request *request, int *status, struct ss_error *error);
+    int (*run)(const struct request *request, int *status, struct ss_error *error);
 } verbs[] = {{"energy", sample_energy}, {"idle", sample_states}, {"clock", print_clock}};
 
 #define VERBS (sizeof verbs / sizeof *verbs)
@@ -225,7 +225,7 @@ static const struct verb *find_verb(const char *name) {
     return NULL;
 }
 
-static int carry_out(struct request *request, int *status, struct ss_error *error) {
+static int execute(struct request *request, int *status, struct ss_error *error) {
     request->verb = request->words[0];
     request->source = request->verb ? request->words[1] : NULL;
 
@@ -242,11 +242,11 @@ static int carry_out(struct request *request, int *status, struct ss_error *erro
     if (!verb)
         return ss_error_fail(error, "unexpected argument '%s': use energy, idle or clock",
             ss_words_show(request->verb).text);
-    if (request->source && verb->carry_out != sample_energy)
+    if (request->source && verb->run != sample_energy)
         return ss_error_fail(
             error, "unexpected argument '%s': see --help", ss_words_show(request->source).text);
 
-    return verb->carry_out(request, status, error);
+    return verb->run(request, status, error);
 }
 
 static int run(char **argv, int *status, struct ss_error *error) {
@@ -254,7 +254,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
     int result = ss_arguments_parse(rows, &request, &request.store, argv, NULL, error);
     if (result == 0 && !ss_program_answer("showstopper-platform", &request.store, request.help,
                            request.version, print_help))
-        result = carry_out(&request, status, error);
+        result = execute(&request, status, error);
     ss_option_store_free(&request.store);
     return result;
 }

@@ -7,7 +7,7 @@
 #include "base/grow.h"
 #include "json_fields.h"
 
-static bool is_alike(const struct ssplatform_group *group, char *const *values) {
+static bool has_values(const struct ssplatform_group *group, char *const *values) {
     for (int i = 0; i < SSPLATFORM_FIELDS_MAX; i++) {
         const char *left = group->values[i], *right = values[i];
         if (left != right && (!left || !right || strcmp(left, right) != 0))
@@ -18,7 +18,7 @@ static bool is_alike(const struct ssplatform_group *group, char *const *values) 
 
 static struct ssplatform_group *find(const struct ssplatform_groups *groups, char *const *values) {
     for (size_t i = 0; i < groups->count; i++) {
-        if (is_alike(&groups->list[i], values))
+        if (has_values(&groups->list[i], values))
             return &groups->list[i];
     }
     return NULL;

@@ -19,8 +19,8 @@ static void take_flags(void *context, const struct ssplatform_processor *process
     flags->known |= value != NULL;
     for (; at && (at = strstr(at, "hypervisor")); at++) {
         bool begins = at == value || at[-1] == ' ';
-        char behind = at[strlen("hypervisor")];
-        flags->hypervisor |= begins && (!behind || behind == ' ');
+        char next = at[strlen("hypervisor")];
+        flags->hypervisor |= begins && (!next || next == ' ');
     }
 }
 
@@ -49,7 +49,7 @@ static void write_hypervisor(struct ss_json *json, const struct sys_tree *tree) 
  * Parts of control-group paths, delimited by slashes, dots or dashes, and the containers that use
  * them.
  */
-static const char *const words[][2] = {
+static const char *const runtimes[][2] = {
     {"kubepods", "kubernetes"},
     {"docker", "docker"},
     {"libpod", "podman"},
@@ -66,9 +66,9 @@ static bool has_part(const char *groups, const char *part) {
 }
 
 static const char *kind_of_group(const char *groups) {
-    for (size_t i = 0; groups && i < sizeof words / sizeof *words; i++) {
-        if (has_part(groups, words[i][0]))
-            return words[i][1];
+    for (size_t i = 0; groups && i < sizeof runtimes / sizeof *runtimes; i++) {
+        if (has_part(groups, runtimes[i][0]))
+            return runtimes[i][1];
     }
     return NULL;
 }
@@ -109,27 +109,27 @@ static void write_container(struct ss_json *json, const struct sys_tree *tree) {
     size_t length = 0;
     char *environment = sys_tree_read_large(tree, "proc/1/environ", &length);
     char *groups = sys_tree_read(tree, "proc/1/cgroup");
-    const char *kind = NULL, *sign = NULL;
+    const char *kind = NULL, *evidence = NULL;
 
     for (size_t i = 0; !kind && i < sizeof marks / sizeof *marks; i++) {
         if (sys_tree_has(tree, "%s", marks[i].file)) {
             kind = marks[i].kind;
-            sign = marks[i].file;
+            evidence = marks[i].file;
         }
     }
 
     if (!kind && (kind = kind_of_environment(environment, environment ? length : 0)))
-        sign = "proc/1/environ";
+        evidence = "proc/1/environ";
     if (!kind && (kind = kind_of_group(groups)))
-        sign = "proc/1/cgroup";
+        evidence = "proc/1/cgroup";
     if (!kind && is_outermost(tree)) {
         kind = "none";
-        sign = "proc/self/ns/pid";
+        evidence = "proc/self/ns/pid";
     }
 
     ss_json_open(json, "container", '{');
     ss_json_text(json, "kind", kind);
-    ss_json_text(json, "sign", sign);
+    ss_json_text(json, "sign", evidence);
     ss_json_close(json, '}');
 
     free(environment);

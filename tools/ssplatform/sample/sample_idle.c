@@ -93,12 +93,12 @@ void sample_idle_free(struct sample_idle *idle) {
 }
 
 /*
- * Adds the microseconds that a CPU was idle since the last sample to `spent`, by state. Returns
+ * Adds the microseconds that a CPU was idle since the last sample to `idle_us`, by state. Returns
  * false if they are unknown: if the CPU is or was offline, or a counter cannot be read or went
  * backward.
  */
 static bool read_cpu(
-    struct sample_idle *idle, const struct sample_cpu *cpu, double spent[SAMPLE_STATES_MAX]) {
+    struct sample_idle *idle, const struct sample_cpu *cpu, double idle_us[SAMPLE_STATES_MAX]) {
     double by_state[SAMPLE_STATES_MAX] = {0};
     bool is_complete = true;
     bool is_online = sys_tree_number(&idle->tree, CPU "online", cpu->cpu) != 0;
@@ -113,7 +113,7 @@ static bool read_cpu(
     }
 
     for (size_t i = 0; is_complete && i < SAMPLE_STATES_MAX; i++)
-        spent[i] += by_state[i];
+        idle_us[i] += by_state[i];
     return is_complete;
 }
 
@@ -137,12 +137,12 @@ static void print_columns(FILE *stream, void *source) {
         fprintf(stream, ",%s", idle->states[i]);
 }
 
-static void print_sample(FILE *stream, void *source, ss_time spent) {
+static void print_sample(FILE *stream, void *source, ss_time elapsed) {
     struct sample_idle *idle = source;
     double by_state[SAMPLE_STATES_MAX] = {0}, sum = 0, all = 0;
     for (size_t i = 0; i < idle->cpu_count; i++) {
         if (read_cpu(idle, &idle->cpus[i], by_state))
-            all += (double)spent / SS_MICROSECOND;
+            all += (double)elapsed / SS_MICROSECOND;
     }
     for (size_t i = 0; i < idle->state_count; i++)
         sum += by_state[i];

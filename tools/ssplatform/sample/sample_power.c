@@ -160,8 +160,8 @@ static double used_energy(const struct sample_power *power, size_t index, double
 }
 
 /* Returns NaN in the first sample, or if a counter is unreadable or was reset. */
-static double sample_rapl(struct sample_power *power, ss_time spent) {
-    double sum = power->has_before && spent > 0 ? 0 : NAN;
+static double sample_rapl(struct sample_power *power, ss_time elapsed) {
+    double sum = power->has_before && elapsed > 0 ? 0 : NAN;
     power->has_before = false;
 
     for (size_t i = 0; i < power->count; i++) {
@@ -173,7 +173,7 @@ static double sample_rapl(struct sample_power *power, ss_time spent) {
     }
 
     power->has_before = true;
-    return sum / ((double)spent / 1e3);
+    return sum / ((double)elapsed / 1e3);
 }
 
 static double sample_battery(const struct sample_power *power) {
@@ -215,23 +215,23 @@ static void print_columns(FILE *stream, void *source) {
     fputs("watts", stream);
 }
 
-/* Takes a sample `spent` after the previous one; NaN if unknown. */
-static double take_sample(struct sample_power *power, ss_time spent) {
+/* Takes a sample `elapsed` after the previous one; NaN if unknown. */
+static double take_sample(struct sample_power *power, ss_time elapsed) {
     switch (power->kind) {
     case SAMPLE_RAPL:
-        return sample_rapl(power, spent);
+        return sample_rapl(power, elapsed);
     case SAMPLE_HWMON:
         return sys_tree_number(&power->tree, "%s", power->files[0]) / 1e6;
     case SAMPLE_BATTERY:
         return sample_battery(power);
     case SAMPLE_COMMAND:
-        return spent > 0 ? sample_command(power) : NAN;
+        return elapsed > 0 ? sample_command(power) : NAN;
     }
     return NAN;
 }
 
-static void print_sample(FILE *stream, void *source, ss_time spent) {
-    double watts = take_sample(source, spent);
+static void print_sample(FILE *stream, void *source, ss_time elapsed) {
+    double watts = take_sample(source, elapsed);
     if (!isnan(watts))
         fprintf(stream, "%.10g", watts);
 }

@@ -35,16 +35,16 @@ static void sleep_until(ss_time moment) {
 
 /* Writes a line: the wall clock, the time since the start, and the cells of the source. */
 static void print_sample(FILE *stream, const struct sample_source *source, int64_t wallclock,
-    ss_time elapsed, ss_time spent) {
+    ss_time elapsed, ss_time since_last) {
     char stamp[64];
     ss_wallclock_print(stamp, sizeof stamp, wallclock);
     fprintf(stream, "%s,%llu.%06llu,", stamp, (unsigned long long)(elapsed / SS_SECOND),
         (unsigned long long)(elapsed % SS_SECOND / SS_MICROSECOND));
-    source->print_sample(stream, source->source, spent);
+    source->print_sample(stream, source->source, since_last);
     fputc('\n', stream);
 }
 
-static void drop_first(const struct sample_source *source) {
+static void discard_first(const struct sample_source *source) {
     FILE *nowhere = fopen("/dev/null", "we");
     if (!nowhere)
         return;
@@ -65,7 +65,7 @@ int sample_loop(const struct sample_source *source, const char *path, struct ss_
     end_on_signals();
     puts("open");
     fflush(stdout);
-    drop_first(source);
+    discard_first(source);
 
     fputs("time,elapsed_seconds,", stream);
     source->print_columns(stream, source->source);

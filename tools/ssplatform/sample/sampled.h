@@ -12,10 +12,10 @@ struct sample_source {
     void (*print_columns)(FILE *stream, void *source);
 
     /*
-     * Writes the cells of a sample. `spent` is the time since the previous sample. It is 0 in the
+     * Writes the cells of a sample. `elapsed` is the time since the previous sample. It is 0 in the
      * first call, which only reads counters; the output of that call is dropped.
      */
-    void (*print_sample)(FILE *stream, void *source, ss_time spent);
+    void (*print_sample)(FILE *stream, void *source, ss_time elapsed);
     void *source;
 };
 

@@ -115,7 +115,7 @@ static bool knows_caches(
     return any;
 }
 
-static bool alike(hwloc_obj_t left, hwloc_obj_t right) {
+static bool is_same_kind(hwloc_obj_t left, hwloc_obj_t right) {
     const struct hwloc_cache_attr_s *one = &left->attr->cache, *other = &right->attr->cache;
     return left->type == right->type && one->size == other->size &&
            one->linesize == other->linesize && one->associativity == other->associativity &&
@@ -140,7 +140,7 @@ static void write_cache(struct ss_json *json, hwloc_obj_t first) {
     ss_json_open(json, "cpus", '[');
     for (hwloc_obj_t cache = first; cache; cache = cache->next_cousin) {
         struct ss_cpus cpus = topology_cpus_of(cache);
-        if (!alike(first, cache))
+        if (!is_same_kind(first, cache))
             continue;
         ssplatform_write_cpus(json, NULL, &cpus);
         count++;
@@ -151,9 +151,9 @@ static void write_cache(struct ss_json *json, hwloc_obj_t first) {
     ss_json_close(json, '}');
 }
 
-static bool is_first_of_its_like(hwloc_obj_t cache) {
-    for (hwloc_obj_t before = cache->prev_cousin; before; before = before->prev_cousin) {
-        if (alike(before, cache))
+static bool is_first_of_kind(hwloc_obj_t cache) {
+    for (hwloc_obj_t other = cache->prev_cousin; other; other = other->prev_cousin) {
+        if (is_same_kind(other, cache))
             return false;
     }
     return true;
@@ -167,7 +167,7 @@ static void write_caches(struct ss_json *json, hwloc_topology_t topology) {
     for (int depth = hwloc_topology_get_depth(topology) - 1; depth >= 0; depth--) {
         for (hwloc_obj_t cache = hwloc_get_obj_by_depth(topology, depth, 0); cache;
              cache = cache->next_cousin) {
-            if (hwloc_obj_type_is_cache(cache->type) && is_first_of_its_like(cache))
+            if (hwloc_obj_type_is_cache(cache->type) && is_first_of_kind(cache))
                 write_cache(json, cache);
         }
     }
