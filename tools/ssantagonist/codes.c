@@ -27,20 +27,21 @@ size_t codes_count(const struct codes *codes) {
     return codes->suspects + CODES_GHOSTS;
 }
 
-bool codes_low(const struct codes *codes, size_t code, size_t slot) {
+bool codes_is_throttled(const struct codes *codes, size_t code, size_t slot) {
     uint32_t place = (uint32_t)(slot % CODES_LENGTH);
     bool bit = sequence((codes->start + codes->shifts[code] + place) % CODES_LENGTH);
     return slot < CODES_LENGTH ? bit : !bit;
 }
 
 void codes_draw(const struct codes *codes, size_t code, size_t slot, bool *stopped) {
-    bool is_low = codes_low(codes, code, slot), is_dense = codes->blocks == codes->rows;
+    bool is_throttled = codes_is_throttled(codes, code, slot),
+         in_all_rows = codes->blocks == codes->rows;
     uint64_t seed = (uint64_t)codes->start * CODES_LENGTH + codes->shifts[code];
 
     size_t left = codes->blocks, row = 1;
     for (size_t i = 0; i < codes->rows; i++)
-        stopped[i] = is_low && is_dense;
-    if (!is_low || is_dense)
+        stopped[i] = is_throttled && in_all_rows;
+    if (!is_throttled || in_all_rows)
         return;
 
     /* Take each candidate with the probability that makes all choices of rows equally likely. */

@@ -40,7 +40,7 @@ struct codes {
 SS_NONNULL() size_t codes_count(const struct codes *codes);
 
 /* Returns whether a suspect with this code is throttled in this slot. */
-SS_NONNULL() bool codes_low(const struct codes *codes, size_t code, size_t slot);
+SS_NONNULL() bool codes_is_throttled(const struct codes *codes, size_t code, size_t slot);
 
 /* Sets for each row of a slot whether a suspect with this code is stopped at its end. */
 SS_NONNULL() void codes_draw(const struct codes *codes, size_t code, size_t slot, bool *stopped);

@@ -281,8 +281,7 @@ static const struct command no_command = {"",
     "--help.",
     no_rows, NULL};
 
-static int carry_out(
-    const struct command *command, struct request *request, struct ss_error *error) {
+static int execute(const struct command *command, struct request *request, struct ss_error *error) {
     request->folder = *request->words;
     const struct watch_options *watch = &request->watch;
 
@@ -322,7 +321,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
     } else if (result == 0 && request.version) {
         ss_program_print_version("ssantagonist");
     } else if (result == 0) {
-        result = carry_out(command, &request, error);
+        result = execute(command, &request, error);
     }
 
     ss_option_store_free(&request.store);

@@ -19,7 +19,7 @@ static const char *const services[] = {"systemd", "(sd-pam)", "init", "sshd", "d
     "rsyslogd", "containerd", "dockerd", "runc", "conmon", "kubelet", "crio", NULL};
 
 /* Programs that measure a victim: throttling them changes the figures, but not the victim. */
-static const char *const meters[] = {"ssantagonist", "ssrequest", NULL};
+static const char *const measuring_programs[] = {"ssantagonist", "ssrequest", NULL};
 
 static int append(struct suspects *suspects, const struct suspect *one, struct ss_error *error) {
     if (!SS_GROW(suspects->items, suspects->count + 1, suspects->room))
@@ -195,8 +195,8 @@ static bool is_service(pid_t pid, const char *process) {
     return pid == 1;
 }
 
-static bool is_meter(const char *process) {
-    for (const char *const *name = meters; *name; name++) {
+static bool is_measuring_program(const char *process) {
+    for (const char *const *name = measuring_programs; *name; name++) {
         if (strcmp(process, *name) == 0)
             return true;
     }
@@ -214,7 +214,7 @@ static void find_protected(void *context, pid_t pid) {
     ss_platform_process_threads(pid, check_policy, &realtime);
     if (is_service(pid, found->name))
         found->reason = "is a system service";
-    else if (is_meter(found->name))
+    else if (is_measuring_program(found->name))
         found->reason = "measures a service";
     else if (realtime)
         found->reason = "has real-time priority";
