@@ -31,7 +31,7 @@ struct finder {
     FILE *lines;
     struct ssrequest_loop_stats last; /* stats of the last schedule */
     uint32_t probe_target;            /* target of single requests, see settle_target() */
-    uint64_t probe_number;            /* number of a request of the file to this target */
+    uint64_t probe_number;            /* number of a request in the file that goes to this target */
 };
 
 static void send_one(void *context, struct request_one *one) {

@@ -15,7 +15,7 @@
 #include "platform/platform.h"
 
 #define NO_TARGET   UINT32_MAX
-#define HEADERS_MAX (256 * 1024) /* in bytes; larger headers are invalid */
+#define HEADERS_MAX (256 * 1024) /* bytes; larger headers are invalid */
 #define BUFFER      (64 * 1024)  /* bytes per read */
 
 /* Descriptors to leave for everything other than idle connections. */
@@ -46,9 +46,9 @@ struct slot {
     ss_time finished;
 
     /* The current request: */
-    bool begun;        /* libcurl sent it, or was about to */
-    bool resent;       /* libcurl tried to send it again */
-    bool final;        /* the last status line was of a final response, not an interim one */
+    bool begun;  /* libcurl sent it, or was about to */
+    bool resent; /* libcurl tried to send it again */
+    bool final;  /* the last status line was that of a final response, not of an interim one */
     bool headers_done; /* the headers are complete */
     int why;           /* errno of a failed socket(), or 0 */
     bool local;        /* the last socket opened for the request is a Unix socket */
@@ -73,7 +73,7 @@ struct origin {
 
 struct ssrequest_http {
     const struct ssrequest_options *options;
-    ss_time begin; /* on the monotonic clock */
+    ss_time begin; /* time from which all others count; monotonic clock */
     ssrequest_http_ended *ended;
     void *context;
     CURLM *multi;
@@ -86,7 +86,7 @@ struct ssrequest_http {
     struct watch *watches; /* indexed by descriptor */
     size_t watch_count;
     uint64_t opened;    /* number of sockets opened so far */
-    rlim_t files_limit; /* on open descriptors */
+    rlim_t files_limit; /* limit on open descriptors */
     rlim_t files_max;   /* sockets have smaller descriptors than this */
     ss_time timer;      /* time of libcurl's next timeout */
     struct ssrequest_targets targets;
@@ -132,7 +132,7 @@ static const struct {
     {CURLE_UNSUPPORTED_PROTOCOL, REQUEST_GARBLED}, /* an HTTP/0.9 response */
     {CURLE_WEIRD_SERVER_REPLY, REQUEST_GARBLED},
     {CURLE_HTTP2, REQUEST_GARBLED},
-    {TOO_LARGE, REQUEST_GARBLED},         /* an endless header line */
+    {TOO_LARGE, REQUEST_GARBLED},         /* an overlong header line */
     {CURLE_WRITE_ERROR, REQUEST_GARBLED}, /* see take_header() */
     {CURLE_COULDNT_RESOLVE_HOST, REQUEST_UNREACHABLE},
     {CURLE_PARTIAL_FILE, REQUEST_CUT},

@@ -21,8 +21,8 @@
 #define WATCHED   (CLIENTS + 1)
 
 /*
- * Maximum number of events per call, and of reads from a client per event: requests must not be
- * delayed.
+ * Maximum number of events per call, and of reads from a client per event: more would delay
+ * requests.
  */
 #define TURNS 4
 

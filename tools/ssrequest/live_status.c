@@ -13,7 +13,7 @@
 #include "screen/window.h"
 #include "show.h"
 
-/* Each row is cut at the width of the window, because a wrapped row would take two. */
+/* Rows are truncated at the width of the window, because a wrapped row would take two. */
 struct drawing {
     char *to, *end;
     int width, rows;

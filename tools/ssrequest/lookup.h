@@ -14,8 +14,8 @@
 struct ssrequest_lookup;
 
 /*
- * Opens a lookup for requests to this Unix socket, whose path must live as long as the process, or
- * with NULL to the hosts of their URLs.
+ * Opens a lookup. If `socket` is not NULL, all requests go to this Unix socket. Its path must live
+ * as long as the process.
  */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_lookup_open(
     struct ssrequest_lookup **lookup, const char *socket, struct ss_error *error);

@@ -23,7 +23,7 @@ struct ssrequest_loop {
     struct ssrequest_http *http;
     const struct ssrequest_hooks *hooks;
     struct ssrequest_loop_stats *stats;
-    ss_time begin;           /* on the monotonic clock */
+    ss_time begin;           /* start of the run on the monotonic clock */
     ss_time period_end;      /* end of the current period, since `begin` */
     ss_time period;          /* a second, unless the caller sets another period */
     ss_time step;            /* when to call `hooks->step` */
@@ -83,7 +83,7 @@ static void on_signal(struct ssrequest_loop *loop) {
 
 /* Handles everything that is due: responses first, because each makes room for a request. */
 static void advance(struct ssrequest_loop *loop) {
-    /* End periods first, so that what follows counts in the right one. */
+    /* End periods first, so that later events count in the right one. */
     for (; loop->period_end <= ssrequest_loop_now(loop); loop->period_end += loop->period) {
         if (loop->hooks && loop->hooks->period_end)
             loop->hooks->period_end(loop->hooks->context, loop->period_end);
@@ -140,7 +140,7 @@ static void take_event(struct ssrequest_loop *loop, const struct epoll_event *ev
 
 /*
  * Handles events until the run is over. Sends due requests after each event, because handling all
- * events of a turn may take longer than the gap between requests.
+ * events of an epoll_wait() may take longer than the gap between requests.
  */
 static void handle_events(struct ssrequest_loop *loop) {
     struct epoll_event events[EVENTS_MAX];
@@ -210,7 +210,7 @@ static int open_all(struct ssrequest_loop *loop) {
     sigset_t set;
     ss_end_signals(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN); /* servers and readers of the output may close their end */
+    signal(SIGPIPE, SIG_IGN); /* servers, and readers of the output, may close their end */
 
     loop->poll = epoll_create1(EPOLL_CLOEXEC);
     loop->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);

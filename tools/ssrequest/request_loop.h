@@ -42,7 +42,7 @@ struct ssrequest_loop_stats {
     uint64_t connections; /* number of connections that were opened or attempted */
     double own_cpu;  /* seconds of CPU time of this process; see ssrequest_loop_resume_usage() */
     double own_wait; /* seconds ready to run without a CPU; NaN if unknown */
-    struct ss_clock_offsets clock; /* at the beginning */
+    struct ss_clock_offsets clock; /* offsets of the clocks at the beginning */
     int64_t clock_set_by;          /* during the run, in nanoseconds, as is `suspended` */
     int64_t suspended;
 };

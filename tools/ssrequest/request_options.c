@@ -116,7 +116,7 @@ static int take_header(
     if (!header)
         return ss_error_memory(error);
 
-    if (secret) /* `ps` and core dumps show the command line */
+    if (secret) /* hide it: `ps` and core dumps show the command line */
         memset(secret + 1, '*', strlen(secret + 1));
     return request_messages_add_header(&options->messages, header, error);
 }
@@ -143,7 +143,7 @@ static int settle_held(struct ssrequest_options *options, struct ss_error *error
     return 0;
 }
 
-/* Checks how the rate is given, or sought. */
+/* Checks the options that set the rate, hold a load or search for a capacity. */
 static int settle_given(struct ssrequest_options *options, struct ss_error *error) {
     struct request_rate_options *given = &options->given;
     bool held = service_is_held(&options->service);
@@ -183,7 +183,7 @@ static int check_paths(const struct ssrequest_options *options, struct ss_error 
     return ss_paths_check(paths, sizeof paths / sizeof *paths, prints ? STDOUT_FILENO : -1, error);
 }
 
-/* Makes the hosts of --requests-file the targets. */
+/* Uses the hosts in --requests-file as targets. */
 static int take_origins(struct ssrequest_options *options, struct ss_error *error) {
     const struct request_messages *messages = &options->messages;
     if (messages->origin_count == 0)

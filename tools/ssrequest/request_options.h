@@ -22,7 +22,7 @@ enum ssrequest_connections {
 struct ssrequest_options {
     const char *urls[REQUEST_TARGETS_MAX];
     uint32_t url_count;
-    struct request_rate_options given; /* after parsing, `shape` and `duration` are set */
+    struct request_rate_options given; /* `shape` and `duration` are set after parsing */
     struct service_options service;    /* the load to hold, if it sets the rate */
     const char *of;                    /* whose load: "machine", "group:PATH" or "pid:PID"; NULL for
                                           the processes that serve the URLs */

@@ -23,7 +23,7 @@ struct ssrequest_output {
     struct ssrequest_listener *listener;
     struct ssrequest_lookup *lookup;   /* for `urls` commands */
     struct ssrequest_service *service; /* NULL unless the load of the service sets the rate */
-    struct request_held held;          /* set if `service` is */
+    struct request_held held;          /* valid if `service` is set */
     struct request_tally other_tally;  /* swapped with the run's while requests do not count */
     bool ever_counted, counting; /* whether requests have ever counted, and whether they do now */
     size_t interval_count;       /* number of control intervals that are in the rows */

@@ -28,7 +28,7 @@ struct ssrequest_service {
     uint64_t used; /* nanoseconds of CPU time of the service when single requests began */
     struct service_usage *usage; /* NULL if `reader` or `sensor` has the load */
     struct ss_counter_reader reader;
-    struct ss_sensor sensor;     /* of --feedback command; pid 0 if absent */
+    struct ss_sensor sensor;     /* the --feedback command; pid 0 if absent */
     ss_time counting;            /* when requests began to count; SS_TIME_NEVER if they have not */
     ss_time ended;               /* when control ended; SS_TIME_NEVER if it has not */
     bool limited;                /* the target was out of reach for LIMITED_MIN */
@@ -125,7 +125,7 @@ static int open_sensor(struct ssrequest_service *service, struct ss_error *error
         &service->sensor, service->control.source.argument, &caller, ss_platform_now(), error);
 }
 
-/* Opens what the feedback measures. */
+/* Opens the source of the load. */
 static int open_source(struct ssrequest_service *service, struct ss_error *error) {
     const struct ssrequest_options *options = service->run->options;
     struct ss_source_request *source = &service->control.source;
@@ -240,7 +240,7 @@ static void check_others(struct ssrequest_service *service, enum ss_rate_stage b
 
     if (!service->usage || control->rate.stage == before || service->search_work.looks == 3)
         return;
-    if (before == SS_RATE_SINGLE) /* wait: work after the last answer counts, too */
+    if (before == SS_RATE_SINGLE) /* not yet: work after the last answer counts, too */
         return;
 
     service_work_look(&service->search_work, ss_platform_now());

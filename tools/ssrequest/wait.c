@@ -26,10 +26,11 @@ struct attempts {
  */
 static bool use_plain_http(CURLU *url) {
     char *port = NULL;
-    bool done = curl_url_set(url, CURLUPART_PASSWORD, NULL, 0) == 0 && /* messages name the URL */
-                curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == 0 &&
-                curl_url_set(url, CURLUPART_PORT, port, 0) == 0 &&
-                curl_url_set(url, CURLUPART_SCHEME, "http", 0) == 0;
+    bool done =
+        curl_url_set(url, CURLUPART_PASSWORD, NULL, 0) == 0 && /* messages contain the URL */
+        curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == 0 &&
+        curl_url_set(url, CURLUPART_PORT, port, 0) == 0 &&
+        curl_url_set(url, CURLUPART_SCHEME, "http", 0) == 0;
 
     curl_free(port);
     return done;
@@ -117,7 +118,7 @@ int ssrequest_wait_for(
 /* Pauses are short, so that a change of the wall clock is noticed. */
 int ssrequest_wait_until(int64_t time) {
     int64_t left;
-    int number = ssrequest_pause(0); /* a signal that is pending */
+    int number = ssrequest_pause(0); /* a signal may be pending */
     while (number == 0 && (left = time - ss_platform_wallclock()) > 0)
         number = ssrequest_pause(ssrequest_earlier((ss_time)left, SS_SECOND / 2));
     return number;
