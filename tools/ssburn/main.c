@@ -35,8 +35,8 @@ static int burn(const struct options *options, struct ss_error *error) {
 }
 
 /*
- * Restores the default of SIGPIPE. If the parent ignores or blocks it, ssburn would otherwise not
- * end with its reader.
+ * Restores the default of SIGPIPE. If the parent ignores or blocks it, ssburn would outlive its
+ * reader.
  */
 static void reset_pipe_signal(void) {
     sigset_t set;

@@ -78,8 +78,8 @@ static struct serve_request *begin_request(
 }
 
 /*
- * Handles a request. Called when its head has arrived, for each piece of its body, at the end of
- * the body, and when its connection is resumed.
+ * Handles a request. Called when its header has arrived, for each piece of its body, at the end
+ * of the body, and when its connection is resumed.
  */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
     const char *method, const char *version, const char *body, size_t *body_bytes, void **own) {

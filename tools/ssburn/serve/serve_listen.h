@@ -14,7 +14,7 @@ struct serve_listener {
     int file;                        /* the listening socket; -1 if absent or handed over */
     const char *path;                /* Unix socket, owned by the caller; NULL for a port */
     struct local_socket local;       /* the socket at that path */
-    struct sockaddr_storage address; /* for a port only, as are `length` and `url` */
+    struct sockaddr_storage address; /* only for a port, like `length` and `url` */
     socklen_t length;
     char url[128];
 };
@@ -32,7 +32,7 @@ SS_MUST_USE SS_NONNULL(1) int serve_listener_open(
 /* Closes the socket unless it was handed over, and removes the Unix socket. */
 SS_NONNULL() void serve_listener_close(struct serve_listener *listener);
 
-/* Returns how many connections the kernel lets wait to be accepted; negative if unknown. */
+/* Returns the kernel's limit on connections that wait to be accepted; negative if unknown. */
 long serve_listener_backlog(void);
 
 #endif
