@@ -68,7 +68,7 @@ static void warn_of_quota(void) {
  * still, so that a throttle with short rounds delivers less than its setting.
  */
 static int hold_idle_states(void) {
-    static const int32_t none = 0; /* the latency in microseconds, as long as the file is open */
+    static const int32_t none = 0; /* latency limit in microseconds; valid while the file is open */
     SS_OWNED(close) int file = open(SSPROFILE_LATENCY, O_WRONLY | O_CLOEXEC);
 
     if (file < 0 || write(file, &none, sizeof none) != (ssize_t)sizeof none)
@@ -156,7 +156,6 @@ int ssprofile_choose_cpu(uint64_t requested, uint32_t *cpu, struct ss_error *err
         "--cpu: cannot run on CPU %u: see `taskset -cp $$` and `nproc --all`", (unsigned)*cpu);
 }
 
-/* A command to execute. */
 struct command {
     const struct ssprofile_runner *runner;
     bool pins;         /* pinned by this process, rather than by showstopper */

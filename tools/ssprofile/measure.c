@@ -31,7 +31,7 @@
 #include "spread.h"
 #include "text_stream.h"
 
-/* The layout of profile.json. */
+/* Version of the layout of profile.json. */
 #define SCHEMA 1
 
 #define REPETITIONS     5
@@ -43,7 +43,7 @@ struct request {
     const char *battery, *only, *under, *machine, *root, *folder;
     char **words; /* at most one, the folder */
     uint64_t cpu, repetitions;
-    double until, unstable, min_stable; /* in percent; negative: not given */
+    double until, unstable, min_stable; /* percent; negative if not given */
     ss_time period, quantum, time;
     int idle_states, list, describe, help, quiet;
 };
@@ -255,7 +255,7 @@ static void name_difference(char name[KEY_SIZE], const char *text, const char *e
     }
 }
 
-/* Opens the folder of the results; `flags`: 0 or O_CREAT. */
+/* Opens the folder of the results. `flags` is 0 or O_CREAT. */
 static int open_folder(const struct request *request, int flags, struct ss_error *error) {
     struct ss_error why = {0};
     int folder = ss_walk_folder_path(request->folder, O_PATH | flags, &why);
@@ -293,7 +293,7 @@ static int keep_file(const struct measurement *measurement, const char *name, co
     if (folder < 0)
         return -1;
 
-    /* `calibrate` executes the commands of the battery. */
+    /* Nobody else may write to it: `calibrate` executes the commands of the battery. */
     if (ss_whole_file_open_below(&file, folder, name) < 0)
         return ss_paths_fail(path, error);
     fputs(text, file.stream);

@@ -202,7 +202,7 @@ int ssprofile_results_read(
         return -1;
 
     int result = read_input(&reader, &input);
-    /* Closing the input fails if unpacking it failed. */
+    /* Closing also reports that the input could not be unpacked. */
     struct ss_error closing = {0};
     input.error = &closing;
     if (text_input_close(&input) < 0 && result == 0)
