@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "sys_tree.h"
 
-/* The layout of the document. */
+/* Version of the layout of the document. */
 #define SSPLATFORM_SCHEMA 1
 
 typedef void ssplatform_topology_writer(

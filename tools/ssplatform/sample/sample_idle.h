@@ -11,7 +11,7 @@
 
 /* The time in one state of one CPU. */
 struct sample_counter {
-    unsigned number; /* of the state, among those of the CPU */
+    unsigned number; /* number of the state of this CPU */
     size_t state;
     bool is_known; /* `last` is valid */
     double last;   /* microseconds */
@@ -20,13 +20,13 @@ struct sample_counter {
 /* A CPU with idle states. */
 struct sample_cpu {
     uint32_t cpu;
-    size_t first, count; /* its counters */
+    size_t first, count; /* range of its counters */
 };
 
 struct sample_idle {
     struct sys_tree tree;
     char *sys;                          /* path of /sys; owned */
-    struct ss_cpus with_states;         /* all of `cpus` */
+    struct ss_cpus with_states;         /* set of all `cpus` */
     char states[SAMPLE_STATES_MAX][64]; /* names, lightest state first */
     size_t state_count;
     struct sample_counter *counters; /* owned */
@@ -37,8 +37,8 @@ struct sample_idle {
 
 /*
  * Finds the idle states of these CPUs, or of all CPUs if `cpus` is NULL, of the machine whose /sys
- * is below `root` (NULL: of this one). Sets `cpu_count` to 0 if not available. Free them even on
- * failure.
+ * is below `root` (NULL for this machine). Sets `cpu_count` to 0 if not available. Free them even
+ * on failure.
  */
 SS_MUST_USE SS_NONNULL(1, 4) int sample_idle_find(
     struct sample_idle *idle, const char *root, const struct ss_cpus *cpus, struct ss_error *error);

@@ -175,7 +175,6 @@ static void write_caches(struct ss_json *json, hwloc_topology_t topology) {
     ss_json_close(json, ']');
 }
 
-/* Writes all parts. */
 static void write_all(struct ss_json *json, const struct sys_tree *tree,
     const struct ss_cpus *online, hwloc_topology_t topology) {
     bool agreed = topology_covers(topology, HWLOC_OBJ_PU, online);
