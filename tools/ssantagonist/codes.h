@@ -30,8 +30,8 @@
 struct codes {
     size_t suspects; /* ghosts come after them */
     size_t slots;    /* 2 CODES_LENGTH, or CODES_LENGTH without the inverted half */
-    size_t rows;     /* of a slot, at most CODES_ROWS_MAX */
-    size_t blocks;   /* of a slot: at most half of `rows`, or all of them */
+    size_t rows;     /* rows of a slot, at most CODES_ROWS_MAX */
+    size_t blocks;   /* blocks of a slot: at most half of `rows`, or all of them */
     uint32_t start;  /* position in the sequence at which the run begins */
     uint32_t shifts[CODES_MAX];
 };

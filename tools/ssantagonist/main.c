@@ -29,7 +29,7 @@ struct request {
     const char *folder; /* NULL if not given */
     const char *suspects, *group, *names, *victim_pids;
     const char *start_at, *shifts, *figure, *throttles;
-    uint64_t rows, blocks;      /* of a slot */
+    uint64_t rows, blocks;      /* rows and blocks of a slot */
     struct watch_options watch; /* also used by codes and suspects */
     double depth;
     int help, version;

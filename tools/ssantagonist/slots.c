@@ -10,7 +10,7 @@ double slots_begin(const struct slots *slots, size_t slot) {
     return slots->begin + (double)slot * slots->length;
 }
 
-/* Returns by how much a gap at an edge of a slot is longer than expected, if clearly so. */
+/* Returns how much longer than usual a gap at an edge of a slot is, or 0 if it is not a stall. */
 static double stall(double gap, double usual) {
     return gap > GAPS_MAX * usual ? gap - usual : 0;
 }

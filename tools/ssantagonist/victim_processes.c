@@ -21,7 +21,7 @@ static bool add_process(struct suspects *victims, pid_t pid) {
 }
 
 struct search {
-    ino_t inode; /* of the file */
+    ino_t inode; /* inode of the file */
     dev_t device;
     struct suspects *found;
 };
