@@ -723,7 +723,7 @@ invalid_options_are_refused() { # case
     refuses 'use http://' --rate 5 http://localhost:99999/
     refuses 'of a socket has at most' --rate 5 --unix-socket "/$(printf '%0200d' 0)" http://a/
     refuses '--cacert: none: No such file' --rate 5 --cacert none http://localhost/
-    refuses '--own-cpu: ssrequest may not run on CPU 8000' --rate 5 --own-cpu 8000 http://localhost/
+    refuses '--own-cpu: CPU 8000 is not available to ssrequest' --rate 5 --own-cpu 8000 http://localhost/
 }
 
 # Requests are sent at a constant rate, in steps or by a trace; the same seed gives the same times.

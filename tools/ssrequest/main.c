@@ -34,7 +34,7 @@ static int take_cpus(const char *list, struct ss_error *error) {
     uint32_t outside = ss_cpus_first_outside(&cpus, &allowed);
     if (outside != SS_CPUS_MAX)
         return ss_error_fail(error,
-            "--own-cpu: ssrequest may not run on CPU %u: taskset -cp $$ shows the allowed CPUs",
+            "--own-cpu: CPU %u is not available to ssrequest: use one that taskset -cp $$ lists",
             outside);
 
     int status = ss_platform_thread_bind(0, &cpus);

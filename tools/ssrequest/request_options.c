@@ -52,7 +52,7 @@ static const struct ss_argument rows[] = {
     {0, "HOW", {"connections", SS_OPTION_CHOICE, AT(connections), .choices = "reuse fresh",
         .initial = "reuse", .help = "reuse connections, or open one per request"}},
     {0, NULL, {"http2", AT(http2),
-        .help = "use HTTP/2: over TLS if the server agrees, without TLS from the first byte on"}},
+        .help = "use HTTP/2: over TLS if the server agrees, without TLS from the first byte"}},
     {0, NULL, {"insecure", AT(insecure), .help = "with TLS, accept any certificate"}},
     {0, "FILE", {"cacert", SS_OPTION_TEXT, AT(authorities),
         .help = "with TLS, trust only the authorities in this file (PEM)"},
@@ -82,9 +82,8 @@ void ssrequest_options_print_help(void) {
     ss_arguments_print_help(stdout, rows);
     printf("\n"
            "A time has a unit: 500ms, 2s, 1min.\n"
-           "Exit status: 0 if all requests succeeded, 1 if not, 125 if ssrequest itself\n"
-           "failed; with --load: 0 if it also was held, 1 if not; with --capacity: 0 if\n"
-           "the rate was found, 1 if not.\n");
+           "Exit status: 0 if all requests succeeded and, with --load, the load was held;\n"
+           "with --capacity, 0 if the rate was found; otherwise 1; 125 if ssrequest failed.\n");
 }
 
 /* Adds the URLs of a word, separated by blanks. */
