@@ -51,9 +51,9 @@ static bool walk_round(struct kernel_data *data) {
 }
 
 const struct kernel kernel_latency_l1 = {"latency-l1", "cache",
-    "a walk through half of the first cache", walk_round, KERNEL_L1, 0, walk_open};
+    "a walk through half of the L1 cache", walk_round, KERNEL_L1, 0, walk_open};
 const struct kernel kernel_latency_l2 = {"latency-l2", "cache",
-    "a walk through half of the second cache", walk_round, KERNEL_L2, 0, walk_open};
+    "a walk through half of the L2 cache", walk_round, KERNEL_L2, 0, walk_open};
 const struct kernel kernel_latency_last = {"latency-last", "cache",
     "a walk through half of the last cache", walk_round, KERNEL_LAST, 0, walk_open};
 const struct kernel kernel_latency_memory = {"latency-memory", "memory",
@@ -101,9 +101,9 @@ static bool read_round(struct kernel_data *data) {
 }
 
 const struct kernel kernel_read_l1 = {
-    "read-l1", "cache", "summing numbers in the first cache", read_round, KERNEL_L1, 0, count_open};
-const struct kernel kernel_read_l2 = {"read-l2", "cache", "summing numbers in the second cache",
-    read_round, KERNEL_L2, 0, count_open};
+    "read-l1", "cache", "summing numbers in the L1 cache", read_round, KERNEL_L1, 0, count_open};
+const struct kernel kernel_read_l2 = {
+    "read-l2", "cache", "summing numbers in the L2 cache", read_round, KERNEL_L2, 0, count_open};
 const struct kernel kernel_read_memory = {"read-memory", "memory",
     "summing numbers in memory, beyond all caches", read_round, KERNEL_MEMORY, 0, count_open};
 

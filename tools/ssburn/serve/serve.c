@@ -47,7 +47,7 @@ struct serve_options {
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, "WHERE", {"listen", SS_OPTION_TEXT, AT(listen), .initial = "0",
-        .help = "a port, 0 for any that is free, or the path of a Unix socket, with a slash"}},
+        .help = "a port (0: any free one), or the path of a Unix socket, with a slash"}},
     {0, "ADDRESS", {"address", SS_OPTION_TEXT, AT(address),
         .help = "the address of the port; default " ADDRESS_DEFAULT}},
     {0, "TIME", {"work", SS_OPTION_TIME, AT(work), .initial = "10ms", .max = "1h",
@@ -56,7 +56,7 @@ static const struct ss_argument rows[] = {
         .help = "the work of a request in units, as printed by an earlier run"}, .excludes = "work"},
     {0, "NAME", {"spread", SS_OPTION_CHOICE, AT(is_exponential), .initial = "constant",
         .choices = "constant exponential",
-        .help = "constant, or exponential: --work is the mean"}},
+        .help = "distribution of the work of a request, whose mean is --work"}},
     {0, "N", {"seed", COUNT_AT(seed), .initial = "1",
         .help = "seed of --spread exponential: the same seed gives each request the same work"}},
     {0, "SIZE", {"memory", COUNT_AT(memory), .min = "128",
