@@ -234,7 +234,7 @@ int ssprofile_battery_find(
         return ssprofile_battery_read(battery, path ? path : name, error);
 
     return ss_error_fail(
-        error, "cannot find %s of the installation: %s: use a file", end + 1, strerror(errno));
+        error, "cannot find the installed %s: %s: use a file", end + 1, strerror(errno));
 }
 
 bool ssprofile_task_result(const struct ssprofile_task *task, const char *output, double *result) {

@@ -18,7 +18,7 @@ static const struct {
     {"portability", NULL, "compare two machines on one page, or this one with itself"},
     {"predict", NULL, "predict the ratio of one more benchmark"},
     {"verify", NULL, "check a prediction by applications under the throttle"},
-    {"sweep", NULL, "draw the speed of this machine over the setting of a throttle"},
+    {"sweep", NULL, "plot the speed of this machine against the setting of a throttle"},
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)
