@@ -73,7 +73,7 @@ static const struct ss_argument watch_rows[] = {
     {0, "TIME", {"start-at", SS_OPTION_TEXT, AT(start_at),
         .help = "the first slot begins at this wall-clock time, as for showstopper; default: now"}},
     {0, "LOAD", {"settle", SS_OPTION_LOAD, AT(watch.settle), .initial = "20%", .max = "90%",
-        .help = "the part of each slot, at its beginning, that is skipped"}},
+        .help = "skip this part at the beginning of each slot"}},
     CODE_ROWS,
     {0, "N", {"loss-blocks", COUNT_AT(watch.loss_blocks), .initial = "1", .min = "1",
         .help = "with --shifts, --rows and --blocks, whose rows are slots: set a suspect aside, and record that in "
