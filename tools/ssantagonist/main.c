@@ -77,7 +77,7 @@ static const struct ss_argument watch_rows[] = {
     CODE_ROWS,
     {0, "N", {"loss-blocks", COUNT_AT(watch.loss_blocks), .initial = "1", .min = "1",
         .help = "with --shifts, --rows and --blocks, whose rows are slots: set a suspect aside, and record that in "
-                "aside.csv, if the victim loses 30 % in this many of its blocks"}},
+                "aside.csv, if the victim loses 30 % in each of this many successive blocks"}},
     {0, "PID,...", {"throttles", SS_OPTION_TEXT, AT(throttles),
         .help = "the processes that throttle the suspects; if a suspect is set aside, its process gets SIGTERM"},
         .needs = "shifts"},
