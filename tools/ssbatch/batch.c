@@ -147,6 +147,18 @@ static void say_waiting(const char *lock, const char *holder) {
     fprintf(stderr, "ssbatch: waiting for %s, which has locked %s\n", holder, lock);
 }
 
+static struct batch *make_batch(const struct ssbatch_options *options, struct ss_error *error) {
+    struct batch *batch = calloc(1, sizeof *batch);
+    if (!batch) {
+        ss_error_memory(error);
+        return NULL;
+    }
+
+    batch->options = options;
+    batch->carrier.study.state = -1; /* it may be closed without having been opened */
+    return batch;
+}
+
 static int open_study(struct batch *batch, enum ssbatch_study_use use, struct ss_error *error) {
     const struct ssbatch_options *options = batch->options;
     struct ssbatch_study *study = &batch->carrier.study;
@@ -559,10 +571,9 @@ static int carry_out(struct batch *batch, struct ss_error *error) {
 }
 
 int ssbatch_carry_out(const struct ssbatch_options *options, int *status, struct ss_error *error) {
-    struct batch *batch = calloc(1, sizeof *batch);
+    struct batch *batch = make_batch(options, error);
     if (!batch)
-        return ss_error_memory(error);
-    batch->options = options;
+        return -1;
     int result = carry_out(batch, error);
     int signal = batch->signal;
     if (batch->failed)
@@ -584,11 +595,10 @@ int ssbatch_carry_out(const struct ssbatch_options *options, int *status, struct
 }
 
 int ssbatch_clean(const struct ssbatch_options *options, int *status, struct ss_error *error) {
-    struct batch *batch = calloc(1, sizeof *batch);
+    struct batch *batch = make_batch(options, error);
     (void)status;
     if (!batch)
-        return ss_error_memory(error);
-    batch->options = options;
+        return -1;
     int result = open_study(batch, SSBATCH_STUDY_CARRY, error) < 0 ? -1 : 0;
     if (result == 0)
         result = open_call(batch, error);

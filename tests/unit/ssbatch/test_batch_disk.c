@@ -9,6 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "batch_options.h"
 #include "calls.h"
 #include "study_folder.h"
 #include "tree.h"
@@ -127,6 +128,33 @@ TEST_WITH(a_study_path_with_placeholders_is_refused, make_study, NULL) {
         "placeholder");
     error = (struct ss_error){0};
     assert_int_equal(ssbatch_study_open(&other, "/tmp/a%b", SSBATCH_STUDY_MAKE, NULL, &error), -1);
+}
+
+static bool is_open(int descriptor) {
+    return fcntl(descriptor, F_GETFD) >= 0;
+}
+
+TEST_WITH(standard_input_stays_open_if_no_study_is_opened, make_study, NULL) {
+    struct ssbatch_options options = {.others = NAN, .quiet_below = NAN};
+    int status = 0;
+    if (!is_open(STDIN_FILENO))
+        assert_int_equal(open("/dev/null", O_RDONLY), STDIN_FILENO);
+
+    struct ss_error joblog = {0};
+    options.study = tree_path("new");
+    options.joblog = "/nonexistent/joblog";
+    assert_fails(ssbatch_carry_out(&options, &status, &joblog), joblog, "joblog");
+    assert_true(is_open(STDIN_FILENO));
+
+    struct ss_error plan = {0};
+    options.joblog = NULL;
+    options.plan = "/nonexistent/plan";
+    assert_fails(ssbatch_carry_out(&options, &status, &plan), plan, "plan");
+    assert_true(is_open(STDIN_FILENO));
+
+    struct ss_error clean = {0};
+    assert_fails(ssbatch_clean(&options, &status, &clean), clean, "is not a study");
+    assert_true(is_open(STDIN_FILENO));
 }
 
 TEST_WITH(a_locked_run_names_its_holder, make_study, NULL) {
