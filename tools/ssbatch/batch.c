@@ -85,12 +85,14 @@ static int carry_after(
     char start[40];
     struct ss_error why = {0};
     const struct after_context *after = context;
+
     SS_OWNED(close) int entered = ss_walk_folder_path(folder, O_PATH, &why);
     if (entered < 0)
         return ss_error_fail(error, "%s: %s", folder, why.message);
     if (!after->is_keeper &&
         ss_state_check_start(entered, words, &after->study->trust, folder, error) < 0)
         return -1;
+
     snprintf(start, sizeof start, "/proc/self/fd/%d", entered);
     const struct ssbatch_path path = ssbatch_study_path(after->study, ".study/undone.log");
     SS_OWNED(close)
@@ -98,6 +100,7 @@ static int carry_after(
         &after->study->trust, path.text, error);
     if (log < 0)
         return -1;
+
     const struct ssbatch_order order = {words, log, log, start, NULL};
     return ssbatch_carry_after(after->spawner, &order, ok, error);
 }
@@ -212,6 +215,7 @@ static int open_kept(struct batch *batch, struct ss_error *error) {
 
 static int choose_runs(struct batch *batch, struct ss_error *error) {
     const struct ssbatch_options *options = batch->options;
+
     if (!options->only) {
         if (merge_given(batch, error) < 0)
             return -1;
@@ -222,6 +226,7 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
                    options->redo, error) < 0) {
         return -1;
     }
+
     batch->failed = batch->refused;
     return 0;
 }
@@ -232,10 +237,12 @@ static int has_result(
     struct ss_error why = {0};
     if (ssbatch_study_recover(&batch->carrier.study, run->name, error) < 0)
         return -1;
+
     int fate = ssbatch_decide(&batch->carrier.study, &batch->carrier.plan, run,
         batch->options->redo, &batch->carrier.programs, &why, error);
     if (fate < 0 || fate == SSBATCH_CARRY_OUT)
         return fate < 0 ? -1 : 0;
+
     *turn = run->reason ? TURN_SKIPPED : TURN_DONE;
     if (fate == SSBATCH_REFUSE) {
         say_refused(batch, run->name, why.message);
@@ -251,6 +258,7 @@ static int find_pending(struct batch *batch, struct ss_error *error) {
         int known = has_result(batch, run, &batch->turns[i], error);
         if (known < 0)
             return -1;
+
         int tidied = known ? ssbatch_study_tidy(&batch->carrier.study, run->name, error) : 0;
         if (tidied == SSBATCH_LEFT) {
             say_left(batch, run->name, error->message);
@@ -260,6 +268,7 @@ static int find_pending(struct batch *batch, struct ss_error *error) {
         }
         if (known)
             continue;
+
         batch->turns[i] = TURN_PENDING;
         batch->pending++;
         if (run->reason)
@@ -291,10 +300,12 @@ static void report_attempt(struct batch *batch, const struct ssbatch_run *run,
         say(batch, run->name, "failed: %s", attempt->reason.message);
     else if (attempt->status == SSBATCH_TO_COME && !attempt->signal)
         say(batch, run->name, "%s", attempt->reason.message);
+
     if (attempt->status == SSBATCH_DONE && is_disturbed(batch, attempt) &&
         (again || batch->disturbed++ == 0))
         say(batch, run->name, "warning: other processes used %.1f %% of the machine%s",
             100 * attempt->others, again ? "; trying again" : "");
+
     if (attempt->not_undone.status)
         say_not_undone(batch, run->name, attempt->not_undone.message);
     if (attempt->left.status)
@@ -318,6 +329,7 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
     const struct ssbatch_quiet quiet = {below, announce, &announcer};
     uint64_t number = 0;
     bool is_done = false;
+
     attempt->waited = isnan(below) ? (double)NAN : 0;
     do {
         number++;
@@ -327,14 +339,17 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
                 &quiet, &batch->carrier.spawner, batch->carrier.outer, &attempt->waited);
         if (attempt->signal)
             return 0;
+
         if (ssbatch_carry_run(&batch->carrier, run, number, is_done, attempt, error) < 0)
             return -1;
         is_done |= attempt->status == SSBATCH_DONE;
+
         bool again = number < attempts_of(batch, attempt);
         report_attempt(batch, run, attempt, again);
         if (ssbatch_joblog_add(&batch->joblog, &batch->carrier.study, run, attempt, error) < 0)
             return -1;
     } while (number < attempts_of(batch, attempt));
+
     if (is_done && attempt->status == SSBATCH_FAILED) {
         say(batch, run->name, "the result of the attempt before counts");
         attempt->status = SSBATCH_DONE;
@@ -353,6 +368,7 @@ static int check_needs(struct batch *batch, const struct ssbatch_run *run, struc
         size_t j = 0;
         if (!needed)
             continue; /* the value of a `once` line, which has run before */
+
         while (j < batch->count && batch->runs[j] != needed)
             j++;
         if (j < batch->count)
@@ -364,6 +380,7 @@ static int check_needs(struct batch *batch, const struct ssbatch_run *run, struc
             if (!known)
                 turn = TURN_FAILED;
         }
+
         if (turn == TURN_DONE || turn == TURN_SKIPPED)
             continue;
         say(batch, run->name, "not carried out: it needs %s, which is not done", needed->name);
@@ -394,9 +411,11 @@ static void notice_signal(struct batch *batch) {
 static int carry_turn(struct batch *batch, size_t index, struct ss_error *error) {
     const struct ssbatch_run *run = batch->runs[index];
     struct ssbatch_attempt attempt = {0};
+
     notice_signal(batch);
     if (batch->turns[index] != TURN_PENDING || batch->signal || batch->stop)
         return 0;
+
     int ready = check_needs(batch, run, error);
     if (ready < 0)
         return -1;
@@ -406,6 +425,7 @@ static int carry_turn(struct batch *batch, size_t index, struct ss_error *error)
         batch->stop = !batch->options->go_on;
         return 0;
     }
+
     if (!run->reason)
         ssbatch_progress_begin(&batch->progress, run->name);
     if (carry_attempts(batch, run, &attempt, error) < 0)
@@ -414,6 +434,7 @@ static int carry_turn(struct batch *batch, size_t index, struct ss_error *error)
     if (!run->reason)
         ssbatch_progress_end(
             &batch->progress, ss_time_seconds(run->takes), timed ? attempt.seconds : 0);
+
     batch->signal = attempt.signal;
     if (attempt.status == SSBATCH_DONE) {
         batch->turns[index] = TURN_DONE;
@@ -443,13 +464,16 @@ static int begin_study(struct batch *batch, struct ss_error *error) {
         .folder = batch->carrier.folder,
         .values = &batch->carrier.values,
     };
+
     if (batch->carrier.plan.study.count == 0)
         return 0;
+
     if (ssbatch_call_folder(&batch->carrier.call, batch->scratch, error) < 0 ||
         ssbatch_values_read(&batch->carrier.values, &batch->carrier.study, error) < 0 ||
         ssbatch_stage_open(outer, error) < 0 ||
         ssbatch_note_journal(&batch->carrier.call, "", outer, NULL, NULL, error) < 0)
         return -1;
+
     batch->has_outer = true;
     batch->carrier.outer = outer;
     if (ssbatch_stage_run(outer) < 0) {
@@ -464,6 +488,7 @@ static int end_study(struct batch *batch, struct ss_error *error) {
     int status = 0;
     if (!batch->has_outer)
         return 0;
+
     ssbatch_stage_end(outer);
     if (outer->why.status && !outer->signal)
         status = ss_error_fail(error, "%s", outer->why.message);
@@ -471,6 +496,7 @@ static int end_study(struct batch *batch, struct ss_error *error) {
         say_not_undone(batch, "the study", outer->left.message); /* the error is another one */
     if (!outer->left.status && ssbatch_call_forget(&batch->carrier.call, "", error) < 0)
         status = -1;
+
     ssbatch_stage_free(outer);
     return status;
 }
@@ -480,14 +506,17 @@ static int open_call(struct batch *batch, struct ss_error *error) {
         return -1;
     if (!getcwd(batch->carrier.folder, sizeof batch->carrier.folder))
         return ss_error_fail(error, "cannot determine the current folder: %s", strerror(errno));
+
     if (ssbatch_call_open(&batch->carrier.call, &batch->carrier.study,
             ss_platform_process_started(getpid()), error) < 0)
         return -1;
+
     batch->crew.mark = batch->carrier.call.mark;
     batch->crew.undo = undo_in_keeper;
     batch->crew.undo_context = batch;
     if (ssbatch_crew_open(&batch->crew, error) < 0)
         return -1;
+
     batch->carrier.spawner = ssbatch_crew_spawner(&batch->crew);
     if (!isnan(batch->options->quiet_below) && batch->carrier.spawner.cpus <= 0)
         return ss_error_fail(error, "--quiet-below: the load of this machine cannot be read");
@@ -505,6 +534,7 @@ static void close_call(struct batch *batch) {
 static int carry_pending(struct batch *batch, struct ss_error *error) {
     struct after_context after = {&batch->carrier.spawner, &batch->carrier.study, false};
     struct ss_error left = {0};
+
     batch->carrier.undoer = make_undoer(&after);
     batch->carrier.redo = batch->options->redo;
     batch->carrier.memory = batch->options->memory;
@@ -512,6 +542,7 @@ static int carry_pending(struct batch *batch, struct ss_error *error) {
             &batch->carrier.undoer, &left) < 0)
         fprintf(
             stderr, "ssbatch: warning: cannot undo what an earlier call left: %s\n", left.message);
+
     if (batch->pending == 0)
         return 0;
     int status = begin_study(batch, error);
@@ -525,17 +556,20 @@ static int carry_pending(struct batch *batch, struct ss_error *error) {
 
 static void sum_up(struct batch *batch) {
     size_t done = 0, skipped = 0;
+
     ssbatch_progress_clear(&batch->progress);
     for (size_t i = 0; i < batch->count; i++) {
         done += batch->turns[i] == TURN_DONE;
         skipped += batch->turns[i] == TURN_SKIPPED;
     }
+
     if (batch->disturbed > 1)
         fprintf(stderr,
             "ssbatch: warning: in %zu runs, other processes used more than %g %% of the machine\n",
             batch->disturbed, batch->options->others);
     if (batch->options->quiet)
         return;
+
     fprintf(stderr, "ssbatch: %zu of %zu runs done", done, batch->count - skipped + batch->refused);
     if (skipped)
         fprintf(stderr, ", %zu skipped", skipped);
@@ -554,10 +588,12 @@ static int carry_out(struct batch *batch, struct ss_error *error) {
         return 0;
     if (find_pending(batch, error) < 0)
         return -1;
+
     if (!batch->options->quiet) {
         batch->progress.stream = stderr;
         batch->progress.rewrites = isatty(STDERR_FILENO);
     }
+
     if (batch->pending > 0 || ssbatch_calls_any(&batch->carrier.study)) {
         int status = open_call(batch, error);
         if (status == 0)
@@ -566,6 +602,7 @@ static int carry_out(struct batch *batch, struct ss_error *error) {
         if (status < 0)
             return -1;
     }
+
     sum_up(batch);
     return 0;
 }
@@ -574,10 +611,12 @@ int ssbatch_carry_out(const struct ssbatch_options *options, int *status, struct
     struct batch *batch = make_batch(options, error);
     if (!batch)
         return -1;
+
     int result = carry_out(batch, error);
     int signal = batch->signal;
     if (batch->failed)
         *status = 1;
+
     if (batch->joblog.file)
         fclose(batch->joblog.file);
     ssbatch_plan_free(&batch->carrier.plan);
@@ -587,6 +626,7 @@ int ssbatch_carry_out(const struct ssbatch_options *options, int *status, struct
     free(batch->runs);
     free(batch->turns);
     free(batch);
+
     if (signal && result < 0) /* the signal ends the process before main() could print it */
         fprintf(stderr, "ssbatch: %s\n", error->message);
     if (signal)

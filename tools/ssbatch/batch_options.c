@@ -98,6 +98,7 @@ static int refuse_moved(char *const *words, struct ss_error *error) {
         {"--background", "pairs"},
         {"--value", "value"},
     };
+
     for (; *words && strcmp(*words, "--") != 0; words++) {
         size_t length = strcspn(*words, "=");
         for (size_t i = 0; i < sizeof moved / sizeof *moved; i++) {
@@ -118,6 +119,7 @@ static int check(const struct ssbatch_options *options, struct ss_error *error) 
         return ss_error_fail(error,
             "unexpected argument '%s': this call uses the plan of the study",
             ss_words_show(options->plan).text);
+
     if (options->memory && *options->memory != '/')
         return ss_error_fail(error, "--ram-folder: '%s' is relative: use an absolute path",
             ss_words_show(options->memory).text);
@@ -133,14 +135,17 @@ static int check(const struct ssbatch_options *options, struct ss_error *error) 
 
 int ssbatch_options_parse(struct ssbatch_options *options, char **argv, struct ss_error *error) {
     *options = (struct ssbatch_options){.others = NAN, .quiet_below = NAN};
+
     if (refuse_moved(argv + 1, error) < 0)
         return -1;
     if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
         return -1;
+
     options->study = options->words[0];
     options->plan = options->study ? options->words[1] : NULL;
     if (!options->help && !options->version && check(options, error) < 0)
         return -1;
+
     if (options->in_memory && !options->memory)
         options->memory = "/dev/shm";
     if (isnan(options->quiet_below))

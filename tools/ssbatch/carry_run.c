@@ -53,10 +53,12 @@ int ssbatch_note_journal(const struct ssbatch_call *call, const char *name,
     struct ss_text text;
     if (ss_text_open(&text, error) < 0)
         return -1;
+
     fputs("folder ", text.stream);
     ss_words_quote(text.stream, stage->folder);
     fputc('\n', text.stream);
     ssbatch_stage_print_journal(stage, text.stream);
+
     if (scratch) {
         fputs("remove ", text.stream);
         ss_words_quote(text.stream, scratch);
@@ -66,6 +68,7 @@ int ssbatch_note_journal(const struct ssbatch_call *call, const char *name,
         }
         fputc('\n', text.stream);
     }
+
     SS_OWNED(free) char *journal = ss_text_close(&text, error);
     return journal ? ssbatch_call_note(call, name, journal, error) : -1;
 }
@@ -141,6 +144,7 @@ static int prepare(struct carried *carried, int before, struct ss_error *error) 
         .limit = run->limit,
         .judge = judge_record,
     };
+
     /*
      * The files of a finished attempt are not reused: a command that continues by itself would find
      * everything done, and measure nothing.
@@ -150,6 +154,7 @@ static int prepare(struct carried *carried, int before, struct ss_error *error) 
         return -1;
     if (run->keep)
         reuse = before == SSBATCH_FAILED ? SSBATCH_REUSE_RESULT : SSBATCH_REUSE_INTERRUPTED;
+
     int begun = ssbatch_study_begin(&carrier->study, run->name, reuse, error);
     if (begun < 0)
         return begun;
@@ -157,6 +162,7 @@ static int prepare(struct carried *carried, int before, struct ss_error *error) 
         make_memory(carried, error) < 0 ||
         (run->keep && ssbatch_call_claim(&carrier->call, run->name, carrier->memory, error) < 0))
         return -1;
+
     /* Until now the folder in memory lacked files of the attempt that this one continues. */
     return carrier->memory && run->keep ? note_journal(carried, true, error) : 0;
 }
@@ -175,17 +181,21 @@ static const struct ssbatch_act *failed_main(const struct ssbatch_stage *stage) 
 static void carry_out(struct carried *carried, struct ssbatch_attempt *attempt) {
     struct ssbatch_stage *stage = &carried->stage;
     const struct ssbatch_spawner *spawner = &carried->carrier->spawner;
+
     struct ssbatch_use before = ssbatch_use_read(spawner, stage);
     attempt->begin = spawner->wallclock(spawner->context);
     ssbatch_stage_run(stage);
     ssbatch_stage_end(stage);
     struct ssbatch_use after = ssbatch_use_read(spawner, stage);
+
     attempt->others = ssbatch_use_by_others(spawner, &before, &after);
     attempt->seconds = ss_time_seconds(ss_time_since(after.at, before.at));
     attempt->signal = stage->signal;
+
     const struct ssbatch_act *failed = failed_main(stage);
     attempt->exit_status = failed ? failed->status : 0;
     attempt->ended_by = failed ? failed->ended_by : 0;
+
     attempt->status = stage->why.status ? SSBATCH_FAILED : SSBATCH_DONE;
     if (stage->signal)
         attempt->status = SSBATCH_TO_COME;
@@ -286,6 +296,7 @@ int ssbatch_carry_run(struct ssbatch_carrier *carrier, const struct ssbatch_run 
     uint64_t number, bool is_done, struct ssbatch_attempt *attempt, struct ss_error *error) {
     struct ssbatch_holder holder;
     *attempt = (struct ssbatch_attempt){.others = NAN, .waited = attempt->waited};
+
     int lock = ssbatch_study_lock_run(&carrier->study, run->name, &holder, error);
     if (lock == SSBATCH_HELD) {
         ss_error_fail(&attempt->reason, "it is being carried out on %s by process %d", holder.host,
@@ -294,6 +305,7 @@ int ssbatch_carry_run(struct ssbatch_carrier *carrier, const struct ssbatch_run 
     }
     if (lock < 0)
         return -1;
+
     int status = carry_locked(carrier, run, number, is_done, attempt, error);
     ssbatch_study_unlock_run(&carrier->study, run->name, lock);
     return status < 0 ? ss_error_wrap(error, "%s", run->name) : 0;

@@ -39,6 +39,7 @@ static int print_run(
             &preview->programs, &why, error);
     if (fate < 0)
         return -1;
+
     printf("%s: ", run->name);
     if (run->reason && fate != SSBATCH_REFUSE)
         printf("skipped: %s", run->reason);
@@ -49,6 +50,7 @@ static int print_run(
     else if (fate == SSBATCH_KEEP && !run->reason)
         printf(", done");
     putchar('\n');
+
     preview->refused += fate == SSBATCH_REFUSE;
     if (fate == SSBATCH_CARRY_OUT && !run->reason)
         preview->left += run->takes;
@@ -64,11 +66,13 @@ static int print_preview(struct preview *preview, struct ss_error *error) {
     if (ssbatch_choose_runs(preview->options, &preview->plan, &preview->plan, preview->runs,
             &preview->count, error) < 0)
         return -1;
+
     ssbatch_programs_missing(&preview->plan.study, report_missing, &preview->missing);
     for (size_t i = 0; i < preview->count; i++) {
         if (print_run(preview, preview->runs[i], error) < 0)
             return -1;
     }
+
     fputs("to come: ", stdout);
     ssbatch_span_print(stdout, preview->left);
     putchar('\n');

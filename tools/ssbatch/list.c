@@ -116,12 +116,14 @@ static void print_csv_row(struct table *table, const struct row *row) {
             fputc(',', table->stream);
         quote_csv(table->stream, cells.texts[i] ? cells.texts[i] : "");
     }
+
     for (size_t i = 0; i < NUMBERS; i++) {
         char text[SS_NUMBER_ROOM] = "";
         if (!isnan(cells.numbers[i]))
             ss_number_put(text, cells.numbers[i]);
         fprintf(table->stream, ",%s", text);
     }
+
     for (size_t i = 0; i < table->key_count; i++) {
         const char *value = column_of(row, table->keys[i]);
         fputc(',', table->stream);
@@ -133,11 +135,13 @@ static void print_csv_row(struct table *table, const struct row *row) {
 static void print_json_row(struct table *table, const struct row *row) {
     const struct cells cells = get_cells(row);
     struct ss_json *json = &table->json;
+
     ss_json_open(json, NULL, '{');
     for (size_t i = 0; i < TEXTS; i++)
         ss_json_text(json, names[i], cells.texts[i]);
     for (size_t i = 0; i < NUMBERS; i++)
         ss_json_number(json, names[TEXTS + i], cells.numbers[i]);
+
     ss_json_open(json, "columns", '{');
     for (size_t i = 0; i < table->key_count; i++) {
         const char *value = column_of(row, table->keys[i]);
@@ -156,6 +160,7 @@ static int add_keys(
             j++;
         if (j < table->key_count)
             continue;
+
         if (!SS_GROW(table->keys, table->key_count + 1, table->key_room))
             return ss_error_memory(error);
         table->keys[table->key_count] = strdup(columns->items[i].key);
@@ -172,6 +177,7 @@ static void print_rows(
     const struct ssbatch_lines *lines = &row.run->lines;
     struct json_object *commands = document_get(document, "commands", json_type_array);
     bool printed = false;
+
     for (size_t i = 0; i < lines->count && print != print_text_row; i++) {
         if (!has_row(&lines->items[i]))
             continue;
@@ -182,6 +188,7 @@ static void print_rows(
         print(table, &row);
         printed = true;
     }
+
     if (!printed)
         print(table, &row);
 }
@@ -208,10 +215,12 @@ static int read_carried_out(
     struct ssbatch_run *run, const struct json_object *document, struct ss_error *error) {
     struct json_object *commands = document_get(document, "commands", json_type_array);
     size_t count = commands ? json_object_array_length(commands) : 0;
+
     run->columns = (struct ssbatch_columns){0};
     run->lines = (struct ssbatch_lines){.items = calloc(count + 1, sizeof *run->lines.items)};
     if (!run->lines.items)
         return ss_error_memory(error);
+
     while (run->lines.count < count) {
         const struct json_object *command = json_object_array_get_idx(commands, run->lines.count);
         struct ssbatch_line *line = &run->lines.items[run->lines.count++];
@@ -223,6 +232,7 @@ static int read_carried_out(
         if (read_columns(&line->columns, command, error) < 0)
             return -1;
     }
+
     return read_columns(&run->columns, document, error);
 }
 
@@ -252,6 +262,7 @@ static int add_keys_of_result(struct table *table, const struct ssbatch_study *s
     struct json_object *document = ssbatch_run_document_read(study, run->name, &unread);
     if (!document)
         return 0;
+
     struct ssbatch_run carried_out = *run;
     int status = read_carried_out(&carried_out, document, error);
     if (status == 0)
@@ -268,10 +279,12 @@ static int print_run(struct table *table, const struct ssbatch_study *study,
     struct json_object *document = ssbatch_run_document_read(study, run->name, error);
     if (error->status)
         return -1;
+
     struct ssbatch_run carried_out = *run;
     int status = document ? read_carried_out(&carried_out, document, error) : 0;
     struct row row = read_row(&carried_out, document);
     enum ssbatch_status counted = ssbatch_run_document_status(document);
+
     /* A run that failed before may be running again. */
     enum ssbatch_lock lock =
         counted == SSBATCH_DONE ? SSBATCH_FREE : ssbatch_study_is_locked(study, run->name, &holder);
@@ -282,6 +295,7 @@ static int print_run(struct table *table, const struct ssbatch_study *study,
         row.reason = who;
         counted = SSBATCH_TO_COME;
     }
+
     table->counts[counted]++;
     if (status == 0)
         print_rows(table, row, document, print);
@@ -296,6 +310,7 @@ static int print_table(struct table *table, const struct ssbatch_options *option
     print_row *print = print_text_row;
     if (options->csv || options->json)
         print = options->csv ? print_csv_row : print_json_row;
+
     /* The columns of the plan come first. */
     for (size_t i = 0; print != print_text_row && i < plan->run_count; i++) {
         if (add_keys_of_run(table, &plan->runs[i], error) < 0)
@@ -305,6 +320,7 @@ static int print_table(struct table *table, const struct ssbatch_options *option
         if (add_keys_of_result(table, study, &plan->runs[i], error) < 0)
             return -1;
     }
+
     if (options->csv)
         print_csv_heading(table);
     else if (options->json)
@@ -312,10 +328,12 @@ static int print_table(struct table *table, const struct ssbatch_options *option
     else
         fprintf(table->stream, "%-24s %-8s %9s %9s %9s  %s\n", "run", "status", "takes/s", "took/s",
             "others/%", "begin");
+
     for (size_t i = 0; i < plan->run_count; i++) {
         if (print_run(table, study, &plan->runs[i], print, error) < 0)
             return -1;
     }
+
     if (options->json)
         ss_json_close(&table->json, ']');
     else if (!options->csv)

@@ -96,10 +96,12 @@ static int keeps_lines(
                 return 0;
             before = &kept->study.items[next++];
         }
+
         int same = is_same_line(before, line, error);
         if (same <= 0)
             return same;
     }
+
     return next_command(kept, next) == kept->study.count;
 }
 
@@ -110,6 +112,7 @@ static int find_done(const struct ssbatch_study *study, const struct ssbatch_pla
     for (size_t i = 0; i < kept->run_count && !*done; i++) {
         if (ssbatch_is_listed(redo, kept->runs[i].name))
             continue;
+
         int status = ssbatch_run_status(study, kept->runs[i].name, error);
         if (status < 0)
             return -1;
@@ -224,13 +227,16 @@ static int choose_run(const struct merging *merging, const struct ssbatch_run *k
     struct ssbatch_run *after = ssbatch_plan_find(merging->plan, kept->name);
     char identity[SSBATCH_SHA256_TEXT] = "", identity2[SSBATCH_SHA256_TEXT] = "";
     int status = SSBATCH_TO_COME;
+
     if (after && (ssbatch_identity(merging->kept, kept, identity, error) < 0 ||
                      ssbatch_identity(merging->plan, after, identity2, error) < 0))
         return -1;
+
     if (strcmp(identity, identity2) != 0 && !ssbatch_is_listed(merging->redo, kept->name))
         status = ssbatch_run_status(merging->study, kept->name, error);
     if (status < 0)
         return -1;
+
     *chosen = after ? after : kept;
     if (status == SSBATCH_DONE) {
         after->refused = true;

@@ -36,6 +36,7 @@ void ssbatch_shuffle(const struct ssbatch_run **runs, size_t count, uint64_t see
         size_t end = first + 1;
         while (end < count && strcmp(round_of(runs[end]), round_of(runs[first])) == 0)
             end++;
+
         for (size_t i = end - 1; i > first; i--) {
             size_t other = first + ss_random_hash(seed) % (i - first + 1);
             seed += UINT64_C(0x9e3779b97f4a7c15); /* the same order on every system */
@@ -43,6 +44,7 @@ void ssbatch_shuffle(const struct ssbatch_run **runs, size_t count, uint64_t see
             runs[i] = runs[other];
             runs[other] = run;
         }
+
         first = end;
     }
 }
@@ -84,11 +86,13 @@ static int choose_only(const struct ssbatch_plan *plan, const char *only,
         if (!run)
             return ss_error_fail(
                 error, "--only: the study has no run '%s': see --list", ss_words_show(*name).text);
+
         while (i < *count && runs[i] != run)
             i++;
         if (i == *count)
             runs[(*count)++] = run;
     }
+
     return names ? 0 : -1;
 }
 
@@ -98,11 +102,13 @@ int ssbatch_choose_runs(const struct ssbatch_options *options, const struct ssba
     *count = 0;
     if (options->only && choose_only(plan, options->only, runs, count, error) < 0)
         return -1;
+
     for (size_t i = 0; !options->only && i < given->run_count; i++) {
         const struct ssbatch_run *run = ssbatch_plan_find(plan, given->runs[i].name);
         if (run)
             runs[(*count)++] = run;
     }
+
     if (options->shuffles)
         ssbatch_shuffle(runs, *count, options->seed);
     ssbatch_order_needs(plan, runs, *count);

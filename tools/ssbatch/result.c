@@ -59,14 +59,17 @@ struct program_list {
 static void write_program(void *context, const struct ssbatch_program *program, const char *word) {
     struct program_list *list = context;
     (void)word;
+
     for (size_t i = 0; i < list->count; i++) {
         if (list->seen[i] == program->path)
             return;
     }
+
     if (!SS_GROW(list->seen, list->count + 1, list->room)) {
         list->failed = true;
         return;
     }
+
     list->seen[list->count++] = program->path;
     ss_json_open(list->json, NULL, '{');
     ss_json_text(list->json, "path", program->path);

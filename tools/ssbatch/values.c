@@ -20,6 +20,7 @@ int ssbatch_values_read(
     SS_OWNED(fclose) FILE *file = ssbatch_study_read(study, "values", &why);
     if (!file)
         return why.status ? ss_error_fail(error, "%s", why.message) : 0;
+
     while (getline(&line, &room, file) > 0) {
         SS_OWNED(free) char **words = ss_words_split(line, &count, error);
         if (!words || (count == 2 && ssbatch_values_set(values, words[0], words[1], error) < 0))
@@ -34,11 +35,13 @@ static int write_all(const struct ssbatch_values *values, const struct ssbatch_s
     struct ss_text text;
     if (ss_text_open(&text, error) < 0)
         return -1;
+
     for (size_t i = 0; i < values->count; i++) {
         fprintf(text.stream, "%s ", values->items[i].name);
         ss_words_quote(text.stream, values->items[i].value);
         fputc('\n', text.stream);
     }
+
     SS_OWNED(free) char *lines = ss_text_close(&text, error);
     return lines ? ssbatch_disk_write(study->state, "values", path.text, lines, error) : -1;
 }

@@ -52,6 +52,7 @@ static const char *describe_early_end(const struct json_object *summary, char *c
     struct ss_cli cli;
     if (!by || strcmp(by, "workloads") != 0)
         return "";
+
     parse(&cli, words);
     bool is_attached = cli.attach || cli.attach_name || cli.attach_group;
     ss_cli_free(&cli);
@@ -96,11 +97,13 @@ static int check_summary(
     struct json_object *summary = document_read(record, "summary.json", "", error);
     if (!summary)
         return -1;
+
     double samples = document_number(summary, "samples");
     double instances = document_number(summary, "instances");
     double unmatched = document_number(summary, "lines_unmatched");
     const char *early = describe_early_end(summary, words);
     json_object_put(summary);
+
     if (samples == 0)
         return ss_error_fail(
             error, "nothing was counted: %s", *early ? early : "the run has no samples");

@@ -48,6 +48,7 @@ static void on_minder_gone(struct ssbatch_crew *crew, int number, int status) {
 
 static void on_child(struct ssbatch_crew *crew, pid_t pid, int status) {
     int number = find_minder(crew, pid);
+
     if (WIFSTOPPED(status) && (number >= 0 || pid == crew->keeper.pid)) {
         kill(pid, SIGCONT); /* ssbatch's own processes must not stay stopped */
     } else if (WIFSTOPPED(status)) {
@@ -83,10 +84,12 @@ static int wait_for_events(void *context, ss_time deadline) {
         {.fd = crew->bell[0], .events = POLLIN},
         {.fd = crew->signals.pipe[0], .events = POLLIN},
     };
+
     ss_time left = ss_time_since(deadline, ss_platform_now());
     int timeout = left / SS_MILLISECOND < 60000 ? (int)(left / SS_MILLISECOND) + 1 : 60000;
     if (crew->blind && timeout > BLIND_INTERVAL)
         timeout = BLIND_INTERVAL;
+
     poll(polls, crew->blind ? 1 : 2, timeout);
     ss_bell_drain(crew->bell[0]);
     if (!crew->blind)
@@ -111,15 +114,18 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
     struct ssbatch_crew *crew = context;
     int number = 0, ends[2];
     char byte;
+
     while (number < SSBATCH_SLOTS && crew->used[number])
         number++;
     if (number == SSBATCH_SLOTS)
         return ss_error_fail(
             error, "too many commands at the same time (at most %d)", SSBATCH_SLOTS);
+
     struct ssbatch_slot *slot = &crew->slots[number];
     memset(slot, 0, sizeof *slot);
     if (pipe2(ends, O_CLOEXEC) < 0)
         return ss_error_fail(error, "cannot start a command: %s", strerror(errno));
+
     const struct ssbatch_minder minder = {
         .slot = slot,
         .order = order,
@@ -127,26 +133,32 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
         .master = getpid(),
         .bell = crew->bell[1],
     };
+
     pid_t pid = ss_child_fork_blocked();
     if (pid == 0) {
         close(ends[0]);
         ssbatch_minder_run(&minder, ends[1]);
     }
+
     close(ends[1]);
     SS_OWNED(close) int executed = ends[0];
     if (pid < 0)
         return ss_error_fail(error, "cannot start a command: %s", strerror(errno));
+
     atomic_store(&slot->minder, pid);
     crew->minders[number] = pid;
     crew->used[number] = true;
     crew->forgotten[number] = false;
+
     while (read(executed, &byte, 1) < 0 && errno == EINTR) {
         /* until the command has been executed, or exec has failed */
     }
+
     const struct ss_child_failure failure = {
         .step = atomic_load(&slot->step), .number = atomic_load(&slot->why)};
     if (failure.number == 0)
         return number;
+
     free_slot(crew, number);
     if (failure.step == SSBATCH_ENTER_FOLDER)
         return ss_error_fail(error, "cannot enter the folder %s: %s: create it",
@@ -166,6 +178,7 @@ static struct ssbatch_state look(void *context, int number) {
         .signal = atomic_load(&slot->signal),
         .cpu_time = atomic_load(&slot->cpu_time),
     };
+
     if (atomic_load(&slot->ended))
         state.life = SSBATCH_ENDED;
     if (crew->minders[number] == 0)
@@ -227,6 +240,7 @@ static void clear(void *context) {
     ss_time now = ss_platform_now();
     ss_time patience = now + SSBATCH_GUARDIAN_PATIENCE;
     ss_time limit = patience + KILL_PATIENCE;
+
     for (; crew->lost && now < limit; now = ss_platform_now()) {
         struct strays strays = {.crew = crew};
         ss_platform_process_children(getpid(), count_stray, &strays);
@@ -236,6 +250,7 @@ static void clear(void *context) {
             ssbatch_signal_descendants(SIGKILL, is_crew, crew);
         wait_for_events(crew, now + BLIND_INTERVAL * SS_MILLISECOND);
     }
+
     crew->lost = false;
 }
 
@@ -319,13 +334,16 @@ static void take_over(void *context) {
         if (pid > 1)
             ss_keeper_await(pid, atomic_load(&crew->slots[i].minder_started), MINDER_PATIENCE);
     }
+
     ssbatch_crew_end_marked(crew->mark);
     ss_platform_adopt_orphans();
+
     memset(crew->minders, 0, sizeof crew->minders);
     memset(crew->used, 0, sizeof crew->used);
     crew->ended_by = 0;
     crew->keeper.pid = 0;
     crew->blind = true;
+
     struct ssbatch_spawner spawner = ssbatch_crew_spawner(crew);
     crew->undo(crew->undo_context, &spawner);
 }
@@ -334,24 +352,29 @@ int ssbatch_crew_open(struct ssbatch_crew *crew, struct ss_error *error) {
     const struct ss_source_request request = {.source = SS_SOURCE_RUNTIME};
     struct ss_error ignored = {0};
     struct ss_cpus cpus;
+
     void *slots = mmap(NULL, SSBATCH_SLOTS * sizeof *crew->slots, PROT_READ | PROT_WRITE,
         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (slots == MAP_FAILED)
         return ss_error_memory(error);
+
     crew->slots = slots;
     ss_platform_affinity(&cpus);
     crew->reads_machine =
         ss_platform_counters_open(&crew->machine, &request, &cpus, NULL, &ignored) == 0;
+
     crew->duty = (struct ss_keeper_duty){
         .name = "ssbatch-keeper",
         .orphaned = take_over,
         .context = crew,
     };
+
     ss_platform_adopt_orphans();
     if (setenv(SSBATCH_MARK, crew->mark, 1) < 0 || ss_signals_open(&crew->signals) < 0 ||
         pipe2(crew->bell, O_CLOEXEC | O_NONBLOCK) < 0)
         return ss_error_fail(
             error, "cannot set up pipes, signals and the environment: %s", strerror(errno));
+
     int status = ss_keeper_open(&crew->keeper, &crew->duty);
     if (status == 0)
         status = ss_keeper_start(&crew->keeper);

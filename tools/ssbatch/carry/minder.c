@@ -82,11 +82,13 @@ static int prepare(const void *context) {
     const struct ssbatch_minder *minder = context;
     const struct ssbatch_order *order = minder->order;
     char temporary[4400];
+
     snprintf(temporary, sizeof temporary, "%s/tmp", order->scratch ? order->scratch : "");
     SS_OWNED(close)
     int made = order->scratch ? ss_walk_folder_path(temporary, O_PATH | O_CREAT, NULL) : -1;
     if (order->scratch && (made < 0 || setenv("TMPDIR", temporary, 1) < 0))
         return SSBATCH_SET_UP;
+
     if (chdir(order->folder) < 0)
         return SSBATCH_ENTER_FOLDER;
     ss_signals_restore(minder->signals, false);
@@ -178,14 +180,17 @@ static void end_command(struct watch *watch) {
     ss_time grace = atomic_load(&watch->minder->slot->grace);
     if (!watch->command)
         return;
+
     terminate(watch);
     if (ends_within(watch, orphan ? SSBATCH_ORPHAN_GRACE : grace))
         return;
+
     if (is_orphan(watch)) {
         terminate(watch);
         if (ends_within(watch, SSBATCH_ORPHAN_GRACE2))
             return;
     }
+
     kill(watch->command, SIGKILL);
 }
 
@@ -215,10 +220,12 @@ void ssbatch_minder_run(const struct ssbatch_minder *minder, int executed) {
     struct watch watch = {.minder = minder};
     struct rusage usage;
     struct ssbatch_slot *slot = minder->slot;
+
     /* All signals stay blocked; sleep_until() waits for these two. */
     sigemptyset(&watch.signals);
     sigaddset(&watch.signals, SIGCHLD);
     sigaddset(&watch.signals, SIGTERM);
+
     setpgid(0, 0);
     atomic_store(&slot->minder_started, ss_platform_process_started(getpid()));
     atomic_store(&slot->minder, getpid());
@@ -226,14 +233,17 @@ void ssbatch_minder_run(const struct ssbatch_minder *minder, int executed) {
     ss_platform_adopt_orphans();
     if (ss_platform_die_with(minder->master, SIGTERM) < 0)
         _exit(SS_ERROR_FAILED);
+
     start_command(&watch);
     close(executed);
+
     while (has_family(&watch)) {
         if (sleep_until(&watch, SS_TIME_NEVER) == SIGTERM || is_orphan(&watch)) {
             end_family(&watch);
             break;
         }
     }
+
     getrusage(RUSAGE_CHILDREN, &usage);
     atomic_store(&slot->cpu_time,
         ((ss_time)usage.ru_utime.tv_sec + (ss_time)usage.ru_stime.tv_sec) * SS_SECOND +

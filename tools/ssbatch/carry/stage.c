@@ -47,12 +47,14 @@ int ssbatch_stage_open(struct ssbatch_stage *stage, struct ss_error *error) {
     stage->acts = calloc(count + 1, sizeof *stage->acts);
     if (!stage->acts)
         return ss_error_memory(error);
+
     for (size_t i = 0; i < count; i++) {
         struct ssbatch_act *act = &stage->acts[i];
         act->line = &stage->lines->items[i];
         act->number = act->output = act->errors = -1;
         name_files(act, i);
     }
+
     for (size_t i = 0; i < count; i++) {
         struct ssbatch_act *act = &stage->acts[i];
         if (act->line->kind == SSBATCH_AFTER && ssbatch_act_replace(stage, act, true, error) < 0)
@@ -66,11 +68,13 @@ void ssbatch_stage_print_journal(const struct ssbatch_stage *stage, FILE *stream
         const struct ssbatch_line *line = &stage->lines->items[i];
         if (line->kind != SSBATCH_AFTER)
             continue;
+
         if (line->has_ok) {
             fputs("statuses ", stream);
             ssbatch_line_print_statuses(line, stream);
             fputc('\n', stream);
         }
+
         fputs("after", stream);
         ssbatch_print_words(stream, stage->acts[i].words);
         fputc('\n', stream);
@@ -99,6 +103,7 @@ void ssbatch_stage_remove_empty_output(const struct ssbatch_stage *stage) {
     static const char *const suffixes[] = {"stdout", "stderr"};
     struct ss_walk walk;
     char path[PATH_ROOM];
+
     for (size_t i = 0; stage->acts && i < stage->lines->count; i++) {
         for (int j = 0; j < 2; j++) {
             put_output_path(path, stage, &stage->acts[i], suffixes[j]);
@@ -120,11 +125,13 @@ static void update(const struct ssbatch_spawner *spawner, struct ssbatch_act *ac
     struct ssbatch_state state = spawner->look(spawner->context, act->number);
     if (state.life == SSBATCH_RUNS)
         return;
+
     act->ended = true;
     act->status = state.status;
     act->ended_by = state.signal;
     if (state.life != SSBATCH_GONE)
         return;
+
     act->cpu_time = state.cpu_time;
     spawner->forget(spawner->context, act->number);
     act->number = -1;
@@ -156,6 +163,7 @@ static int start(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     if (output < 0 || errors < 0 ||
         (!act->words && ssbatch_act_replace(stage, act, false, why) < 0))
         return ss_error_wrap(why, "%s", call_act(act));
+
     const struct ssbatch_order order = {
         .words = act->words,
         .output = output,
@@ -163,9 +171,11 @@ static int start(struct ssbatch_stage *stage, struct ssbatch_act *act) {
         .folder = stage->folder,
         .scratch = stage->scratch,
     };
+
     act->number = stage->spawner->start(stage->spawner->context, &order, why);
     if (act->number < 0)
         return ss_error_wrap(why, "%s", call_act(act));
+
     act->started = true;
     act->errors = ss_owned_take(&errors);
     if (act->line->regex)
@@ -251,11 +261,13 @@ static int pump(struct ssbatch_stage *stage, ss_time wake) {
     struct ssbatch_spawner *spawner = stage->spawner;
     char limit[SS_UNITS_SHOWN];
     ss_time end = stage->limit ? stage->begun + stage->limit : SS_TIME_NEVER;
+
     stage->signal = spawner->wait(spawner->context, wake < end ? wake : end);
     update_all(stage);
     bool late = spawner->now(spawner->context) >= end;
     if (!stage->signal && has_failed(stage))
         stage->signal = await_signal(stage);
+
     if (stage->signal)
         return ss_error_fail(&stage->why, "interrupted by signal %d", stage->signal);
     if (late) {
@@ -275,9 +287,11 @@ static bool find_match(struct ssbatch_act *act) {
     ssize_t length;
     bool found = false;
     regmatch_t groups[2];
+
     SS_OWNED(fclose) FILE *file = open_again(act->output);
     if (file && fseeko(file, act->searched, SEEK_SET) < 0)
         return false;
+
     while (file && !found && (length = getline(&line, &room, file)) > 0) {
         if (line[length - 1] != '\n' && !act->ended)
             break; /* the rest of the line has not been written yet */
@@ -288,6 +302,7 @@ static bool find_match(struct ssbatch_act *act) {
             act->found =
                 strndup(line + groups[1].rm_so, (size_t)(groups[1].rm_eo - groups[1].rm_so));
     }
+
     free(line);
     return found;
 }
@@ -300,6 +315,7 @@ static int await_ready(struct ssbatch_stage *stage, struct ssbatch_act *act) {
         if (!file)
             return -1;
     }
+
     while (file ? access(file, F_OK) < 0 : act->line->regex && !find_match(act)) {
         if (act->ended && !is_ok(act))
             return fail_status(stage, act);
@@ -360,10 +376,12 @@ static int run_mains(struct ssbatch_stage *stage, size_t first, size_t end) {
     struct ssbatch_spawner *spawner = stage->spawner;
     if (stage->moment == 0)
         stage->moment = spawner->wallclock(spawner->context);
+
     for (size_t i = first; i < end; i++) {
         if (start(stage, &stage->acts[i]) < 0)
             return -1;
     }
+
     for (bool all = false; !all;) {
         all = true;
         for (size_t i = first; i < end; i++) {
@@ -448,6 +466,7 @@ static void run_after(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     struct ssbatch_spawner *spawner = stage->spawner;
     struct ss_error why = stage->why;
     stage->why = (struct ss_error){0};
+
     if (start(stage, act) == 0) {
         ss_time limit = spawner->now(spawner->context) + SSBATCH_AFTER_LIMIT;
         while (!act->ended && spawner->now(spawner->context) < limit) {
@@ -461,6 +480,7 @@ static void run_after(struct ssbatch_stage *stage, struct ssbatch_act *act) {
         else
             check_output(stage, act);
     }
+
     if (!stage->left.status)
         stage->left = stage->why;
     if (why.status)
@@ -472,10 +492,12 @@ void ssbatch_stage_end(struct ssbatch_stage *stage) {
     end_kind(stage, SSBATCH_MAIN); /* those that still run because the run failed */
     end_besides(stage);
     stage->spawner->clear(stage->spawner->context);
+
     for (size_t i = 0; i < stage->lines->count; i++) {
         if (stage->lines->items[i].kind == SSBATCH_AFTER)
             run_after(stage, &stage->acts[i]);
     }
+
     end_kind(stage, SSBATCH_KINDS); /* daemons, which the `after`s may have needed */
     stage->spawner->clear(stage->spawner->context);
 }
@@ -496,6 +518,7 @@ int ssbatch_carry_after(struct ssbatch_spawner *spawner, const struct ssbatch_or
     int number = spawner->start(spawner->context, order, error);
     if (number < 0)
         return -1;
+
     ss_time limit = spawner->now(spawner->context) + SSBATCH_AFTER_LIMIT;
     struct ssbatch_state state = spawner->look(spawner->context, number);
     bool late = false;
@@ -506,6 +529,7 @@ int ssbatch_carry_after(struct ssbatch_spawner *spawner, const struct ssbatch_or
         }
         spawner->wait(spawner->context, late ? SS_TIME_NEVER : limit);
     }
+
     spawner->forget(spawner->context, number);
     snprintf(status, sizeof status, "%d", state.status);
     if (ss_words_has(ok, ',', status))

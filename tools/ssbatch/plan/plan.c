@@ -76,6 +76,7 @@ void ssbatch_plan_free(struct ssbatch_plan *plan) {
     }
     for (size_t i = 0; i < plan->block_count; i++)
         free(plan->blocks[i]);
+
     free(plan->runs);
     free(plan->by_name);
     free(plan->blocks);
@@ -121,6 +122,7 @@ static void print_line(
         fputs(" ok=", stream);
         ssbatch_line_print_statuses(line, stream);
     }
+
     print_columns(stream, columns);
     fputs(" --", stream);
     ssbatch_print_words(stream, line->words);
@@ -148,6 +150,7 @@ void ssbatch_plan_print_run(FILE *stream, const struct ssbatch_run *run) {
         print_pair(stream, "reason", run->reason);
     else
         print_time(stream, "takes", run->takes);
+
     if (run->limit)
         print_time(stream, "limit", run->limit);
     if (run->keep)
@@ -156,6 +159,7 @@ void ssbatch_plan_print_run(FILE *stream, const struct ssbatch_run *run) {
         fprintf(stream, "%s%s", i == 0 ? " needs=" : ",", run->needs[i]);
     print_columns(stream, &run->columns);
     fputc('\n', stream);
+
     for (size_t i = 0; i < run->lines.count; i++) {
         fputs("  ", stream);
         ssbatch_plan_print_line(stream, &run->lines.items[i]);
@@ -225,8 +229,10 @@ void ssbatch_plan_print_identity(
         print_pair(stream, "reason", run->reason);
     print_sorted(stream, &run->columns);
     fputc('\n', stream);
+
     for (size_t i = 0; i < run->lines.count; i++)
         print_identity_line(stream, &run->lines.items[i]);
+
     for (size_t i = 0; i < plan->study.count; i++) {
         const struct ssbatch_line *line = &plan->study.items[i];
         if (line->kind == SSBATCH_ONCE && uses_value(run, line->role))

@@ -34,14 +34,17 @@ static int read_piece(struct reader *reader, struct ss_error *error) {
         return 0;
     if (length < 0)
         return ss_error_fail(error, "the plan cannot be read: %s", strerror(errno));
+
     reader->read++;
     if (strlen(reader->piece) < (size_t)length)
         return ss_error_fail(error, "the line contains a null byte: a plan is text");
+
     size_t end = strcspn(reader->piece, "\r\n");
     if (reader->piece[end] == '\r' && reader->piece[end + 1 + (reader->piece[end + 1] == '\n')])
         return ss_error_fail(error,
             "the line contains a carriage return, perhaps from a value that "
             "was read from a DOS file: remove it, or write $'\\r'");
+
     reader->piece[end] = '\0';
     return 1;
 }
@@ -63,6 +66,7 @@ static int append_piece(struct reader *reader, struct ss_error *error) {
 static int read_text(struct reader *reader, struct ss_error *error) {
     reader->line = reader->read + 1;
     reader->length = 0;
+
     int status = read_piece(reader, error);
     while (status > 0) {
         if (append_piece(reader, error) < 0)
@@ -75,6 +79,7 @@ static int read_text(struct reader *reader, struct ss_error *error) {
             return ss_error_fail(error,
                 "the plan ends with a backslash, which continues a line: the next line is missing");
     }
+
     return status;
 }
 
@@ -97,11 +102,13 @@ static char **read_words(struct reader *reader, struct ss_error *error) {
 static int check_name(const char *name, struct ss_error *error) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "._+-=@:";
+
     /* Files by which ssreport recognizes a run, a record, a list of records or a fleet. */
     if (ss_words_has(
             "run.json,plan.json,samples.csv,requests.csv,manifest.csv,fleet.csv", ',', name))
         return ss_error_fail(
             error, "'%s' cannot name a run: ssreport would take it for a file of a record", name);
+
     if (!*name)
         return ss_error_fail(error, "the name is empty: use a name that a file can have");
     if (strlen(name) > SSBATCH_NAME_MAX)
@@ -112,6 +119,7 @@ static int check_name(const char *name, struct ss_error *error) {
             "the name '%s' begins with '%c': begin it with a letter or a "
             "digit, because a folder has this name",
             ss_words_show(name).text, *name);
+
     size_t length = strspn(name, plain);
     if (name[length])
         return ss_error_fail(error,
@@ -125,6 +133,7 @@ static int check_name(const char *name, struct ss_error *error) {
 static int check_role(const char *role, struct ss_error *error) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     static const char others[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
     if (!*role || !strchr(letters, *role) || role[strspn(role, others)])
         return ss_error_fail(error,
             "'%s' cannot be a role or name a value: use letters, digits, _ and -, and begin with "
@@ -152,6 +161,7 @@ static int check_role_is_free(
         used = ssbatch_lines_find(&last_run(reader)->lines, role);
     for (size_t i = 0; !used && kind == SSBATCH_ONCE && i < plan->run_count; i++)
         used = ssbatch_lines_find(&plan->runs[i].lines, role);
+
     if (!used)
         return 0;
     return ss_error_fail(
@@ -160,6 +170,7 @@ static int check_role_is_free(
 
 static int check_key(const char *key, struct ss_error *error) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-0123456789";
+
     if (!*key || strchr("-0123456789", *key) || key[strspn(key, plain)])
         return ss_error_fail(error,
             "'%s' cannot name a column: use letters, digits, _ and -, and begin with a letter",
@@ -236,6 +247,7 @@ static int read_set(struct reader *reader, char **words, struct ss_error *error)
     struct pair pair;
     if (!words[1])
         return ss_error_fail(error, "set has no column: use 'set KEY=VALUE...'");
+
     for (words++; *words; words++) {
         if (!split_pair(*words, &pair))
             return ss_error_fail(
@@ -243,6 +255,7 @@ static int read_set(struct reader *reader, char **words, struct ss_error *error)
         if (add_own_column(reader, &pair, error) < 0)
             return -1;
     }
+
     reader->in_run = false;
     return copy_columns(&reader->set, &reader->own, error);
 }
@@ -264,6 +277,7 @@ static int add_needs(struct ssbatch_run *run, char *list, struct ss_error *error
             return ss_error_memory(error);
         run->needs[run->need_count++] = need;
     }
+
     if (run->need_count == 0)
         return ss_error_fail(error, "needs= is empty: name what the run needs");
     return 0;
@@ -273,10 +287,12 @@ static int add_needs(struct ssbatch_run *run, char *list, struct ss_error *error
 static int read_time(struct reader *reader, char **words, ss_time *time, struct ss_error *error) {
     struct ssbatch_plan *plan = reader->plan;
     struct ss_units_doubt doubt;
+
     if (!words[1])
         return ss_error_fail(error, "%s has no time: use '%s 70s'", words[0], words[0]);
     if (ss_units_time_sensible(words[1], SS_SECOND, time, &doubt, error) < 0)
         return ss_error_wrap(error, "%s", words[0]);
+
     if (doubt.text[0] && plan->doubt_count++ == 0)
         snprintf(plan->doubt, sizeof plan->doubt, "%s:%u: %s %s", reader->name, reader->line,
             words[0], doubt.text);
@@ -289,10 +305,12 @@ static int read_run_word(
     static const char *const names[] = {"takes", "limit", "keep", "needs=NAME", "KEY=VALUE"};
     static const struct ss_suggest_names known = {"word", SS_SUGGEST_ROWS(names), NULL};
     struct pair pair;
+
     if ((strcmp(words[0], "takes") == 0 && run->takes != SS_TIME_NEVER) ||
         (strcmp(words[0], "limit") == 0 && run->limit != SS_TIME_NEVER) ||
         (strcmp(words[0], "keep") == 0 && run->keep))
         return refuse_second(words[0], error);
+
     if (strcmp(words[0], "takes") == 0)
         return read_time(reader, words, &run->takes, error) < 0 ? -1 : 2;
     if (strcmp(words[0], "limit") == 0)
@@ -301,6 +319,7 @@ static int read_run_word(
         run->keep = true;
         return 1;
     }
+
     if (!split_pair(words[0], &pair))
         return ss_suggest_refuse(&known, words[0], error);
     if (strcmp(pair.key, "needs") == 0)
@@ -314,6 +333,7 @@ static int read_run_word(
  */
 static struct ssbatch_run *add_run(struct reader *reader, char **words, struct ss_error *error) {
     struct ssbatch_plan *plan = reader->plan;
+
     if (!words[1]) {
         ss_error_fail(error, "the %s has no name: use '%s NAME'", words[0], words[0]);
         return NULL;
@@ -324,6 +344,7 @@ static struct ssbatch_run *add_run(struct reader *reader, char **words, struct s
         ss_error_memory(error);
         return NULL;
     }
+
     struct ssbatch_run *run = &plan->runs[plan->run_count++];
     *run = (struct ssbatch_run){.name = words[1], .number = reader->line};
     return copy_columns(&run->columns, &reader->set, error) < 0 ? NULL : run;
@@ -333,6 +354,7 @@ static int read_run(struct reader *reader, char **words, struct ss_error *error)
     struct ssbatch_run *run = add_run(reader, words, error);
     if (!run)
         return -1;
+
     run->takes = run->limit = SS_TIME_NEVER; /* not given */
     for (words += 2; *words;) {
         int read = read_run_word(reader, run, words, error);
@@ -340,6 +362,7 @@ static int read_run(struct reader *reader, char **words, struct ss_error *error)
             return -1;
         words += read;
     }
+
     if (run->takes == SS_TIME_NEVER)
         return ss_error_fail(
             error, "run %s has no duration: add 'takes TIME', such as 'takes 70s'", run->name);
@@ -352,6 +375,7 @@ static int read_run(struct reader *reader, char **words, struct ss_error *error)
         return ss_error_fail(error,
             "run %s has a limit that is shorter than the time it takes: use a longer limit",
             run->name);
+
     reader->in_run = true;
     return copy_columns(&run->columns, &reader->own, error);
 }
@@ -361,6 +385,7 @@ static int read_skip(struct reader *reader, char **words, struct ss_error *error
     struct pair pair;
     if (!run)
         return -1;
+
     for (words += 2; *words; words++) {
         if (!split_pair(*words, &pair))
             return ss_error_fail(error, "'%s' is not reason=TEXT or KEY=VALUE: quote the reason",
@@ -372,8 +397,10 @@ static int read_skip(struct reader *reader, char **words, struct ss_error *error
         else if (add_own_column(reader, &pair, error) < 0)
             return -1;
     }
+
     if (!run->reason || !*run->reason)
         return ss_error_fail(error, "skip %s has no reason: add reason=TEXT", run->name);
+
     reader->in_run = false;
     return copy_columns(&run->columns, &reader->own, error);
 }
@@ -381,6 +408,7 @@ static int read_skip(struct reader *reader, char **words, struct ss_error *error
 static int read_ok(struct ssbatch_line *line, char *list, struct ss_error *error) {
     if (line->has_ok)
         return refuse_second("ok=", error);
+
     line->has_ok = true;
     struct ss_words_part part;
     for (const char *at = list; ss_words_next(&at, ',', &part);) {
@@ -399,6 +427,7 @@ static int read_ok(struct ssbatch_line *line, char *list, struct ss_error *error
 static int set_pattern(struct ssbatch_line *line, const struct pair *pair, struct ss_error *error) {
     if (line->pattern)
         return refuse_second(line->kind == SSBATCH_ONCE ? "match=" : "ready=", error);
+
     regex_t *regex = malloc(sizeof *regex);
     if (!regex)
         return ss_error_memory(error);
@@ -406,6 +435,7 @@ static int set_pattern(struct ssbatch_line *line, const struct pair *pair, struc
         free(regex);
         return ss_error_wrap(error, "%s", pair->key);
     }
+
     line->pattern = pair->value;
     line->regex = regex;
     return 0;
@@ -422,6 +452,7 @@ static int set_ready_file(
         return refuse_second("ready-file=", error);
     if (!*pair->value)
         return ss_error_fail(error, "ready-file= is empty: name a file");
+
     line->ready_file = pair->value;
     return 0;
 }
@@ -441,11 +472,13 @@ static int read_line_word(
         line->role = word;
         return 0;
     }
+
     if (line->kind == SSBATCH_ONCE)
         return strcmp(pair.key, "match") == 0
                    ? set_pattern(line, &pair, error)
                    : ss_error_fail(error, "'%s' is not match=REGEX: a value has no columns",
                          ss_words_show(pair.key).text);
+
     if (strcmp(pair.key, "ready") == 0)
         return set_pattern(line, &pair, error);
     if (strcmp(pair.key, "ready-file") == 0)
@@ -463,11 +496,13 @@ static int read_line_words(
         dashes++;
     if (!dashes[0] || !dashes[1] || !dashes[1][0])
         return ss_error_fail(error, "the line has no command: end it with -- COMMAND");
+
     line->words = dashes + 1;
     for (; words < dashes; words++) {
         if (read_line_word(reader, line, *words, error) < 0)
             return -1;
     }
+
     if (line->pattern && line->ready_file)
         return ss_error_fail(error, "the line has ready= and ready-file=: remove one of them");
     return copy_columns(&line->columns, &reader->own, error);
@@ -488,6 +523,7 @@ static int read_once(struct reader *reader, char **words, struct ss_error *error
     struct ssbatch_lines *study = &reader->plan->study;
     if (add_line(reader, SSBATCH_ONCE, words, study, error) < 0)
         return -1;
+
     const struct ssbatch_line *line = &study->items[study->count - 1];
     if (!line->role || !line->pattern)
         return ss_error_fail(error, "a value needs a name and a pattern: use 'once NAME "
@@ -496,6 +532,7 @@ static int read_once(struct reader *reader, char **words, struct ss_error *error
         return ss_error_fail(error,
             "match: '%s' has no group: put parentheses around the part that is the value",
             ss_words_show(line->pattern).text);
+
     reader->in_run = false;
     return 0;
 }
@@ -518,9 +555,11 @@ static int read_command(
     if (!run && (reader->plan->run_count > 0 || kind == SSBATCH_MAIN))
         return ss_error_fail(
             error, "the %s is outside of a run: put it below a line 'run NAME'", words[0]);
+
     struct ssbatch_lines *lines = run ? &run->lines : &reader->plan->study;
     if (add_line(reader, kind, words, lines, error) < 0)
         return -1;
+
     if (kind == SSBATCH_MAIN && !lines->items[lines->count - 1].role)
         return check_unnamed_main(lines, error);
     return 0;
@@ -583,9 +622,11 @@ static int sort_runs(struct reader *reader, struct ss_error *error) {
     plan->by_name = calloc(plan->run_count, sizeof *plan->by_name);
     if (!plan->by_name)
         return ss_error_memory(error);
+
     for (size_t i = 0; i < plan->run_count; i++)
         plan->by_name[i] = &plan->runs[i];
     qsort(plan->by_name, plan->run_count, sizeof *plan->by_name, compare_runs);
+
     for (size_t i = 1; i < plan->run_count; i++) {
         const struct ssbatch_run *first = plan->by_name[i - 1], *second = plan->by_name[i];
         if (strcmp(first->name, second->name) != 0)
@@ -603,6 +644,7 @@ static int check_need(const struct reader *reader, const struct ssbatch_run *run
     const struct ssbatch_line *value = ssbatch_lines_find(&reader->plan->study, need);
     if (value && value->kind == SSBATCH_ONCE && value->number < run->number)
         return 0;
+
     const struct ssbatch_run *other = ssbatch_plan_find(reader->plan, need);
     if (!other || other->number >= run->number)
         return ss_error_fail(error,
@@ -632,8 +674,10 @@ static int check_plan(struct reader *reader, struct ss_error *error) {
     if (plan->run_count == 0)
         return ss_error_fail(error, "the plan has no run: add a line 'run NAME takes TIME' and, "
                                     "below it, 'main -- COMMAND'");
+
     if (sort_runs(reader, error) < 0)
         return -1;
+
     for (size_t i = 0; i < plan->run_count; i++) {
         reader->line = plan->runs[i].number;
         if (check_run(reader, &plan->runs[i], error) < 0)
@@ -646,13 +690,16 @@ int ssbatch_plan_read(
     struct ssbatch_plan *plan, FILE *stream, const char *name, struct ss_error *error) {
     *plan = (struct ssbatch_plan){0};
     struct reader reader = {.plan = plan, .stream = stream, .name = name};
+
     int status = read_lines(&reader, error);
     if (status == 0)
         status = check_plan(&reader, error);
+
     free(reader.set.items);
     free(reader.own.items);
     free(reader.piece);
     free(reader.text);
+
     if (status < 0)
         return ss_error_wrap(error, "%s:%u", name, reader.line);
     return 0;

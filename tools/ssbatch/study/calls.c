@@ -53,9 +53,11 @@ int ssbatch_call_open(struct ssbatch_call *call, const struct ssbatch_study *stu
     snprintf(call->mark, sizeof call->mark, "%s:%.8s:%d:%" PRIu64, study->host, study->boot,
         (int)getpid(), started);
     const struct ssbatch_path path = call_file(study, call->mark, "lock");
+
     call->folder = open_folder(study, call->mark, true, error);
     if (call->folder < 0)
         return -1;
+
     call->lock = ss_lock_open(call->folder, "lock", &study->trust, path.text, error);
     if (call->lock < 0)
         return -1;
@@ -188,11 +190,13 @@ static int copy_result(const struct undoing *undoing, int scratch, const char *k
             error, "it is being carried out on %s by process %d", holder.host, (int)holder.pid);
     if (lock < 0 && lock != SSBATCH_HELD)
         return -1;
+
     int status = has_claim(study, undoing->name, undoing->mark, error);
     if (status > 0)
         status = faccessat(scratch, SSBATCH_RESULT, F_OK, 0) == 0 && ssbatch_disk_is_own(result)
                      ? ssbatch_disk_copy_tree(scratch, kept, -1, result, error)
                      : 0;
+
     if (lock >= 0)
         ssbatch_study_unlock_run(study, undoing->name, lock);
     return status;
@@ -216,6 +220,7 @@ static void undo_line(struct undoing *undoing, const char *line) {
     size_t count;
     int status = 0;
     SS_OWNED(free) char **words = ss_words_split(line, &count, undoing->error);
+
     if (!words) {
         status = -1;
     } else if (count == 2 && strcmp(words[0], "folder") == 0) {
@@ -229,6 +234,7 @@ static void undo_line(struct undoing *undoing, const char *line) {
             undoing->undoer->context, words + 1, undoing->folder, undoing->ok, undoing->error);
         strcpy(undoing->ok, "0");
     }
+
     undoing->failed |= status < 0;
 }
 
@@ -242,6 +248,7 @@ static int undo_journal(int folder, const char *name, struct undoing *undoing) {
     FILE *file = ss_state_read(folder, name, &study->trust, path.text, undoing->error);
     if (!file)
         return undoing->error->status ? -1 : 0;
+
     while (getline(&line, &room, file) > 0)
         undo_line(undoing, line);
     free(line);
@@ -289,8 +296,10 @@ static int undo_journals(const struct ssbatch_study *study, const char *mark, in
             .ok = "0",
             .error = &failure,
         };
+
         if (!is_journal(entry->d_name) || (strcmp(entry->d_name, STUDY_JOURNAL) == 0) != of_study)
             continue;
+
         int length = (int)(strlen(entry->d_name) - (sizeof JOURNAL - 1));
         snprintf(undoing.name, sizeof undoing.name, "%.*s", length, entry->d_name);
         if (undo_journal(folder, entry->d_name, &undoing) == 0)
@@ -340,11 +349,13 @@ static int clear_call(const struct ssbatch_study *study, const char *mark, const
     struct owner owner;
     if (!read_mark(study, mark, &owner))
         return 0;
+
     SS_OWNED(close) int folder = open_folder(study, mark, false, error);
     if (folder < 0)
         return folder == SS_STATE_ABSENT ? 0 : -1;
     if (name && !has_journal(folder, name))
         return 0;
+
     SS_OWNED(close) int lock = lock_call(study, mark, folder, &owner, undoer, error);
     if (lock == SSBATCH_HELD && name && has_journal(folder, name))
         return ss_error_fail(error,
@@ -353,6 +364,7 @@ static int clear_call(const struct ssbatch_study *study, const char *mark, const
             (int)owner.pid);
     if (lock < 0)
         return lock == SSBATCH_HELD ? 0 : -1;
+
     if (owner.is_this_boot && undoer->end_marked(mark) > 0)
         return ss_error_fail(error, "processes of an earlier call do not end: see `ps`");
     return ssbatch_call_undo(study, mark, undoer, error);
@@ -364,6 +376,7 @@ int ssbatch_calls_clear(const struct ssbatch_study *study, const char *own, cons
     SS_OWNED(close) int folder = ssbatch_study_folder(study, CALLS, false, error);
     if (folder == -1)
         return -1;
+
     SS_OWNED(closedir) DIR *calls = open_entries(folder);
     for (struct dirent *entry; calls && (entry = readdir(calls));) {
         if (entry->d_name[0] == '.' || strcmp(entry->d_name, own) == 0)

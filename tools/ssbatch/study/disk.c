@@ -38,6 +38,7 @@ static int open_parent(const char *path, const char **name, struct ss_error *err
     int length = slash ? (int)(slash - path) + (slash == path) : 0;
     snprintf(parent, sizeof parent, "%.*s", length, path);
     *name = slash ? slash + 1 : path;
+
     int folder = ss_walk_folder_path(slash ? parent : ".", O_RDONLY, &why);
     int number = errno;
     if (folder < 0)
@@ -107,6 +108,7 @@ static int each_entry(
         ss_owned_close(&again);
         return result;
     }
+
     for (struct dirent *found; (found = readdir(entries));) {
         char inner[SSBATCH_PATH];
         struct entry entry = {.folder = folder, .name = found->d_name, .path = inner};
@@ -119,6 +121,7 @@ static int each_entry(
                 continue;
             return fail_to_read(inner, error);
         }
+
         int visited = visit(context, &entry, error);
         if (visited == SSBATCH_UNREADABLE)
             result = visited;
@@ -209,11 +212,13 @@ int ssbatch_disk_open_private(
     SS_OWNED(close) int parent = open_parent(path, &name, error);
     if (parent < 0)
         return -1;
+
     snprintf(folder, sizeof folder, "%.*s", (int)(name - path - (name > path + 1)), path);
     if (ss_state_check_parent(parent, trust, folder, error) < 0)
         return -1;
     if (makes && mkdirat(parent, name, 0700) < 0)
         return ss_paths_fail(path, error);
+
     SS_OWNED(close)
     int opened = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (opened < 0 || fstat(opened, &status) < 0)
@@ -272,16 +277,19 @@ static int remove_tree(int parent, const char *name, const char *path, struct ss
     struct stat status;
     struct ss_error first = {0};
     int visited = -1;
+
     if (fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? 0 : ss_paths_fail(path, error);
     if (!S_ISDIR(status.st_mode))
         return remove_file(parent, name, path, error);
+
     permit(parent, name, S_IRWXU);
     SS_OWNED(close) int folder = enter(parent, name, path, &first);
     if (folder >= 0 && is_mount(folder, parent)) {
         errno = EBUSY;
         return ss_paths_fail(path, error);
     }
+
     if (folder >= 0)
         visited = each_entry(folder, path, remove_entry, NULL, &first);
     if (unlinkat(parent, name, AT_REMOVEDIR) == 0)
@@ -315,8 +323,10 @@ static int copy_file(const struct copying *copying, const struct entry *entry, c
         return fail_to_read(entry->path, error);
     if (!S_ISREG(status.st_mode))
         return 0; /* it has just been replaced */
+
     if (unlinkat(copying->to, entry->name, 0) < 0 && errno != ENOENT)
         return ss_paths_fail(to, error);
+
     SS_OWNED(close)
     int out = openat(copying->to, entry->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
         (status.st_mode | S_IRUSR) & 0777);
@@ -332,14 +342,17 @@ static int copy_link(const struct copying *copying, const struct entry *entry, c
     ssize_t length = readlinkat(entry->folder, entry->name, target, sizeof target - 1);
     if (length < 0)
         return ss_paths_fail(entry->path, error);
+
     target[length] = '\0';
     unlinkat(copying->to, entry->name, 0);
     if (symlinkat(target, copying->to, entry->name) < 0)
         return ss_paths_fail(to, error);
+
     if (ss_walk_is_trusted(entry->status.st_uid) ||
         fchownat(copying->to, entry->name, entry->status.st_uid, (gid_t)-1, AT_SYMLINK_NOFOLLOW) ==
             0)
         return 0;
+
     ss_paths_fail(to, error);
     unlinkat(copying->to, entry->name, 0);
     return -1;
@@ -353,6 +366,7 @@ static int copy_entry(void *context, const struct entry *entry, struct ss_error 
     char to[SSBATCH_PATH];
     if (ssbatch_disk_path(to, copying->to_path, entry->name, error) < 0)
         return -1;
+
     if (S_ISREG(entry->status.st_mode)) {
         permit(entry->folder, entry->name, S_IRUSR);
         return copy_file(copying, entry, to, error);
@@ -361,6 +375,7 @@ static int copy_entry(void *context, const struct entry *entry, struct ss_error 
         return copy_link(copying, entry, to, error);
     if (!S_ISDIR(entry->status.st_mode))
         return 0; /* a pipe or a socket is useless without its processes */
+
     /* The files are yet to come, so the copy of a read-only folder is not read-only. */
     if (mkdirat(copying->to, entry->name, (entry->status.st_mode | S_IRWXU) & 0777) < 0 &&
         errno != EEXIST)
@@ -384,12 +399,14 @@ static int copy_tree(int from_parent, const char *from_name, const char *from, i
     const char *to_name, const char *to, struct ss_error *error) {
     permit(from_parent, from_name, S_IRUSR | S_IXUSR);
     permit(to_parent, to_name, S_IRWXU);
+
     SS_OWNED(close) int target = enter(to_parent, to_name, to, error);
     if (target < 0)
         return target;
     SS_OWNED(close) int source = enter(from_parent, from_name, from, error);
     if (source < 0)
         return source;
+
     struct copying copying = {source, target, to};
     if (each_entry(target, to, remove_other, &copying, error) < 0)
         return -1;

@@ -20,6 +20,7 @@ static char *find_program(const char *word, struct stat *status) {
     char *path = strdup(word);
     if (strchr(word, '/') && path && is_program(path, status))
         return path;
+
     while (folders && *folders) {
         size_t length = strcspn(folders, ":");
         free(path);
@@ -46,6 +47,7 @@ static const struct ssbatch_program *read_program(
         .changed = (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec,
         .size = status->st_size,
     };
+
     for (size_t i = 0; i < programs->count; i++) {
         const struct ssbatch_program *known = &programs->items[i];
         if (known->device == read.device && known->inode == read.inode &&
@@ -55,11 +57,13 @@ static const struct ssbatch_program *read_program(
             return known;
         }
     }
+
     if (ssbatch_sha256_of_file(path, read.digest) < 0 ||
         !SS_GROW(programs->items, programs->count + 1, programs->room)) {
         free(path);
         return NULL;
     }
+
     programs->items[programs->count] = read;
     return &programs->items[programs->count++];
 }
@@ -96,10 +100,12 @@ int ssbatch_identity(const struct ssbatch_plan *plan, const struct ssbatch_run *
     struct ss_text text;
     if (ss_text_open(&text, error) < 0)
         return -1;
+
     ssbatch_plan_print_identity(text.stream, plan, run);
     SS_OWNED(free) char *identity = ss_text_close(&text, error);
     if (!identity)
         return -1;
+
     ssbatch_sha256_begin(&hash);
     ssbatch_sha256_add(&hash, identity, strlen(identity));
     ssbatch_sha256_end(&hash, digest);

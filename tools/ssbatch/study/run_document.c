@@ -19,10 +19,12 @@ struct json_object *ssbatch_run_document_read(
     const struct ssbatch_path path = ssbatch_study_path(study, "%s/run.json", name);
     if (!ss_input_exists(AT_FDCWD, path.text))
         return NULL;
+
     struct json_object *document = document_read(folder.text, "run.json", "", error);
     double schema = document_number(document, "schema");
     if (!document || schema == SSBATCH_RUN_SCHEMA)
         return document;
+
     if (isnan(schema))
         ss_error_fail(error, "%s has no schema: remove %s to carry out the run again", path.text,
             folder.text);
@@ -65,6 +67,7 @@ static void compare_program(
     struct comparison *comparison = context;
     size_t count = comparison->programs ? json_object_array_length(comparison->programs) : 0;
     const char *other = NULL;
+
     for (size_t i = 0; i < count && !comparison->why->status; i++) {
         struct json_object *then = json_object_array_get_idx(comparison->programs, i);
         const char *path = document_text(then, "path");
@@ -79,6 +82,7 @@ static void compare_program(
             return;
         other = path;
     }
+
     if (!other)
         return;
     if (strcmp(other, program->path) == 0)

@@ -49,6 +49,7 @@ static void mix(struct ssbatch_sha256 *hash) {
     for (int i = 16; i < 64; i++)
         w[i] = w[i - 16] + w[i - 7] + (turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ w[i - 15] >> 3) +
                (turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10);
+
     memcpy(s, hash->state, sizeof s);
     for (int i = 0; i < 64; i++) {
         uint32_t one = s[7] + (turn(s[4], 6) ^ turn(s[4], 11) ^ turn(s[4], 25)) +
@@ -59,6 +60,7 @@ static void mix(struct ssbatch_sha256 *hash) {
         s[4] += one;
         s[0] = one + two;
     }
+
     for (int i = 0; i < 8; i++)
         hash->state[i] += s[i];
 }

@@ -87,8 +87,10 @@ static int open_state(struct ssbatch_study *study, bool makes, struct ss_error *
         ss_error_fail(&why, "%s", strerror(errno));
     if (folder < 0)
         return errno == ENOENT ? 0 : ss_error_fail(error, "%s: %s", study->path, why.message);
+
     if (ss_state_check(folder, &study->trust, study->path, error) < 0)
         return -1;
+
     study->state = ss_state_folder(folder, STATE, &study->trust, makes, path.text, error);
     if (study->state == SS_STATE_ABSENT)
         study->state = -1;
@@ -124,8 +126,10 @@ static int resolve(char path[SSBATCH_PATH], const char *given, struct ss_error *
         if (ssbatch_disk_path(path, folder, given, error) < 0)
             return -1;
     }
+
     for (size_t length = strlen(path); length > 1 && path[length - 1] == '/'; length--)
         path[length - 1] = '\0';
+
     if (strpbrk(path, "%{"))
         return ss_error_fail(error,
             "%s: commands would treat %% or { as a placeholder: use another folder",
@@ -205,11 +209,13 @@ int ssbatch_study_await_lock(const struct ssbatch_study *study, int lock, const 
         if (limit && waits == limit)
             return ss_error_fail(
                 error, "%s: processes of an earlier call do not end: see `ps`", holder);
+
         if (waits == WAITS_TILL_SAY && study->waits) {
             read_holder(lock, &found);
             snprintf(name, sizeof name, "process %d on %s", (int)found.pid, found.host);
             study->waits(path, *holder ? holder : name);
         }
+
         poll(NULL, 0, LOCK_INTERVAL);
     }
     return 0;
@@ -251,6 +257,7 @@ static int take_lock(const struct ssbatch_study *study, int locks, int holders, 
         SS_OWNED(close) int lock = ss_lock_open(locks, name, &study->trust, path.text, error);
         if (lock < 0)
             return -1;
+
         if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
             if (errno != EWOULDBLOCK)
                 return ss_paths_fail(path.text, error);
@@ -261,6 +268,7 @@ static int take_lock(const struct ssbatch_study *study, int locks, int holders, 
             poll(NULL, 0, READER_INTERVAL);
             continue;
         }
+
         if (ss_lock_has_name(lock, locks, name))
             return ss_owned_take(&lock);
     }
@@ -273,9 +281,11 @@ int ssbatch_study_lock_run(const struct ssbatch_study *study, const char *name,
     int holders = locks < 0 ? -1 : ssbatch_study_folder(study, HOLDERS, true, error);
     if (holders < 0)
         return -1;
+
     SS_OWNED(close) int lock = take_lock(study, locks, holders, name, holder, error);
     if (lock < 0)
         return lock;
+
     SS_OWNED(close) int file = open_holder(study, holders, name, O_RDWR | O_CREAT, error);
     if (file < 0)
         return -1;
@@ -291,6 +301,7 @@ enum ssbatch_lock ssbatch_study_is_locked(
         return SSBATCH_FREE;
     if (holder->pid == 0 || strcmp(holder->host, study->host) != 0)
         return holder->pid != 0 ? SSBATCH_LOCKED : SSBATCH_FREE;
+
     SS_OWNED(close) int locks = ssbatch_study_folder(study, LOCKS, false, NULL);
     SS_OWNED(close)
     int lock =
@@ -323,14 +334,17 @@ int ssbatch_study_begin(const struct ssbatch_study *study, const char *name,
     const struct ssbatch_path result = ssbatch_study_path(study, "%s", name);
     const struct ssbatch_path inner =
         ssbatch_study_path(study, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
+
     if (reuse == SSBATCH_REUSE_NOTHING && ssbatch_disk_remove_tree(hidden.text, error) < 0)
         return SSBATCH_LEFT;
     if (reuse == SSBATCH_REUSE_NOTHING)
         return make_folder(study, hidden.text, error) < 0 ? -1
                                                           : make_folder(study, inner.text, error);
+
     if (ssbatch_disk_make_folder(hidden.text, new_mode(study), error) < 0 ||
         check_folder(study, hidden.text, error) < 0)
         return -1;
+
     bool moves = reuse == SSBATCH_REUSE_RESULT && !exists(inner.text) && exists(result.text);
     int status = moves ? ssbatch_disk_move(result.text, inner.text, true, error)
                        : ssbatch_disk_make_folder(inner.text, new_mode(study), error);
@@ -389,11 +403,14 @@ int ssbatch_study_recover(
         ssbatch_study_path(study, SSBATCH_HIDDEN "/" SSBATCH_RESULT "/run.json", name);
     const struct ssbatch_path result = ssbatch_study_path(study, "%s", name);
     const struct ssbatch_path old = ssbatch_study_path(study, OLD, name);
+
     if (exists(result.text) || !exists(old.text))
         return 0;
+
     int lock = ssbatch_study_lock_run(study, name, &holder, error);
     if (lock < 0)
         return lock == SSBATCH_HELD ? 0 : -1;
+
     int status = 0;
     if (!exists(result.text) && exists(old.text)) /* another call may just have done this */
         status = ssbatch_disk_move(
@@ -408,11 +425,13 @@ int ssbatch_study_tidy(
     const struct ssbatch_path hidden = ssbatch_study_path(study, SSBATCH_HIDDEN, name);
     const struct ssbatch_path held = ssbatch_study_path(study, STATE "/" HOLDERS "/%s", name);
     const struct ssbatch_path old = ssbatch_study_path(study, OLD, name);
+
     if (!exists(hidden.text) && !exists(held.text) && !exists(old.text))
         return 0;
     int lock = ssbatch_study_lock_run(study, name, &holder, error);
     if (lock < 0)
         return lock == SSBATCH_HELD ? 0 : -1;
+
     int status = remove_both(hidden.text, old.text, error);
     ssbatch_study_unlock_run(study, name, lock);
     return status;
