@@ -76,10 +76,10 @@ static void say_not_undone(struct batch *batch, const char *name, const char *wh
 struct after_context {
     struct ssbatch_spawner *spawner;
     const struct ssbatch_study *study;
-    bool is_keeper; /* of this call, whose current folder the caller has chosen */
+    bool is_keeper; /* of this call, which was started in the folder: it needs no check */
 };
 
-/* The study keeps the output of an `after` that a keeper or a later call carries out. */
+/* Carries out an `after` of a journal. Its output is appended to .study/undone.log. */
 static int carry_after(
     void *context, char *const *words, const char *folder, const char *ok, struct ss_error *error) {
     char start[40];
@@ -195,7 +195,7 @@ static int merge_given(struct batch *batch, struct ss_error *error) {
     if (status == 0)
         status = ssbatch_choose_runs(
             options, &batch->carrier.plan, &given, batch->runs, &batch->count, error);
-    if (status == 0) /* after the choice, so that a seed gives the order of --dry-run */
+    if (status == 0) /* not earlier: --shuffle must give the order that --dry-run shows */
         drop_refused(batch, &given);
     ssbatch_plan_free(&given);
     return status;
@@ -293,7 +293,7 @@ static uint64_t attempts_of(const struct batch *batch, const struct ssbatch_atte
     return 0;
 }
 
-/* Only the first of the disturbed runs is named, and each attempt that is repeated. */
+/* Warns only of the first disturbed run, and of each disturbed attempt that is repeated. */
 static void report_attempt(struct batch *batch, const struct ssbatch_run *run,
     const struct ssbatch_attempt *attempt, bool again) {
     if (attempt->status == SSBATCH_FAILED)
@@ -359,7 +359,7 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
 
 /*
  * Returns 1 if all runs that this one needs are done or skipped, 0 if not, -1 with the error set.
- * Those of this call come before it.
+ * Those of this call were carried out before it.
  */
 static int check_needs(struct batch *batch, const struct ssbatch_run *run, struct ss_error *error) {
     for (size_t i = 0; i < run->need_count; i++) {
@@ -401,7 +401,7 @@ static void report_needing(struct batch *batch, const struct ssbatch_run *redone
     }
 }
 
-/* Between two commands, nothing waits for signals. */
+/* Looks for a signal that arrived while no command was awaited. */
 static void notice_signal(struct batch *batch) {
     struct ssbatch_spawner *spawner = &batch->carrier.spawner;
     if (!batch->signal)
@@ -492,8 +492,9 @@ static int end_study(struct batch *batch, struct ss_error *error) {
     ssbatch_stage_end(outer);
     if (outer->why.status && !outer->signal)
         status = ss_error_fail(error, "%s", outer->why.message);
+    /* `error` may have the same reason already. */
     if (outer->left.status && strcmp(outer->left.message, error->message) != 0)
-        say_not_undone(batch, "the study", outer->left.message); /* the error is another one */
+        say_not_undone(batch, "the study", outer->left.message);
     if (!outer->left.status && ssbatch_call_forget(&batch->carrier.call, "", error) < 0)
         status = -1;
 
@@ -530,7 +531,7 @@ static void close_call(struct batch *batch) {
         ssbatch_call_close(&batch->carrier.call);
 }
 
-/* Also undoes what dead calls have left, even if no run is pending. */
+/* Undoes what dead calls have left, even if no run is pending, and carries out pending runs. */
 static int carry_pending(struct batch *batch, struct ss_error *error) {
     struct after_context after = {&batch->carrier.spawner, &batch->carrier.study, false};
     struct ss_error left = {0};

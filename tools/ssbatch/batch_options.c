@@ -20,7 +20,7 @@ static int take_seed(
     return ss_units_count(value, &options->seed, error);
 }
 
-/* Options that concern how runs are carried out. */
+/* Options that have an effect only if runs are carried out. */
 #define CARRYING_OUT                                                                               \
     "only retries retry-disturbed quiet-below go-on shuffle ram ram-folder others joblog dry-run"
 
@@ -85,7 +85,7 @@ void ssbatch_options_print_help(void) {
            "if something else failed.\n");
 }
 
-/* Fails if an option is given that sslab has now. */
+/* Refuses options that have moved to sslab. */
 static int refuse_moved(char *const *words, struct ss_error *error) {
     static const struct {
         const char *option, *command;

@@ -7,7 +7,7 @@
 struct ssbatch_options {
     const char *only;  /* names separated by commas, or NULL */
     const char *redo;  /* names separated by commas, or NULL */
-    char **words;      /* the following two */
+    char **words;      /* STUDY and PLAN, which the next two members name */
     const char *study; /* never NULL, except for --help and --version */
     const char *plan;  /* NULL: standard input */
     const char *joblog;

@@ -163,7 +163,10 @@ static int prepare(struct carried *carried, int before, struct ss_error *error) 
         (run->keep && ssbatch_call_claim(&carrier->call, run->name, carrier->memory, error) < 0))
         return -1;
 
-    /* Until now the folder in memory lacked files of the attempt that this one continues. */
+    /*
+     * The journal may copy the result out of memory only now: before, files of the attempt that
+     * this one continues were missing there.
+     */
     return carrier->memory && run->keep ? note_journal(carried, true, error) : 0;
 }
 
@@ -266,7 +269,7 @@ static int carry_locked(struct ssbatch_carrier *carrier, const struct ssbatch_ru
     if (status < 0)
         return -1;
     if (number == 1 && status == SSBATCH_DONE && !ssbatch_is_listed(carrier->redo, run->name)) {
-        attempt->status = SSBATCH_DONE; /* by another call, since this one last looked */
+        attempt->status = SSBATCH_DONE; /* another call has completed it since has_result() */
         return 0;
     }
     if (ssbatch_calls_clear(

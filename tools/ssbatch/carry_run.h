@@ -38,8 +38,8 @@ struct ssbatch_attempt {
 };
 
 /*
- * Carries out a run, or records that it is skipped, and keeps the result; after an earlier attempt
- * that was done (`is_done`) not that of a failure. Fails only if the result could not be kept.
+ * Carries out a run, or records that it is skipped, and keeps the result. If an earlier attempt was
+ * done (`is_done`), a failure does not replace its result. A failure of the run is not an error.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 5) int ssbatch_carry_run(struct ssbatch_carrier *carrier,
     const struct ssbatch_run *run, uint64_t number, bool is_done, struct ssbatch_attempt *attempt,
@@ -63,7 +63,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_values_read(
     struct ssbatch_values *values, const struct ssbatch_study *study, struct ss_error *error);
 
 /*
- * Keeps all values. If another call has found values meanwhile, they replace the ones of this call.
+ * Keeps all values. Values that another call has kept in the meantime replace those of this call.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_values_keep(
     struct ssbatch_values *values, const struct ssbatch_study *study, struct ss_error *error);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-
 #include <errno.h>
 #include <fcntl.h>
 
@@ -22,7 +21,7 @@ int ssbatch_joblog_open(struct ssbatch_joblog *log, const char *path, struct ss_
     ss_owned_take(&file);
 
     rewind(log->file);
-    /* Calls append to one file, whose rows are numbered through. */
+    /* Several calls may append to one file. Continue its numbers. */
     size_t lines = 0;
     for (int byte; (byte = getc(log->file)) != EOF;)
         lines += byte == '\n';

@@ -96,7 +96,7 @@ static struct cells get_cells(const struct row *row) {
     };
 }
 
-/* A column of the plan that has the name of one of ours, such as seconds, gets another one. */
+/* Columns of the plan that have the name of one of ours, such as seconds, are renamed. */
 static void print_csv_heading(const struct table *table) {
     for (size_t i = 0; i < TEXTS + NUMBERS; i++)
         fprintf(table->stream, "%s%s", i ? "," : "", names[i]);
@@ -208,8 +208,8 @@ static int read_columns(
 }
 
 /*
- * Takes the columns and commands of the run from its result: the plan may have others by now,
- * which are still to be carried out (--redo). The texts are those of the document.
+ * Takes the columns and commands of the run from its result: the plan may have changed them for a
+ * --redo that has not been carried out yet. The strings belong to the document.
  */
 static int read_carried_out(
     struct ssbatch_run *run, const struct json_object *document, struct ss_error *error) {
@@ -255,7 +255,7 @@ static int add_keys_of_run(
     return 0;
 }
 
-/* Adds the columns of a result. One that cannot be read is reported when its row is printed. */
+/* Adds the columns of a result. If it cannot be read, print_run() will fail and say why. */
 static int add_keys_of_result(struct table *table, const struct ssbatch_study *study,
     const struct ssbatch_run *run, struct ss_error *error) {
     struct ss_error unread = {0};

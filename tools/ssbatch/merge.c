@@ -122,7 +122,7 @@ static int find_done(const struct ssbatch_study *study, const struct ssbatch_pla
     return 0;
 }
 
-/* The lines of the study with which it continues. */
+/* Which lines above the first run the study continues with. */
 enum choice {
     SAME_LINES,
     KEPT_LINES, /* the kept lines, and the values that the plan adds */
@@ -132,7 +132,7 @@ enum choice {
 /* Returns the choice, or -1 with the error set if the plan must not change the lines. */
 static int choose_lines(const struct ssbatch_study *study, const struct ssbatch_plan *kept,
     const struct ssbatch_plan *plan, const char *redo, struct ss_error *error) {
-    const struct ssbatch_run *other = NULL, *done = NULL; /* `other` is not in the plan */
+    const struct ssbatch_run *other = NULL, *done = NULL; /* `other`: a kept run not in the plan */
     int same = kept->study.count == plan->study.count;
     for (size_t i = 0; same > 0 && i < plan->study.count; i++)
         same = is_same_line(&kept->study.items[i], &plan->study.items[i], error);
@@ -164,7 +164,7 @@ static int choose_lines(const struct ssbatch_study *study, const struct ssbatch_
         done->name);
 }
 
-/* Returns whether a word has the placeholder {NAME}; `{{` is a brace. */
+/* Returns whether a word has the placeholder {NAME}; `{{` stands for a brace. */
 static bool has_placeholder(const char *word, const char *name) {
     size_t length = strlen(name);
     for (const char *at = strchr(word, '{'); at; at = strchr(at, '{')) {
@@ -322,7 +322,7 @@ int ssbatch_merge(const struct ssbatch_study *study, struct ssbatch_plan *plan, 
     if (!text || status < 0 || check_merged(text, error) < 0)
         status = -1;
 
-    /* The commands that found the values, or what runs beside them, may have changed. */
+    /* The commands that found the values, or what runs next to them, may have changed. */
     if (status == 0 && choice == NEW_LINES)
         status = ssbatch_disk_unlink(
             study->state, "values", ssbatch_study_path(study, ".study/values").text, error);

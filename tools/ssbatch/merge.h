@@ -21,10 +21,11 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_kept_plan_read(
     struct ssbatch_plan *plan, const struct ssbatch_study *study, struct ss_error *error);
 
 /*
- * Fails if the place of a run holds something else, if `redo` names a run that the call does not
- * carry out, because the plan or, unless it is NULL, the list `only` lacks it, or if the plan
- * changes the lines of the study although runs were planned or carried out with them. The study
- * need not exist yet. Writes nothing.
+ * Fails if:
+ * - the folder that the result of a run would have is something else,
+ * - `redo` names a run that is not in the plan, or not in `only`, which may be NULL,
+ * - the plan changes the lines of the study although runs were planned or carried out with them.
+ * The study need not exist yet. Writes nothing.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_check_runs(const struct ssbatch_study *study,
     const struct ssbatch_plan *plan, const char *only, const char *redo, struct ss_error *error);

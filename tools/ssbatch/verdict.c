@@ -26,8 +26,8 @@ static char *const *find_showstopper(char *const *words) {
 }
 
 /*
- * Parses the options of `showstopper`, which end where its own command begins. After a word that it
- * refuses, such as a placeholder that is not replaced yet, the options before it are known.
+ * Parses the options of `showstopper`, up to the command that it runs. If a word is refused, such
+ * as a placeholder that is not replaced yet, the options before it are still parsed.
  */
 static void parse(struct ss_cli *cli, char *const *words) {
     static char *const none[] = {NULL};

@@ -26,7 +26,7 @@ struct ssbatch_act {
                                      BASE.stderr */
     char **words;                 /* the words with placeholders replaced; NULL until then; owned */
     bool started, ended;
-    bool asked;       /* ssbatch began to end the command */
+    bool asked;       /* ssbatch has asked the command to end */
     bool judged;      /* the output and the record of this `main` have been checked */
     int number;       /* its number at the spawner; -1 if nothing is left of the command */
     pid_t pid;        /* pid of the command */

@@ -98,7 +98,7 @@ static int wait_for_events(void *context, ss_time deadline) {
     return crew->ended_by;
 }
 
-/* Waits for the minder of a command that was not executed, which has nothing left to do. */
+/* Reaps the minder of a command that could not be executed. The minder exits at once. */
 static void free_slot(struct ssbatch_crew *crew, int number) {
     int status;
     pid_t pid;

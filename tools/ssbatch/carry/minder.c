@@ -26,7 +26,7 @@ struct watch {
     sigset_t signals;
 };
 
-/* The children of a process, which get a signal. */
+/* The children of a process, collected before all of them get a signal. */
 struct family {
     pid_t parent;
     int signal;
@@ -53,7 +53,9 @@ static void signal_tree(const struct family *family, pid_t pid) {
     ss_platform_process_signal_once(pid, process.started, family->signal);
 }
 
-/* The list is completed first, because a signal changes it. Without memory for it, signals at once.
+/*
+ * Collects the children first, because a signal may end them and give their children another
+ * parent. If memory is exhausted, signals at once.
  */
 static void add_child(void *context, pid_t pid) {
     struct family *family = context;
@@ -77,7 +79,7 @@ void ssbatch_signal_descendants(
     signal_family(&children);
 }
 
-/* In the child. A failure before the folder is one of ssbatch, not of the command. */
+/* Runs in the child before exec. Returns the step that failed, or SSBATCH_EXECUTE. */
 static int prepare(const void *context) {
     const struct ssbatch_minder *minder = context;
     const struct ssbatch_order *order = minder->order;

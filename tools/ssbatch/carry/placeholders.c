@@ -180,8 +180,8 @@ static char *replace(const struct finding *finding, const char *from, struct ss_
 }
 
 /*
- * Whether showstopper records the run itself. Its options end where its own command begins. It
- * refuses words that cannot be parsed, with or without --record.
+ * Returns whether the command has --record already. If the options of showstopper cannot be parsed,
+ * the answer does not matter: showstopper refuses them.
  */
 static bool has_record(char **words) {
     struct ss_cli cli;

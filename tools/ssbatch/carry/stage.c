@@ -144,7 +144,7 @@ static void update_all(struct ssbatch_stage *stage) {
         update_all(stage->outer);
 }
 
-/* Others may not write there, because patterns find values for later commands in it. */
+/* Opens a file that only we may write to: patterns take values for later commands from it. */
 static int open_output(const struct ssbatch_stage *stage, const struct ssbatch_act *act,
     const char *suffix, struct ss_error *error) {
     char path[PATH_ROOM];
@@ -184,7 +184,7 @@ static int start(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     return 0;
 }
 
-/* Opens an output once more: its name may lead to another file by now. */
+/* Reopens an output by its descriptor: its name may refer to another file by now. */
 static FILE *open_again(int output) {
     char path[40];
     snprintf(path, sizeof path, "/proc/self/fd/%d", output);
@@ -244,8 +244,8 @@ static bool has_failed(const struct ssbatch_stage *stage) {
 }
 
 /*
- * When all processes of a job are ended, as Slurm does before it starts the job again, the signal
- * may reach a command first. That is an interruption of the run, not a failure.
+ * If all processes of a job get a signal, as from Slurm before it requeues the job, a command may
+ * end before we get ours. That is an interruption of the run, not a failure.
  */
 static int await_signal(const struct ssbatch_stage *stage) {
     struct ssbatch_spawner *spawner = stage->spawner;
@@ -484,12 +484,12 @@ static void run_after(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     if (!stage->left.status)
         stage->left = stage->why;
     if (why.status)
-        stage->why = why; /* the first reason is kept */
+        stage->why = why; /* keep the first reason */
 }
 
 void ssbatch_stage_end(struct ssbatch_stage *stage) {
     update_all(stage);
-    end_kind(stage, SSBATCH_MAIN); /* those that still run because the run failed */
+    end_kind(stage, SSBATCH_MAIN); /* some are still running if the run failed */
     end_besides(stage);
     stage->spawner->clear(stage->spawner->context);
 

@@ -16,7 +16,7 @@
 #include "base/walk.h"
 #include "base/words.h"
 
-/* How often to poll for the lock of a dead call's keeper, every 10 ms. */
+/* The maximum number of polls, 10 ms apart, for the lock of a dead call's keeper. */
 #define WAITS_MAX 15000
 
 #define CALLS "calls"
@@ -124,7 +124,7 @@ static bool is_journal(const char *name) {
     return length > suffix && strcmp(name + length - suffix, JOURNAL) == 0;
 }
 
-/* Opens the entries of a folder; a negative descriptor has none. */
+/* Opens an open folder for readdir(). Returns NULL on failure or if the descriptor is negative. */
 static DIR *open_entries(int folder) {
     int again = folder < 0 ? -1 : openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *entries = again < 0 ? NULL : fdopendir(again);
@@ -166,7 +166,7 @@ struct undoing {
     const char *mark;          /* of the call */
     pid_t pid;                 /* of the call */
     char name[256];            /* name of the run */
-    bool copies;               /* false after a restart of the host: unsynced files are damaged */
+    bool copies;               /* false after a reboot of the host: unsynced files may be damaged */
     char folder[SSBATCH_PATH]; /* where the commands were called */
     char ok[1100];             /* exit statuses of the next `after` that mean success */
     struct ss_error *error;
@@ -176,7 +176,7 @@ struct undoing {
 /*
  * Copies the result of an attempt out of memory, unless a later attempt has begun: that one may
  * have files of its own. The lock excludes other attempts; this call may already hold it, or a
- * keeper have inherited it from the dead call. Once the run has been finished, its folder is gone.
+ * keeper may have inherited it from the dead call. The hidden folder of a finished run is gone.
  */
 static int copy_result(const struct undoing *undoing, int scratch, const char *kept,
     const char *result, struct ss_error *error) {

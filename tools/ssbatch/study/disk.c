@@ -47,7 +47,7 @@ static int open_parent(const char *path, const char **name, struct ss_error *err
     return folder;
 }
 
-/* The same for a file of a folder that is open, unless this is -1. */
+/* Duplicates an open folder, or opens that of the file like open_parent() if `folder` is -1. */
 static int duplicate_parent(
     int folder, const char *path, const char **name, struct ss_error *error) {
     if (folder < 0)
@@ -57,7 +57,7 @@ static int duplicate_parent(
     return copy < 0 ? ss_paths_fail(path, error) : copy;
 }
 
-/* Opens a folder in another one, with the name of a file for messages. */
+/* Opens a folder in another one. `path` is for messages. */
 static int enter(int parent, const char *name, const char *path, struct ss_error *error) {
     int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return folder < 0 ? fail_to_read(path, error) : folder;
@@ -95,8 +95,8 @@ struct entry {
 typedef int visitor(void *context, const struct entry *entry, struct ss_error *error);
 
 /*
- * Skips files that are removed meanwhile, as by processes of a container that still ends. Continues
- * after a visitor that returns SSBATCH_UNREADABLE, and then returns that.
+ * Skips files that are removed in the meantime, for example by a container that is shutting down.
+ * Continues after a visitor that returns SSBATCH_UNREADABLE, and returns that in the end.
  */
 static int each_entry(
     int folder, const char *path, visitor *visit, void *context, struct ss_error *error) {
@@ -335,7 +335,7 @@ static int copy_file(const struct copying *copying, const struct entry *entry, c
     return ss_streams_copy(in, out, INT64_MAX) < 0 ? ss_paths_fail(to, error) : 0;
 }
 
-/* A link of another user stays that, because one of ours would be followed. */
+/* Keeps the owner of another user's link: links of ours are trusted and followed. */
 static int copy_link(const struct copying *copying, const struct entry *entry, const char *to,
     struct ss_error *error) {
     char target[SSBATCH_PATH];
@@ -376,7 +376,7 @@ static int copy_entry(void *context, const struct entry *entry, struct ss_error 
     if (!S_ISDIR(entry->status.st_mode))
         return 0; /* a pipe or a socket is useless without its processes */
 
-    /* The files are yet to come, so the copy of a read-only folder is not read-only. */
+    /* The copy of a read-only folder is writable, because its files are still to be copied. */
     if (mkdirat(copying->to, entry->name, (entry->status.st_mode | S_IRWXU) & 0777) < 0 &&
         errno != EEXIST)
         return ss_paths_fail(to, error);

@@ -30,7 +30,7 @@ SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_make_folder(
 /* Syncs a folder with all that is in it, contents first, even if this user cannot read it. */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_sync_tree(const char *path, struct ss_error *error);
 
-/* Renames a file or folder; `syncs`: and syncs the folder of the new name. */
+/* Renames a file or folder. With `syncs`, syncs the folder of the new name. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_move(
     const char *from, const char *to, bool syncs, struct ss_error *error);
 
@@ -50,7 +50,7 @@ SS_NONNULL() bool ssbatch_disk_is_own(const char *path);
 
 /*
  * Opens a folder that only this user may enter, in one where nobody else can exchange it, such as
- * /dev/shm. `makes`: a new one. Returns a descriptor.
+ * /dev/shm. With `makes`, makes a new one. Returns a descriptor.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_open_private(
     const char *path, const struct ss_trust *trust, bool makes, struct ss_error *error);
@@ -63,11 +63,11 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_open_private(
 SS_NONNULL(1) int ssbatch_disk_remove_tree(const char *path, struct ss_error *error);
 
 /*
- * Makes a folder, which must exist, a copy of another one, without a sync. Each is in a folder that
- * is open, or -1 to find that by the path. The copy adds, replaces and
- * removes files. Links are copied as such, pipes and sockets are not. Files and folders become
- * readable for their owner, and copies of folders writable. Returns SSBATCH_UNREADABLE if only
- * files that this user must not read are missing in the copy.
+ * Makes a folder, which must exist, a copy of another one, without a sync. Each path may come with
+ * a descriptor of its parent folder; -1: the parent is opened by the path. Adds, replaces and
+ * removes files. Links are copied as links; pipes and sockets are not copied. Files and folders
+ * become readable for their owner, and copies of folders writable. Returns SSBATCH_UNREADABLE if
+ * the copy lacks nothing but files that this user must not read.
  */
 SS_MUST_USE SS_NONNULL(2, 4) int ssbatch_disk_copy_tree(
     int from_folder, const char *from, int to_folder, const char *to, struct ss_error *error);

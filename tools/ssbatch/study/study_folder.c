@@ -28,7 +28,7 @@
 /* Polling interval in milliseconds for a reader that looks whether a run is locked. */
 #define READER_INTERVAL 1
 
-/* The same for a lock that another call holds, and after how many the holder is named. */
+/* The same while another call holds a lock, and the number of polls after which we name it. */
 #define LOCK_INTERVAL  10
 #define WAITS_TILL_SAY 100
 
@@ -264,7 +264,7 @@ static int take_lock(const struct ssbatch_study *study, int locks, int holders, 
             if (flock(lock, LOCK_SH | LOCK_NB) < 0)
                 return read_holder_of(study, holders, name, holder, error) == -1 ? -1
                                                                                  : SSBATCH_HELD;
-            flock(lock, LOCK_UN); /* only ssbatch_study_is_locked() has it, for a moment */
+            flock(lock, LOCK_UN); /* a reader in ssbatch_study_is_locked() has it for a moment */
             poll(NULL, 0, READER_INTERVAL);
             continue;
         }
@@ -412,7 +412,7 @@ int ssbatch_study_recover(
         return lock == SSBATCH_HELD ? 0 : -1;
 
     int status = 0;
-    if (!exists(result.text) && exists(old.text)) /* another call may just have done this */
+    if (!exists(result.text) && exists(old.text)) /* unless another call has just done this */
         status = ssbatch_disk_move(
             exists(document.text) ? inner.text : old.text, result.text, true, error);
     ssbatch_study_unlock_run(study, name, lock);

@@ -30,14 +30,14 @@ struct ssbatch_study {
     char boot[40]; /* changes with each start of the host */
     int state;     /* the folder .study; -1 if absent */
     struct ss_trust trust;
-    /* Called once for a lock that is held for longer than a second; NULL: nothing is said. */
+    /* Called once if a lock is held for longer than a second; may be NULL. */
     void (*waits)(const char *lock, const char *holder);
 };
 
 enum ssbatch_study_use {
-    SSBATCH_STUDY_LOOK,  /* nothing in it is carried out */
+    SSBATCH_STUDY_LOOK,  /* for reading: carries out nothing, accepts state of all users */
     SSBATCH_STUDY_CARRY, /* only accepts state of ours, root's and that of --trust-owner */
-    SSBATCH_STUDY_MAKE,  /* the same, and makes it if it does not exist */
+    SSBATCH_STUDY_MAKE,  /* like SSBATCH_STUDY_CARRY, but makes it if it does not exist */
 };
 
 /* Returned with the error set if the study does not exist; its path is set. */
@@ -59,8 +59,8 @@ SS_MUST_USE SS_NONNULL(1, 2) FILE *ssbatch_study_read(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
 
 /*
- * Opens a folder of .study; `makes`: and makes it if it does not exist. Returns its descriptor, or
- * as ss_state_folder().
+ * Opens a folder of .study. With `makes`, makes it if it does not exist. Returns its descriptor or,
+ * on failure, the same as ss_state_folder().
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_folder(
     const struct ssbatch_study *study, const char *name, bool makes, struct ss_error *error);
@@ -112,7 +112,10 @@ enum ssbatch_lock {
 SS_MUST_USE SS_NONNULL() enum ssbatch_lock ssbatch_study_is_locked(
     const struct ssbatch_study *study, const char *name, struct ssbatch_holder *holder);
 
-/* Locks a file that ss_lock_open() opened; says so if that takes long. Returns 0 or -1. */
+/*
+ * Waits for the lock of a file that ss_lock_open() opened, and calls `waits` if that takes long.
+ * Fails after `limit` polls; 0: never. `holder` names the holder, "": the one in the file.
+ */
 SS_MUST_USE SS_NONNULL(1, 3, 4) int ssbatch_study_await_lock(const struct ssbatch_study *study,
     int lock, const char *path, const char *holder, int limit, struct ss_error *error);
 
