@@ -55,6 +55,7 @@ static void print_figure(const char *name, double value, const char *unit) {
 static void print_figures(struct trial *trial) {
     struct trial_figures figures;
     trial_get_figures(trial, &figures);
+
     printf("%-20s %9zu\n", "samples", figures.samples);
     print_figure("target", 100 * figures.target_mean, " %");
     print_figure("load", 100 * figures.load_mean, " %");
@@ -64,6 +65,7 @@ static void print_figures(struct trial *trial) {
     print_figure("switches", figures.switches_per_second, " /s");
     print_figure("own CPU time", 100 * figures.own_cpu, " % of one CPU");
     print_figure("settling time", figures.settling_seconds, " s");
+
     if (!isnan(figures.throughput)) {
         printf("%-20s %9llu\n", "iterations", (unsigned long long)figures.iterations);
         print_figure("throughput", figures.throughput, " /s");
@@ -76,12 +78,15 @@ static int run(struct simulation *simulation, struct ss_error *error) {
     bool csv = simulation->csv;
     if (simulation_open_trial(simulation, &trial, csv ? print_sample : NULL, &length, error) < 0)
         return -1;
+
     ss_option_store_print_warnings(stderr, "sssim", &simulation->store);
     if (csv)
         puts("elapsed_seconds,target,load,error");
+
     int status = trial_advance(&trial, length, error);
     if (status == 0 && !csv)
         print_figures(&trial);
+
     struct ss_option_store excesses = {0};
     ss_pipeline_warn_of_excess(&trial.set, trial.board, &excesses);
     ss_option_store_print_warnings(stderr, "sssim", &excesses);
@@ -95,6 +100,7 @@ static void print_round(
     if (study->round == 1)
         printf("%-8s %18s %18s %14s %12s\n", "round", "foreground 1/s", "background 1/s",
             "mean error %", "MSE %^2");
+
     const struct trial_figures *background = &figures[STUDY_BACKGROUND];
     printf("%-8llu %18.3f %18.3f", (unsigned long long)study->round,
         figures[STUDY_FOREGROUND].throughput, background->throughput);
@@ -140,18 +146,21 @@ static int execute(char **argv, int *exit_status, struct ss_error *error) {
         return queue_command(argv + 1, error);
     if (argv[0] && argv[1] && strcmp(argv[1], "fleet") == 0)
         return fleet_command(argv + 1, error);
+
     int status = simulation_parse(&simulation, argv, error);
     if (status < 0 ||
         ss_program_answer("sssim", NULL, simulation.help, simulation.version, print_help)) {
         simulation_close(&simulation);
         return status;
     }
+
     if (simulation.grid.count > 0)
         status = sweep_run(&simulation.grid, argv, simulation.csv || !isatty(STDOUT_FILENO), error);
     else if (simulation.foreground)
         status = run_study(&simulation, argv, error);
     else
         status = run(&simulation, error);
+
     simulation_close(&simulation);
     return status;
 }

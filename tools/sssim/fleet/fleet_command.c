@@ -145,6 +145,7 @@ static int run_part(struct fleet *fleet, uint64_t first, uint64_t jobs) {
         if (fleet_node_run(&fleet->nodes[i], fleet->options, i, trace_of(fleet, i), fleet->records,
                 &error) == 0)
             continue;
+
         ss_error_wrap(&error, "node n%llu", (unsigned long long)i);
         if (!atomic_flag_test_and_set(&fleet->shared->failed)) {
             fleet->shared->error = error;
@@ -185,6 +186,7 @@ static void kill_all(const pid_t *pids, uint64_t count) {
 static uint64_t start_jobs(struct fleet *fleet, uint64_t jobs, struct ss_error *error) {
     pid_t parent = getpid();
     fflush(NULL);
+
     for (uint64_t i = 0; i < jobs; i++) {
         pid_t pid = fork();
         if (pid == 0) {
@@ -192,6 +194,7 @@ static uint64_t start_jobs(struct fleet *fleet, uint64_t jobs, struct ss_error *
                 _exit(1); /* the results would be lost */
             _exit(run_part(fleet, i, jobs));
         }
+
         if (pid < 0) {
             ss_error_fail(error, "cannot start a process: %s", strerror(errno));
             return i;
@@ -205,18 +208,22 @@ static uint64_t start_jobs(struct fleet *fleet, uint64_t jobs, struct ss_error *
 static int run_nodes(struct fleet *fleet, struct ss_error *error) {
     uint64_t jobs = count_jobs(fleet->options);
     bool failed = false;
+
     fleet->pids = calloc(jobs, sizeof *fleet->pids);
     if (!fleet->pids)
         return ss_error_memory(error);
+
     uint64_t started = start_jobs(fleet, jobs, error);
     if (error->status)
         kill_all(fleet->pids, started);
+
     for (uint64_t i = 0; i < started; i++) {
         int status = wait_for_one(fleet->pids, started);
         failed |= status != 0;
         if (status != 0 && (WIFSIGNALED(status) || atomic_load(&fleet->shared->explained)))
             kill_all(fleet->pids, started);
     }
+
     if (error->status)
         return -1;
     if (failed && atomic_load(&fleet->shared->explained))
@@ -231,6 +238,7 @@ static void write_row(FILE *stream, const struct fleet *fleet, uint64_t number) 
     const struct fleet_node *node = &fleet->nodes[number];
     const char *trace = trace_of(fleet, number), *slash = trace ? strrchr(trace, '/') + 1 : "";
     bool failed = node->fails < 1;
+
     fprintf(stream, "n%llu,n%llu,", (unsigned long long)number, (unsigned long long)number);
     quote_csv(stream, slash);
     fprintf(stream, ",%s,%s,%.6f,%.6f,%.6f,simulated,\n", failed ? "failed" : "done",
@@ -242,11 +250,13 @@ static int write_table(const struct fleet *fleet, struct ss_error *error) {
     struct ss_whole_file file;
     if (ss_whole_file_open_below(&file, fleet->records, "fleet.csv") < 0)
         return ss_error_fail(error, "--record: fleet.csv: %s", strerror(errno));
+
     fputs("node,record,trace,status,reason,start,offset_seconds,offset_error_seconds,clock,"
           "clock_error_seconds\n",
         file.stream);
     for (uint64_t i = 0; i < fleet->options->nodes; i++)
         write_row(file.stream, fleet, i);
+
     if (ss_whole_file_commit(&file) < 0)
         return ss_error_fail(error, "--record: fleet.csv: %s", strerror(errno));
     return 0;
@@ -291,6 +301,7 @@ static int run(struct fleet *fleet, struct ss_error *error) {
     const struct fleet_options *options = fleet->options;
     if (find_traces(fleet, error) < 0)
         return -1;
+
     if (options->record) {
         struct ss_error why = {0};
         fleet->records = ss_walk_folder_path(options->record, O_RDONLY | O_CREAT | O_EXCL, &why);
@@ -298,6 +309,7 @@ static int run(struct fleet *fleet, struct ss_error *error) {
             return ss_error_fail(
                 error, "--record: %s: %s", ss_words_show(options->record).text, why.message);
     }
+
     for (uint64_t i = 0; i < options->nodes; i++)
         fleet_node_draw(&fleet->nodes[i], options, i);
     if (run_nodes(fleet, error) < 0 || check_measured(fleet, error) < 0 ||
@@ -307,6 +319,7 @@ static int run(struct fleet *fleet, struct ss_error *error) {
             (void)nftw(options->record, remove_one, 16, FTW_DEPTH | FTW_PHYS);
         return -1;
     }
+
     print_whole(fleet);
     return 0;
 }
@@ -314,11 +327,14 @@ static int run(struct fleet *fleet, struct ss_error *error) {
 static int simulate(const struct fleet_options *options, struct ss_error *error) {
     struct fleet fleet = {.options = options, .records = -1};
     size_t size = sizeof *fleet.shared + options->nodes * sizeof *fleet.nodes;
+
     fleet.shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (fleet.shared == MAP_FAILED)
         return ss_error_memory(error);
+
     fleet.nodes = fleet.shared->nodes;
     int status = run(&fleet, error);
+
     munmap(fleet.shared, size);
     if (fleet.records >= 0)
         close(fleet.records);

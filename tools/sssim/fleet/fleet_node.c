@@ -34,6 +34,7 @@ void fleet_node_draw(
     node->offset = chance_draw_normal_scaled(&state, ss_time_seconds(options->clock));
     node->measured =
         node->offset + ss_time_seconds(options->clock_error) * (2 * ss_random_next(&state) - 1);
+
     bool fails = ss_random_next(&state) < options->failures;
     double moment = ss_random_next(&state);
     node->fails = fails ? moment : 1;
@@ -88,29 +89,35 @@ static void take_sample(void *context, const struct trial_sample *sample) {
     double length = end - start;
     bool is_free = isnan(sample->target);
     bool is_counted = !is_free && start >= recording->settle - ROUNDING;
+
     recording->last = end;
     if (length <= 0)
         return;
+
     if (is_free && end < ROUNDING) { /* the warm-up */
         recording->begin = end;
         return;
     }
+
     /*
      * A row is either free or not, and either counted or not: readers would take free time as time
      * at the target.
      */
     if (is_free != recording->is_free || is_counted != recording->is_counted)
         write_rest(recording, start);
+
     recording->is_free = is_free;
     recording->is_counted = is_counted;
     recording->load += length * sample->load;
     if (!is_free)
         recording->target += length * sample->target;
+
     if (is_counted) {
         node->covered += length;
         node->load += length * sample->load;
         node->target += length * sample->target;
     }
+
     if (recording->folder >= 0 && end - recording->begin >= recording->interval - ROUNDING)
         write_sample(recording, end);
 }
@@ -133,6 +140,7 @@ static int open_record(struct recording *recording, int records, uint64_t number
     if (recording->folder < 0 || write_plan(recording->folder, cpus) < 0 ||
         ss_whole_file_open_below(&recording->samples, recording->folder, "samples.csv") < 0)
         return -1;
+
     char heading[SS_SAMPLE_ROW];
     ss_sample_row_heading(heading, SS_SAMPLE_COLUMNS_RUN);
     fputs(heading, recording->samples.stream);
@@ -156,6 +164,7 @@ static char **make_words(const struct fleet_options *options, const char *trace,
     char **words = calloc(count + WORDS_OWN, sizeof *words);
     if (!words)
         return NULL;
+
     words[used++] = (char *)"sssim";
     words[used++] = (char *)"--seed";
     words[used++] = seed;
@@ -165,6 +174,7 @@ static char **make_words(const struct fleet_options *options, const char *trace,
         words[used++] = (char *)"-T";
         words[used++] = (char *)trace;
     }
+
     if (count > 0)
         memcpy(words + used, options->words, count * sizeof *words);
     return words;
@@ -180,9 +190,11 @@ static int check(
         simulation->csv || simulation->help || simulation->version)
         return ss_error_fail(error, "options after -- must not contain --foreground, --sweep, "
                                     "--record, --csv, --help or --version");
+
     if (simulation->trial.seed != seed)
         return ss_error_fail(error, "options after -- must not contain --seed, because each node "
                                     "has a seed of its own: use --seed before --");
+
     if (trace && (strcmp(simulation->trial.modules[SS_KIND_TRACE], "file") != 0 ||
                      strcmp(simulation->trial.options[SS_KIND_TRACE], trace) != 0))
         return ss_error_fail(error, "options after -- must not contain -t or -T, because --traces "

@@ -81,12 +81,14 @@ static int parse_name(struct demand_class *class, const char *name, struct ss_er
     static const char prefix[] = "profile:", queue[] = "queue:";
     static const struct ss_suggest_names known = {"class", SS_SUGGEST_ROWS(names),
         "use serial, parallel, blocking, forking, queue:LOAD or profile:FILE"};
+
     if (strncmp(name, queue, sizeof queue - 1) == 0)
         return parse_queue(class, name + sizeof queue - 1, error);
     if (strncmp(name, prefix, sizeof prefix - 1) == 0) {
         class->kind = DEMAND_PROFILE;
         return profile_read(&class->profile, name + sizeof prefix - 1, error);
     }
+
     int found = ss_suggest_find(&known, name, error);
     if (found >= 0)
         class->kind = (enum demand_kind)found;
@@ -99,6 +101,7 @@ static int parse_weight(char *item, uint64_t *weight, struct ss_error *error) {
     *weight = 1;
     if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "0123456789")])
         return 0;
+
     *colon = '\0';
     if (ss_units_count(colon + 1, weight, error) < 0)
         return -1;
@@ -200,6 +203,7 @@ void demand_open(struct demand *demand, const struct demand_class *class, uint32
         .random = ss_random_hash(ss_random_hash(seed) + instance),
         .width = class->kind == DEMAND_PARALLEL ? cpus : 1,
     };
+
     if (class->kind == DEMAND_PROFILE)
         take_any_stretch(demand);
     else
@@ -221,6 +225,7 @@ void demand_skip(struct demand *demand, ss_time stopped) {
     double rate = demand->class->rate;
     if (demand->class->kind != DEMAND_QUEUE || stopped == 0)
         return;
+
     double left = (1 - rate) * (double)demand->left;
     double waited = (1 - rate) * (double)QUEUE_PERIOD - (double)demand->left;
     demand->backlog = demand->threads > 0 ? left : rate * fmax(waited, 0);

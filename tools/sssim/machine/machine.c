@@ -73,6 +73,7 @@ static void ticks_read(const struct ticks *ticks, ss_time now, struct ss_counter
     double used = 0;
     counters->idle = 0;
     counters->busy_ticks = 0;
+
     for (uint32_t i = 0; i < ticks->count; i++) {
         struct ticks_cpu cpu = ticks->cpus[i];
         /* The time of a busy CPU since the last tick is not accounted for yet. */
@@ -81,6 +82,7 @@ static void ticks_read(const struct ticks *ticks, ss_time now, struct ss_counter
         counters->idle += show(cpu.idle);
         counters->busy_ticks += show(floor(cpu.sampled) * (double)ticks->length);
     }
+
     counters->used = (uint64_t)used;
 }
 
@@ -94,8 +96,10 @@ int machine_open(struct machine *machine, uint32_t cpus, uint32_t instances, uin
         .now = start,
         .group = {.changed = start},
     };
+
     if (!machine->instances)
         return ss_error_memory(error);
+
     for (uint32_t i = 0; i < instances; i++)
         machine->instances[i].width = width;
     return 0;
@@ -185,6 +189,7 @@ static void advance(struct machine *machine, ss_time now) {
     if (now == machine->now) /* several changes at the same instant are common */
         return;
     advance_group(machine, now);
+
     double elapsed = (double)ss_time_since(now, machine->now);
     double cpus = machine_idle_cpus(machine);
     double idle = cpus * elapsed;
@@ -192,11 +197,13 @@ static void advance(struct machine *machine, ss_time now) {
     machine->chores -= chores;
     machine->idle_part += idle - chores;
     machine->idle += take_whole(&machine->idle_part);
+
     double busy = (machine->cpus - cpus) * elapsed + chores;
     machine->used_part += busy * (1 - machine->steal);
     machine->stolen_part += busy * machine->steal;
     machine->stolen += take_whole(&machine->stolen_part);
     machine->used += take_whole(&machine->used_part);
+
     machine->now = now;
 }
 
@@ -232,6 +239,7 @@ static void change(
     *one = next;
     if (before == after)
         return;
+
     double idle_before = machine_idle_cpus(machine);
     advance(machine, now);
     machine->threads = machine->threads - before + after;
@@ -280,6 +288,7 @@ bool machine_enforce_quota(struct machine *machine, ss_time now) {
     struct machine_group *group = &machine->group;
     double idle_before = machine_idle_cpus(machine);
     advance(machine, now);
+
     bool before = group->throttled;
     if (before && now >= group->refill) {
         group->throttled = false;
@@ -290,6 +299,7 @@ bool machine_enforce_quota(struct machine *machine, ss_time now) {
         group->throttled = true;
         group->since = now;
     }
+
     occupy(machine, idle_before);
     return group->throttled != before;
 }
@@ -321,6 +331,7 @@ void machine_read_group_exactly(
     const struct machine_group *group = &machine->group;
     advance(machine, now);
     double quota = group->quota > 0 ? group->quota / (double)group->period : machine->cpus;
+
     *counters = (struct ss_counters){
         .time = now,
         .set = 1,

@@ -7,10 +7,12 @@ struct memory_pace memory_pace(const struct memory *memory, int number) {
     double share = side->share;
     if (memory->rate <= 0)
         return (struct memory_pace){.ran = share, .served = share};
+
     double outside = other->share * other->asked;
     double traffic = share * side->asked + outside;
     double served = traffic > memory->rate ? memory->rate / traffic : 1;
     double busy = served * served * share / memory->rate; /* utilization per access per second */
+
     return (struct memory_pace){
         .ran = share,
         .served = share * served,

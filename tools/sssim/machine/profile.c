@@ -56,6 +56,7 @@ static int take_record(struct reader *reader, char **words, size_t count, struct
     ss_time time;
     uint64_t threads;
     struct memory_use use = {0};
+
     if (ss_units_time(words[0], &time, error) < 0 || ss_units_count(words[1], &threads, error) < 0)
         return -1;
     if (count == 4 && read_use(&use, words + 2, error) < 0)
@@ -68,10 +69,12 @@ static int take_record(struct reader *reader, char **words, size_t count, struct
     if (time < reader->time)
         return ss_error_fail(
             error, "%s is before the time of the previous line", ss_words_show(words[0]).text);
+
     bool apart = time > reader->time;
     reader->time = time;
     if (apart && keep(reader, error) < 0)
         return -1;
+
     reader->next =
         (struct profile_stretch){.threads = (uint32_t)threads, .has_use = count == 4, .use = use};
     reader->records++;

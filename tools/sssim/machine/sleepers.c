@@ -28,11 +28,13 @@ static void sift_down(struct sleepers *sleepers, uint32_t sleeper) {
         uint32_t child = 2 * place + 1;
         if (child >= sleepers->count)
             break;
+
         if (child + 1 < sleepers->count &&
             goes_before(sleepers, sleepers->order[child + 1], sleepers->order[child]))
             child++;
         if (goes_before(sleepers, sleeper, sleepers->order[child]))
             break;
+
         put(sleepers, place, sleepers->order[child]);
         place = child;
     }
@@ -56,8 +58,10 @@ int sleepers_open(struct sleepers *sleepers, uint32_t count, struct ss_error *er
         .place = calloc(count, sizeof *sleepers->place),
         .count = count,
     };
+
     if (!sleepers->due || !sleepers->order || !sleepers->place)
         return ss_error_memory(error);
+
     for (uint32_t i = 0; i < count; i++) {
         sleepers->due[i] = SS_TIME_NEVER;
         put(sleepers, i, i);

@@ -26,6 +26,7 @@ void speed_open(struct speed *speed, const struct speed_options *options, ss_tim
     *speed = (struct speed){.options = *options, .factor = 1, .until = SS_TIME_NEVER};
     if (!(options->deviation > 0))
         return;
+
     speed->random = ss_random_hash(options->seed + SPEED_SALT);
     speed->normal = chance_draw_normal(&speed->random);
     speed->until = start + options->window - options->uptime % options->window;
@@ -69,11 +70,13 @@ int cores_parse_steps(struct cores *cores, const char *text, struct ss_error *er
                 "'%s' is not a list of CORES:SPEED, such as 2:1.3,4:1.15, with speeds above 0 "
                 "and up to %d",
                 ss_words_show(text).text, SPEED_MAX);
+
         if (cores->step_count > 0 && step.cores <= cores->steps[cores->step_count - 1].cores)
             return ss_error_fail(
                 error, "'%s': the numbers of cores must increase", ss_words_show(text).text);
         if (cores->step_count == CORES_STEPS_MAX)
             return ss_error_fail(error, "too many steps (at most %d)", CORES_STEPS_MAX);
+
         cores->steps[cores->step_count++] = step;
         if (!*next)
             return 0;
@@ -128,12 +131,14 @@ int work_open(struct work *work, const struct work_options *options, uint32_t in
     speed_open(&work->speed, &options->speed, start);
     if (options->iteration == 0)
         return 0;
+
     work->instances = calloc(instances, sizeof *work->instances);
     work->points = calloc(POINTS_MAX, sizeof *work->points);
     if (!work->instances || !work->points) {
         work_close(work);
         return ss_error_memory(error);
     }
+
     work->count = instances;
     for (uint32_t i = 0; i < instances; i++) {
         struct work_instance *one = &work->instances[i];
@@ -223,26 +228,31 @@ static void catch_up(struct work *work, uint32_t number, const struct work_point
     struct work_instance *one = &work->instances[number];
     size_t next = 0;
     double done = done_between(one, &one->seen, now);
+
     while (one->threads > 0 && done >= one->left) {
         next = find_point(work, one, next);
         const struct work_point *after = next < work->point_count ? &work->points[next] : now;
         const struct work_point *before = &one->seen;
         if (next > 0 && work->points[next - 1].time > before->time)
             before = &work->points[next - 1];
+
         double first = done_between(one, &one->seen, before);
         double all = done_between(one, &one->seen, after);
         double part = all > first ? fmin((one->left - first) / (all - first), 1) : 1;
         struct work_point end = point_between(before, after, part);
+
         if (SS_GROW(work->ended, work->ended_count + 1, work->ended_room))
             work->ended[work->ended_count++] =
                 (struct work_iteration){one->began, end.time, number};
         else
             work->failed = true;
+
         one->seen = end;
         one->began = end.time;
         one->left = one->length = draw_length(work, one);
         done = done_between(one, &one->seen, now);
     }
+
     one->left -= done;
     one->seen = *now;
 }
@@ -278,9 +288,11 @@ void work_set_threads(struct work *work, uint32_t number, uint32_t threads,
     if (one->threads == threads && one->use.accesses == use->accesses &&
         one->use.waiting == use->waiting)
         return;
+
     follow_speed(work, now);
     struct work_point point = point_at(work, now);
     catch_up(work, number, &point);
+
     work->asked += threads * use->accesses - one->threads * one->use.accesses;
     one->threads = threads;
     one->use = *use;
@@ -328,13 +340,16 @@ int work_collect(struct work *work, ss_time now,
     struct ss_error *error) {
     if (work->count == 0)
         return 0;
+
     follow_speed(work, now);
     struct work_point point = point_at(work, now);
     catch_all_up_to(work, &point);
+
     if (work->ended_count > 1)
         qsort(work->ended, work->ended_count, sizeof *work->ended, compare_ends);
     for (size_t i = 0; i < work->ended_count; i++)
         report(context, work->ended[i].instance, work->ended[i].start, work->ended[i].end);
+
     work->ended_count = 0;
     return work->failed ? ss_error_memory(error) : 0;
 }

@@ -126,10 +126,12 @@ static int parse_speeds(struct queue_options *options, struct ss_error *error) {
     SS_OWNED(free) char **words = ss_words_split_list(options->speeds, &count, error);
     if (!words)
         return -1;
+
     for (size_t i = 0; i < count; i++) {
         if (parse_speed(options, words[i], i, error) < 0)
             return -1;
     }
+
     if (options->servers > 0 && options->servers != count)
         return ss_error_fail(error, "--speeds: %zu speeds for %llu servers: use one for each",
             count, (unsigned long long)options->servers);
@@ -153,6 +155,7 @@ static int check_frequency(struct queue_options *options, struct ss_error *error
     if (parse_frequency("frequency", options->frequency, &frequency, error) < 0 ||
         parse_frequency("base", options->base, &base, error) < 0)
         return -1;
+
     options->run.relative_frequency = frequency / base;
     if (!(options->run.relative_frequency >= 0.1 && options->run.relative_frequency <= 2))
         return ss_error_fail(error, "--frequency must be between 0.1 and 2 times --base");
@@ -165,6 +168,7 @@ static bool parse_ab(const char *text, struct queue_contention *contention) {
     double values[2];
     size_t count = 0;
     struct ss_words_part part;
+
     for (const char *at = text; ss_words_next(&at, ',', &part); count++) {
         char word[64];
         snprintf(word, sizeof word, "%.*s", (int)part.length, part.text);
@@ -172,6 +176,7 @@ static bool parse_ab(const char *text, struct queue_contention *contention) {
             ss_units_number(word, &values[count], NULL) < 0)
             return false;
     }
+
     *contention = (struct queue_contention){values[0], values[count - 1]};
     return count == 2;
 }
@@ -180,11 +185,13 @@ static int check_contention(struct queue_options *options, struct ss_error *erro
     const char *text = options->contention;
     if (!text)
         return 0;
+
     bool workers = strncmp(text, "workers:", 8) == 0;
     if (!workers && strncmp(text, "servers:", 8) != 0)
         return ss_error_fail(error,
             "--contention: '%s' is not servers:A,B, workers:A,B, servers:FILE or workers:FILE",
             ss_words_show(text).text);
+
     if (!parse_ab(text + 8, &options->fitted) &&
         queue_contention_read(&options->fitted, text + 8, error) < 0)
         return ss_error_wrap(error, "--contention");
@@ -199,6 +206,7 @@ static int check_power(struct queue_options *options, struct ss_error *error) {
         return 0;
     if (queue_power_read(&options->power, options->power_file, error) < 0)
         return ss_error_wrap(error, "--power");
+
     double known = options->power.points[options->power.count - 1].busy;
     if ((double)cpus > known)
         return ss_error_fail(error,
@@ -224,15 +232,18 @@ static int check(struct queue_options *options, struct ss_error *error) {
     if (held && options->given.arrival == REQUEST_CONCURRENT)
         return ss_error_fail(
             error, "--load: the rate changes within seconds: use --arrival even or poisson");
+
     if (!options->service.feedback)
         options->service.feedback = "own";
     if (options->run.settle == SS_TIME_NEVER)
         options->run.settle = held ? SERVICE_SETTLE : 0;
+
     if (options->run.settle > 0 && options->given.shape != REQUEST_CONSTANT)
         return ss_error_fail(
             error, "--settle requires --profile constant: a changing rate never settles");
     if (!(options->run.duty > 0))
         return ss_error_fail(error, "--duty must be above 0: a stopped server answers no requests");
+
     if (parse_speeds(options, error) < 0)
         return -1;
     if (options->servers == 0)
@@ -330,8 +341,10 @@ static struct request_machine make_machine(const struct queue_options *options,
     const struct queue_meter *meter = &end->meter;
     double successes = (double)tally->outcomes[REQUEST_SUCCESS];
     double cpus = queue_service_cpus(&run->service);
+
     /* Power is averaged over the time of sending, which is empty if requests are sent at once. */
     bool has_power = run->power && meter->seconds > 0;
+
     return (struct request_machine){
         .active = meter->busy_seconds / meter->seconds / cpus,
         .idle = meter->idle_seconds / meter->seconds,
@@ -347,10 +360,13 @@ static int run(struct queue_options *options, struct ss_error *error) {
     struct request_tally tally;
     if (complete(options, error) < 0 || request_tally_open(&tally, options->run.timeout, error) < 0)
         return -1;
+
     int status = queue_run(&options->run, &tally, &end, error);
+
     struct request_result result = make_result(options, &end, &tally);
     struct request_machine machine = make_machine(options, &end, &tally);
     result.machine = &machine;
+
     if (status == 0 && options->json)
         request_document_print(stdout, &result);
     else if (status == 0)
@@ -365,10 +381,12 @@ int queue_command(char **argv, struct ss_error *error) {
         .run.settle = SS_TIME_NEVER,
         .factor = 1,
         .fitted = {NAN, NAN}};
+
     int status = ss_arguments_parse(rows, &options, &options.store, argv, NULL, error);
     if (status == 0 &&
         !ss_program_answer("sssim", &options.store, options.help, options.version, print_help))
         status = check(&options, error) < 0 ? -1 : run(&options, error);
+
     request_profile_free(&options.shape);
     queue_power_free(&options.power);
     ss_option_store_free(&options.store);

@@ -21,8 +21,10 @@ static int read_columns(const char *path, const char *const names[3],
     struct ss_error reading = {0};
     int more = 0;
     double values[2];
+
     if (text_input_open(&input, path, &reading) < 0)
         return ss_error_fail(error, "%s", reading.message);
+
     int result = csv_begin(&reader, &input, names, '\0');
     while (result == 0 && (more = csv_next(&reader)) > 0) {
         for (int i = 0; i < 2 && result == 0; i++) {
@@ -34,6 +36,7 @@ static int read_columns(const char *path, const char *const names[3],
         if (result == 0 && take(context, values, &refused) < 0)
             result = text_input_blame(&input, reader.fields[0].column, "%s", refused.message);
     }
+
     if (more < 0)
         result = -1;
     struct ss_error closing = {0};
@@ -67,9 +70,11 @@ static double solve(const struct queue_capacity *points, size_t count, unsigned 
                 matrix[row][column] += terms[row] * terms[column];
         }
     }
+
     x[1] = x[2] = 0;
     for (int row = 1; row < 3; row++)
         matrix[row][row] += matrix[row][row] == 0; /* makes an unselected variable 0 */
+
     for (int at = 0; at < 3; at++) {
         for (int row = 0; row < 3; row++) {
             double part = matrix[row][at] / matrix[at][at];
@@ -77,6 +82,7 @@ static double solve(const struct queue_capacity *points, size_t count, unsigned 
                 matrix[row][column] -= part * matrix[at][column];
         }
     }
+
     double sum = 0;
     for (int row = 0; row < 3; row++)
         x[row] = matrix[row][3] / matrix[row][row];
@@ -103,9 +109,11 @@ int queue_contention_fit(struct queue_contention *contention, const struct queue
     size_t count, double *alone, struct ss_error *error) {
     double best = INFINITY, x[3];
     size_t different = count_different(points, count);
+
     if (different < 3)
         return ss_error_fail(error,
             "fitting a and b takes capacities of at least 3 different n, not %zu", different);
+
     for (unsigned mask = 0; mask < 4; mask++) {
         double sum = solve(points, count, mask, x);
         if (!(sum < best))
@@ -115,6 +123,7 @@ int queue_contention_fit(struct queue_contention *contention, const struct queue
         if (alone)
             *alone = 1 / x[0];
     }
+
     return isfinite(best) ? 0 : ss_error_fail(error, "cannot fit a and b to these capacities");
 }
 
@@ -181,8 +190,10 @@ double queue_power_at(const struct queue_power *power, double busy, double relat
     size_t next = 1;
     while (next + 1 < power->count && points[next].busy < busy)
         next++;
+
     double part = (busy - points[next - 1].busy) / (points[next].busy - points[next - 1].busy);
     double watts = points[next - 1].watts + part * (points[next].watts - points[next - 1].watts);
+
     double lacks = 3 * (1 - relative_frequency);
     double saved =
         SAVED_BY_NONE + (SAVED_BY_ALL - SAVED_BY_NONE) * busy / points[power->count - 1].busy;

@@ -135,11 +135,13 @@ static void count_or_not(struct run *run, ss_time now) {
     bool first = run->control.episode == 0, counts = run->control.counting;
     if (counts == run->counts)
         return;
+
     run->counts = counts;
     if (first && counts) {
         settle(run, now);
         return;
     }
+
     request_tally_exchange(run->tally, &run->other, now);
     if (counts) {
         run->end.meter = run->kept;
@@ -165,6 +167,7 @@ static int read_counters(void *context, struct ss_counters *counters) {
     const struct queue_service_options *options = &run->options->service;
     double cpus = queue_service_cpus(options);
     ss_time now = run->service.since;
+
     *counters = (struct ss_counters){
         .time = now,
         .set = 1,
@@ -188,15 +191,19 @@ static int control_rate(struct run *run, ss_time now, struct ss_error *error) {
     struct service_control *control = &run->control;
     const struct request_tally *tally = run->tally;
     uint32_t episode = control->episode;
+
     queue_service_used(&run->service, now);
     if (service_control_step(control, now, tally->unfinished + tally->waiting, error) < 0)
         return -1;
+
     request_generator_turn(run->generator, now, control->action.rate);
     if (control->action.single && tally->unfinished == 0)
         request_generator_add(run->generator, now);
+
     sleepers_set(&run->sleepers, RATE, control->action.deadline);
     sleepers_set(&run->sleepers, generator_sleeper(run), now);
     count_or_not(run, now);
+
     if (control->episode != episode)
         queue_service_renew(&run->service);
     if (control->over)
@@ -237,11 +244,14 @@ static int run_events(struct run *run, struct ss_error *error) {
             return -1;
         run->end.end = now;
     }
+
     if (run->end.sending != SS_TIME_NEVER)
         queue_meter_advance(&run->end.meter, queue_service_busy(&run->service), run->end.sending);
+
     /* Include the idle time after the last request. */
     if (run->end.end < run->end.sending)
         run->end.end = run->end.sending;
+
     if (!run->options->held && run->options->settle >= run->end.sending && run->options->settle > 0)
         return ss_error_fail(
             error, "--settle leaves no request to count: all requests were sent before it ended");
@@ -301,8 +311,10 @@ static int open_service(struct run *run, struct ss_error *error) {
 static int open_control(struct run *run, struct ss_error *error) {
     const struct service_options *held = run->options->held;
     struct ss_counters_source counters = {read_counters, run};
+
     if (!held)
         return 0;
+
     if (service_control_open(
             &run->control, held, queue_service_cpus(&run->options->service), error) < 0)
         return -1;
@@ -310,6 +322,7 @@ static int open_control(struct run *run, struct ss_error *error) {
             0 ||
         request_tally_open(&run->other, run->options->timeout, error) < 0)
         return -1;
+
     service_control_begin(&run->control, counters, 0);
     return 0;
 }
@@ -318,15 +331,18 @@ static int open_generator(struct run *run, struct ss_error *error) {
     const struct queue_run_options *options = run->options;
     struct request_rules rules = options->rules;
     struct request_transport transport = {.send = send, .context = run};
+
     rules.targets = options->service.servers;
     if (options->profile)
         request_schedule_begin(&run->schedule, options->profile, options->arrival, options->seed);
     if (options->held)
         request_schedule_turn(&run->schedule, 0, 0);
+
     if (request_generator_open(&run->generator, &rules, options->profile ? &run->schedule : NULL,
             &transport, run->tally, error) < 0)
         return -1;
     request_generator_watch(run->generator, observe, run);
+
     sleepers_set(&run->sleepers, generator_sleeper(run), 0);
     if (options->held)
         sleepers_set(&run->sleepers, RATE, 0);

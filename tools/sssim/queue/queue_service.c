@@ -154,10 +154,12 @@ static void share_cpus(struct queue_service *service, ss_time now) {
     double share = service->busy > cpus ? cpus / service->busy : 1;
     if (share == service->share)
         return;
+
     for (uint32_t i = 0; i < all_workers(options); i++) {
         if (is_busy(service, &service->workers[i]))
             work_until(service, &service->workers[i], now);
     }
+
     service->share = share;
     for (uint32_t i = 0; i < all_workers(options); i++)
         set_alarm(service, &service->workers[i]);
@@ -249,17 +251,20 @@ bool queue_service_wake(
         begin_late_work(service, now);
         return false;
     }
+
     struct queue_worker *worker = &service->workers[index];
     struct queue_job *done = worker->job;
     uint32_t server = server_of(service, worker);
     bool is_late = server == service->options.servers;
     *slot = done->slot;
+
     service->served += !is_late;
     if (is_late || service->options.late == 0)
         put_job(service, done);
     else
         postpone(service, done, now);
     start(service, worker, choose_next(service, server), now);
+
     if (*slot == NO_SLOT) {
         service->wasted += !is_late;
         return false;
@@ -272,6 +277,7 @@ void queue_service_let_run(struct queue_service *service, uint32_t number, bool 
     struct queue_server *server = &service->servers[number];
     if (server->runs == runs)
         return;
+
     queue_service_used(service, now);
     for (uint32_t i = 0; i < service->options.workers; i++) {
         struct queue_worker *worker = &workers_of(service, number)[i];
@@ -281,6 +287,7 @@ void queue_service_let_run(struct queue_service *service, uint32_t number, bool 
         if (worker->job)
             service->busy = runs ? service->busy + 1 : service->busy - 1;
     }
+
     server->runs = runs;
     for (uint32_t i = 0; i < service->options.workers; i++)
         set_alarm(service, &workers_of(service, number)[i]);
@@ -294,10 +301,12 @@ int queue_service_take(
     struct queue_job *job = get_job(service);
     if (!job)
         return -1;
+
     /* Clients of a closed loop would never end a moment in which all answers take no time. */
     *job = (struct queue_job){.length = ss_time_from_double(fmax(length - late + 0.5, 1)),
         .late = ss_time_from_double(late + 0.5),
         .slot = slot};
+
     service->jobs[slot] = job;
     place(service, number, job, now);
     return 0;
@@ -320,9 +329,11 @@ int queue_service_open(struct queue_service *service, const struct queue_service
         .share = 1,
         .late_tail = &service->late,
     };
+
     draw_factor(service);
     if (!service->servers || !service->workers || !service->jobs)
         return ss_error_memory(error);
+
     for (uint32_t i = 0; i <= options->servers; i++) {
         service->servers[i].runs = true;
         service->servers[i].tail = &service->servers[i].head;

@@ -39,9 +39,11 @@ int experiment_open(struct experiment *experiment, const char *path, struct ss_e
     if (access(path, F_OK) == 0)
         return ss_error_fail(
             error, "--record: %s already exists: choose another folder", ss_words_show(path).text);
+
     experiment->stream = open_memstream(&experiment->rows, &experiment->size);
     if (!experiment->stream)
         return ss_error_memory(error);
+
     struct ss_error why = {0};
     SS_OWNED(close) int folder = ss_walk_folder_path(path, O_PATH | O_CREAT | O_EXCL, &why);
     if (folder < 0)
@@ -63,14 +65,17 @@ static void append_name(char *name, size_t size, const char *text) {
 int experiment_add_pair(struct experiment *experiment, const struct experiment_row rows[2],
     char *name, size_t size, struct ss_error *error) {
     char round[32];
+
     snprintf(name, size, "sets-");
     for (int i = 0; i < 2; i++) {
         size_t end = strlen(name) + WORKLOAD_MAX + 1;
         append_name(name, end < size ? end : size, rows[i].workload);
         append_name(name, size, "-");
     }
+
     snprintf(round, sizeof round, "%llu", (unsigned long long)rows[0].round);
     append_name(name, size, round);
+
     SS_OWNED(free) char *folder = experiment_find_path(experiment, name, "");
     if (!folder)
         return ss_error_memory(error);

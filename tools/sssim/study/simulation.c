@@ -38,11 +38,13 @@ static int take_sweep(
             ss_words_show(text).text);
     if (grid->count == GRID_AXES_MAX)
         return ss_error_fail(error, "too many options to sweep (at most %d)", GRID_AXES_MAX);
+
     struct grid_axis *axis = &grid->axes[grid->count++];
     axis->values = ss_words_split_list(text + length + 1, &axis->count, error);
     axis->name = strndup(text, length);
     if (!axis->values || !axis->name)
         return ss_error_memory(error);
+
     if (strcmp(axis->name, "sweep") == 0)
         return ss_error_fail(error, "'sweep' cannot be swept: name another option");
     for (size_t i = 0; i + 1 < grid->count; i++) {
@@ -132,8 +134,10 @@ static int check(struct simulation *simulation, struct ss_error *error) {
     if (cores->gain > 0 && simulation->cpus % 2 != 0)
         return ss_error_fail(
             error, "--smt requires an even number of --cpus: two of them make a core");
+
     if (simulation->turbo && cores_parse_steps(cores, simulation->turbo, error) < 0)
         return ss_error_wrap(error, "--turbo");
+
     if (simulation->record && 2 * simulation->cpus > SS_CPUS_MAX)
         return ss_error_fail(error,
             "--record: a record has at most %d CPUs, and a study twice as many as --cpus: use "
@@ -162,6 +166,7 @@ int simulation_parse(struct simulation *simulation, char **argv, struct ss_error
             .quota_period = 100 * SS_MILLISECOND},
         .duration = SS_TIME_NEVER,
     };
+
     if (ss_arguments_parse(simulation_rows, simulation, &simulation->store, argv, NULL, error) < 0)
         return -1;
     complete(simulation);
@@ -200,15 +205,18 @@ int simulation_open_trial(struct simulation *simulation, struct trial *trial,
         return -1;
     if (demand_mix_parse(&simulation->mix, simulation->class, error) < 0)
         return ss_error_wrap(error, "--class");
+
     simulation->trial.on_sample = on_sample;
     if (trial_open(trial, &simulation->trial, error) < 0)
         return -1;
     study_merge_warnings(&simulation->store, &trial->set.store);
+
     ss_time duration = trial_trace_length(trial);
     if (simulation->duration < duration)
         duration = simulation->duration;
     if (duration == SS_TIME_NEVER)
         duration = DURATION_DEFAULT;
+
     *length = ss_time_add(simulation->trial.warmup, duration);
     if (simulation->trial.settle < duration)
         return 0;
@@ -226,10 +234,12 @@ static void make_foreground(const struct simulation *simulation, struct trial_op
         [SS_KIND_SPACE] = "even",
         [SS_KIND_DITHERING] = "stagger",
     };
+
     memcpy(options->modules, modules, sizeof options->modules);
     memset(options->options, 0, sizeof options->options);
     options->options[SS_KIND_TRACE] = "100%";
     options->options[SS_KIND_CONTROL] = "duty=100%";
+
     options->instances = (uint32_t)simulation->cpus;
     options->mix = &simulation->front_mix;
     options->quota = 0;
@@ -244,6 +254,7 @@ int simulation_make_study(struct simulation *simulation, char **argv, struct stu
         return ss_error_wrap(error, "--class");
     if (demand_mix_parse(&simulation->front_mix, simulation->foreground, error) < 0)
         return ss_error_wrap(error, "--foreground");
+
     *options = (struct study_options){
         .workloads =
             {[STUDY_FOREGROUND] = simulation->foreground, [STUDY_BACKGROUND] = simulation->class},
@@ -252,6 +263,7 @@ int simulation_make_study(struct simulation *simulation, char **argv, struct stu
         .round = 1,
         .argv = argv,
     };
+
     options->sides[STUDY_BACKGROUND] = simulation->trial;
     options->sides[STUDY_FOREGROUND] = simulation->trial;
     make_foreground(simulation, &options->sides[STUDY_FOREGROUND]);

@@ -64,6 +64,7 @@ static void close_trials(struct study *study) {
 static int open_trials(struct study *study, bool recorded, struct ss_error *error) {
     const struct study_options *options = study->options;
     study->memory = (struct memory){.rate = options->memory_rate};
+
     for (int i = 0; i < MEMORY_SIDES; i++) {
         struct trial_options side = options->sides[i];
         side.memory = &study->memory;
@@ -72,6 +73,7 @@ static int open_trials(struct study *study, bool recorded, struct ss_error *erro
         side.interval = SS_MONITOR_INTERVAL;
         side.on_sample = recorded ? take_sample : NULL;
         side.context = &study->recordings[i];
+
         if (trial_open(&study->trials[i], &side, error) < 0) {
             study->trials[i] = (struct trial){0};
             close_trials(study);
@@ -91,6 +93,7 @@ static int advance(struct study *study, ss_time end, struct ss_error *error) {
         if (trial_wake(trial, error) < 0)
             return -1;
     }
+
     for (int i = 0; i < MEMORY_SIDES; i++) {
         if (trial_finish(&study->trials[i], end, error) < 0)
             return -1;
@@ -103,6 +106,7 @@ static int find_duration(struct study *study, ss_time *duration, struct ss_error
     *duration = trial_trace_length(background);
     if (study->options->duration < *duration)
         *duration = study->options->duration;
+
     if (*duration == SS_TIME_NEVER)
         return ss_error_fail(error,
             "the background's trace has no end: use --duration, or a trace such as -t staircase");
@@ -171,29 +175,36 @@ static int make_plan(struct recording *recording, const struct study *study, ss_
     const struct trial *trial = recording->trial;
     uint32_t first = first_cpu(study, trial->options.side);
     struct ss_plan *plan = &recording->plan;
+
     recording->line = (struct ss_command_line){
         .words = recording->words, .first = 0, .count = trial->options.instances};
+
     plan->set = trial->set;
     plan->instances = trial->options.instances;
     plan->commands.lines = &recording->line;
     plan->commands.line_count = 1;
     plan->words = (const char *const *)recording->words;
+
     for (uint32_t i = 0; i < trial->options.cpus; i++)
         ss_cpus_add(&plan->cpus, first + i);
     plan->cpu_count = trial->options.cpus;
+
     plan->warmup = trial->options.warmup;
     plan->settle = trial->options.settle;
     plan->duration = duration;
     plan->has_iteration = trial->work.count > 0;
+
     plan->record = recording->folder;
     plan->clock = &recording->clock;
     plan->arguments = study->options->argv;
     plan->option_words = ss_words_count(study->options->argv + 1);
+
     plan->source.source = trial->source;
     plan->reader.file = -1;
     snprintf(plan->reader.path, sizeof plan->reader.path, "a simulated machine");
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++)
         ss_module_set_describe(&plan->set, kind, plan->found[kind], sizeof plan->found[kind]);
+
     return ss_plan_number_instances(plan, error);
 }
 
@@ -252,12 +263,15 @@ static int finish_recording(struct recording *recording, struct ss_error *error)
     struct trial *trial = recording->trial;
     struct ss_usage usage = {.board = trial->board}; /* a simulated machine has no processes */
     struct ss_outcome outcome;
+
     for (uint32_t i = 0; i < trial->options.instances; i++)
         ss_journal_end(&trial->lives[i].journal, trial->now);
     note(recording, trial->now, "ending", "duration");
     trial->iterations.to = trial->now;
+
     ss_outcome_open(&outcome);
     outcome.ended_by = "duration";
+
     struct ss_outcome_input input = {
         .plan = &recording->plan,
         .board = trial->board,
@@ -269,10 +283,13 @@ static int finish_recording(struct recording *recording, struct ss_error *error)
         .others = NAN,
         .end = trial->now,
     };
+
     ss_outcome_take(&outcome, &input);
     ss_outcome_take_iterations(&outcome, &recording->plan, &trial->iterations);
+
     ss_recorder_close(recording->recorder, trial->board, &outcome);
     ss_judge_run(&outcome, &recording->plan);
+
     int status = *outcome.loss ? ss_error_fail(error, "%s", outcome.loss) : 0;
     if (ss_record_finish(&recording->plan, &outcome, error) < 0)
         status = -1;
@@ -327,12 +344,14 @@ int study_run(const struct study_options *options, struct experiment *experiment
     study = (struct study){.options = options};
     if (open_trials(&study, experiment != NULL, error) < 0)
         return -1;
+
     int status = find_duration(&study, &duration, error);
     if (status == 0 && experiment)
         status = run_recorded(&study, experiment, duration, error);
     else if (status == 0)
         status = advance(
             &study, ss_time_add(study.trials[0].now, options->sides[0].warmup + duration), error);
+
     for (int i = 0; i < MEMORY_SIDES; i++) {
         const struct trial *trial = &study.trials[i];
         study_merge_warnings(store, &trial->set.store);

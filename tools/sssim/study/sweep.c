@@ -23,6 +23,7 @@ static int make_words(struct words *words, const struct grid *grid, const size_t
     *words = (struct words){.argv = calloc(count + grid->count + 1, sizeof *argv)};
     if (!words->argv)
         return ss_error_memory(error);
+
     memcpy(words->argv, argv, count * sizeof *argv);
     for (size_t i = 0; i < grid->count; i++) {
         const struct grid_axis *axis = &grid->axes[i];
@@ -92,6 +93,7 @@ static void print_csv_row(
         quote_csv(stdout, grid->axes[i].values[place[i]]);
         putchar(',');
     }
+
     printf("%zu", figures->samples);
     print_number(figures->target_mean);
     print_number(figures->load_mean);
@@ -132,6 +134,7 @@ static void print_table_row(
     const struct grid *grid, const size_t *place, const struct trial_figures *figures) {
     for (size_t i = 0; i < grid->count; i++)
         printf("%-*s  ", width_of(&grid->axes[i]), grid->axes[i].values[place[i]]);
+
     print_cell(12, 3, figures->error_mean_percent);
     print_cell(9, 3, figures->error_mse_e4);
     print_cell(12, 1, figures->settling_seconds);

@@ -79,6 +79,7 @@ static void set_running(struct trial *trial, uint32_t number, bool running) {
     struct demand *demand = &trial->lives[number].demand;
     uint32_t sleeper = demand_sleeper(trial, number);
     ss_time due = trial->sleepers.due[sleeper];
+
     if (running) {
         due = continue_all(trial, number);
     } else {
@@ -88,6 +89,7 @@ static void set_running(struct trial *trial, uint32_t number, bool running) {
         uint32_t late = count_late(trial, number, &due);
         machine_stop(&trial->machine, number, late, trial->now);
     }
+
     follow_work(trial, number);
     sleepers_set(&trial->sleepers, sleeper, due);
 }
@@ -96,6 +98,7 @@ static void set_running(struct trial *trial, uint32_t number, bool running) {
 static void change_demand(struct trial *trial, uint32_t number) {
     struct demand *demand = &trial->lives[number].demand;
     ss_time due = SS_TIME_NEVER;
+
     if (trial->machine.instances[number].running) {
         demand_next(demand);
         machine_set_width(&trial->machine, number, demand->threads, trial->now);
@@ -103,6 +106,7 @@ static void change_demand(struct trial *trial, uint32_t number) {
     } else {
         machine_stop(&trial->machine, number, 0, trial->now);
     }
+
     follow_work(trial, number);
     sleepers_set(&trial->sleepers, demand_sleeper(trial, number), due);
 }
@@ -179,32 +183,39 @@ static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
         sleepers_set(&trial->sleepers, number, trial->machine.group.refill + 1);
         return 0;
     }
+
     if (!trial->lives[number].awake) {
         trial->lives[number].awake = true;
         sleepers_set(&trial->sleepers, number, ss_time_add(trial->now, draw_lateness(trial)));
         return 0;
     }
+
     const struct ss_stepper *stepper = &trial->steppers[number];
     if (stepper->controlled && trial->now >= stepper->deadline)
         ss_shared_histogram_add(
             &trial->board->rows[number].lateness, trial->now - stepper->deadline);
+
     struct ss_action action = ss_stepper_step(&trial->steppers[number], trial->now);
     trial->steps++;
     trial->own += trial->options.switch_cost;
     machine_add_chore(&trial->machine, trial->options.switch_cost, trial->now);
+
     if (action.failure) {
         sleepers_set(&trial->sleepers, number, SS_TIME_NEVER);
         return ss_error_fail(error, "executor %u: %s", number,
             action.failure == SS_FAILURE_NOT_A_NUMBER ? "a module returned NaN"
                                                       : "the load can no longer be read");
     }
+
     if (action.change) {
         set_running(trial, number, action.state == SS_STATE_RUNNING);
         trial->switches++;
         trial->lives[number].switches += trial->now >= trial->counted_from;
     }
+
     ss_journal_follow(&trial->lives[number].journal, &trial->steppers[number], trial->now);
     set_alarm(trial, number, action.deadline);
+
     if (action.change && action.state == SS_STATE_RUNNING) {
         ss_time held_up = held_up_until(trial, number);
         if (trial->sleepers.due[number] < held_up)
@@ -255,14 +266,17 @@ static void take_iteration(void *context, uint32_t instance, ss_time start, ss_t
 
 static int take_sample(struct trial *trial, struct ss_error *error) {
     const struct ss_monitor_sample *latest = &trial->monitor.latest;
+
     enter_stages(trial);
     if (work_collect(&trial->work, trial->now, take_iteration, trial, error) < 0)
         return -1;
+
     ss_monitor_sample(&trial->monitor, trial->now);
     if (latest->counted) {
         trial->switches_sum += trial->switches - trial->switches_seen;
         trial->own_sum += trial->own - trial->own_seen;
     }
+
     struct trial_sample sample = {
         .elapsed = ss_time_seconds(trial->now - trial->start),
         .target = latest->target,
@@ -271,6 +285,7 @@ static int take_sample(struct trial *trial, struct ss_error *error) {
     };
     if (trial->options.on_sample)
         trial->options.on_sample(trial->options.context, &sample);
+
     trial->switches_seen = trial->switches;
     trial->own_seen = trial->own;
     sleepers_set(&trial->sleepers, trial->options.instances, trial->monitor.next);
@@ -281,10 +296,12 @@ static int take_sample(struct trial *trial, struct ss_error *error) {
 static void start_monitor(struct trial *trial) {
     ss_time interval = trial->options.interval ? trial->options.interval : trial->options.window;
     ss_time first = trial->options.warmup % interval;
+
     trial->meter = (struct ss_load_meter){.read = read_exactly, .context = trial};
     /* As in showstopper, the statistics use the source of the feedback. */
     ss_monitor_open(&trial->monitor, &trial->set, trial->source, &trial->meter, trial->board);
     trial->monitor.interval = interval;
+
     ss_monitor_begin(&trial->monitor, trial->now, trial->now);
     if (first)
         trial->monitor.next = trial->now + first;
@@ -311,6 +328,7 @@ void trial_get_figures(struct trial *trial, struct trial_figures *figures) {
     struct ss_monitor *monitor = &trial->monitor;
     size_t samples = monitor->figures.count;
     double per_sample = samples ? 1 / (double)samples : NAN;
+
     *figures = (struct trial_figures){
         .samples = samples,
         .target_mean = ss_figures_target_mean(&monitor->figures),
@@ -339,12 +357,14 @@ static int find_source(struct trial *trial, struct ss_error *error) {
     struct ss_source_request request;
     if (ss_module_set_ask_source(&trial->set, &request, error) < 0)
         return -1;
+
     trial->source = request.source;
     bool limited = request.source == SS_SOURCE_CGROUP && options->quota > 0;
     if (request.cpus > 0)
         return ss_error_fail(error,
             "feedback/%s: a simulated load is relative to all CPUs: omit cpus",
             trial->set.modules[SS_KIND_FEEDBACK].head->name);
+
     trial->set.load_cpus = limited ? fmin(options->quota, options->cpus) : options->cpus;
     if (request.source != SS_SOURCE_SENSOR)
         return 0;
@@ -362,12 +382,15 @@ static int load_rig(struct trial *trial, struct ss_error *error) {
     trial->set.instances = trial->options.instances;
     trial->set.cpus = trial->options.cpus;
     trial->set.window = trial->options.window;
+
     if (load_module(trial, SS_KIND_FEEDBACK, error) < 0 || find_source(trial, error) < 0)
         return -1;
+
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
         if (kind != SS_KIND_FEEDBACK && load_module(trial, kind, error) < 0)
             return -1;
     }
+
     return ss_module_set_prepare(&trial->set, error);
 }
 
@@ -387,6 +410,7 @@ static int open_board(struct trial *trial, struct ss_error *error) {
 static void start_executors(struct trial *trial) {
     ss_time control_start = atomic_load(&trial->board->control_start);
     const struct trial_options *options = &trial->options;
+
     for (uint32_t i = 0; i < trial->options.instances; i++) {
         struct ss_pipeline pipeline;
         ss_pipeline_open(&pipeline, &trial->set, trial->board, i,
@@ -394,10 +418,12 @@ static void start_executors(struct trial *trial) {
         ss_stepper_open(&trial->steppers[i], &pipeline);
         ss_board_join(trial->board, i);
         trial->lives[i].journal.ring = ss_board_ring(trial->board, i);
+
         struct demand *demand = &trial->lives[i].demand;
         demand_open(demand, options->mix ? demand_mix_find(options->mix, i) : &trial->class,
             options->mix ? options->cpus : options->width, options->seed, i);
         machine_set_width(&trial->machine, i, demand->threads, trial->start);
+
         trial->lives[i].stopped = SS_TIME_NEVER;
         set_running(trial, i, true);
         set_alarm(trial, i, control_start);
@@ -442,12 +468,14 @@ int trial_open(struct trial *trial, const struct trial_options *options, struct 
     trial->class.kind = DEMAND_PARALLEL;
     trial->random = options->seed;
     trial->counted_from = ss_time_add(START, ss_time_add(options->warmup, options->settle));
+
     if (load_rig(trial, error) < 0 || open_board(trial, error) < 0 ||
         sleepers_open(&trial->sleepers, 2 * options->instances + 2, error) < 0 ||
         open_machine(trial, error) < 0 || open_work(trial, error) < 0) {
         trial_close(trial);
         return -1;
     }
+
     machine_set_background(&trial->machine, options->background, trial->now);
     start_executors(trial);
     start_monitor(trial);
