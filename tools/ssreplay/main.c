@@ -93,6 +93,7 @@ static void compare_members(
 static void compare(struct comparison *it, struct json_object *before, struct json_object *now) {
     if (it->depth == DEPTH_MAX)
         return;
+
     it->depth++;
     if (are(before, now, json_type_object)) {
         compare_members(it, before, now);
@@ -108,6 +109,7 @@ static void compare(struct comparison *it, struct json_object *before, struct js
             fprintf(stderr, NAME ": platform: %s was %s, is %s\n", ss_words_show(it->place).text,
                 ss_words_show(was).text, ss_words_show(is).text);
     }
+
     it->depth--;
 }
 
@@ -134,6 +136,7 @@ static void print_differences(
     if (version && strcmp(version, ss_version()) != 0)
         fprintf(stderr, NAME ": recorded by version %s, this is %s\n", ss_words_show(version).text,
             ss_version());
+
     struct json_object *before = document_read(record, "platform.json", "", NULL);
     struct json_object *now = before ? describe_platform(programs) : NULL;
     if (before && now)
@@ -142,6 +145,7 @@ static void print_differences(
         fputs(NAME ": cannot compare the machines: showstopper-platform is not installed, or was "
                    "not installed when the run was recorded\n",
             stderr);
+
     json_object_put(before);
     json_object_put(now);
 }
@@ -184,6 +188,7 @@ static bool is_recorded(char *const *given) {
 static size_t count_dropped(char *const *words, char *const *given) {
     const char *label = label_at(words);
     size_t of_decisions = count_words_of(*words, "--record-decisions");
+
     if (label && !is_given_anew(label, given))
         return 0;
     if (label)
@@ -237,9 +242,11 @@ static void print_module_options(FILE *stream, const struct recorded_run *run, c
     const struct json_object *module = document_get(modules, kind, json_type_object);
     struct json_object *options = document_get(module, "options", json_type_object);
     const char *separator = "";
+
     fprintf(stream, "--%s-options=", kind);
     if (!options)
         return;
+
     json_object_object_foreach(options, name, value) {
         const char *copy = find_copy(run, kind, name);
         fprintf(stream, "%s%s=", separator, name);
@@ -265,6 +272,7 @@ static char *open_copy(
             error, "%s/plan.json has invalid \"inputs\": is the record complete?", run->name);
         return NULL;
     }
+
     SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", run->name, file);
     SS_OWNED(close)
     int copy = path ? ss_state_file(run->record, file, O_RDONLY, trust, path, error) : -1;
@@ -272,12 +280,14 @@ static char *open_copy(
         ss_error_fail(error, "%s: %s", path, strerror(ENOENT));
     if (copy < 0)
         return NULL;
+
     if (!run->starts) {
         char *shown = realpath(path, NULL);
         if (!shown)
             ss_paths_fail(path, error);
         return shown;
     }
+
     fcntl(copy, F_SETFD, 0);
     return ss_words_format(error, "/proc/self/fd/%d", ss_owned_take(&copy));
 }
@@ -287,6 +297,7 @@ static int open_copies(struct recorded_run *run, struct ss_error *error) {
     run->copies = calloc(run->copy_count + 1, sizeof *run->copies);
     if (!run->copies)
         return ss_error_memory(error);
+
     for (size_t i = 0; i < run->copy_count; i++) {
         run->copies[i] = open_copy(run, json_object_array_get_idx(run->inputs, i), error);
         if (!run->copies[i])
@@ -319,11 +330,13 @@ static int open_record(struct recorded_run *run, struct ss_error *error) {
     if (folder < 0)
         return ss_error_fail(error, "%s: %s%s", run->name,
             cannot.status ? cannot.message : strerror(errno), errno == ENOENT ? HINT : "");
+
     ss_owned_close(&run->record);
     run->record = folder;
     SS_OWNED(free) char *path = ss_words_format(error, "%s/plan.json", run->name);
     if (!path || ss_state_check(folder, &run->trust, run->name, error) < 0)
         return -1;
+
     struct ss_error refusal = {0};
     SS_OWNED(fclose)
     FILE *stream = ss_state_read(folder, "plan.json", &run->trust, path, &refusal);
@@ -331,6 +344,7 @@ static int open_record(struct recorded_run *run, struct ss_error *error) {
         return ss_error_fail(error, "%s", refusal.message);
     if (!stream)
         return ss_error_fail(error, "%s: %s" HINT, path, strerror(ENOENT));
+
     run->plan = document_parse_stream(stream, why, sizeof why);
     return run->plan ? 0 : ss_error_fail(error, "%s: invalid JSON: %s", path, why);
 }
@@ -339,6 +353,7 @@ static int read_run(struct recorded_run *run, struct ss_error *error) {
     const char *record = run->name;
     if (document_check_record(run->plan, error) < 0)
         return ss_error_wrap(error, "%s", record);
+
     struct json_object *words = document_get(run->plan, "arguments", json_type_array);
     struct json_object *options = document_get(run->plan, "options", json_type_int);
     struct json_object *command = document_get(run->plan, "command", json_type_array);
@@ -349,6 +364,7 @@ static int read_run(struct recorded_run *run, struct ss_error *error) {
         (uint64_t)json_object_get_int64(options) > run->count)
         return ss_error_fail(
             error, "%s/plan.json does not contain the command: is the record complete?", record);
+
     const char *first = command && json_object_array_length(command) > 0
                             ? document_as_text(json_object_array_get_idx(command, 0))
                             : NULL;
@@ -358,10 +374,12 @@ static int read_run(struct recorded_run *run, struct ss_error *error) {
     if (json_object_get_boolean(document_get(run->plan, "simulated", json_type_boolean)))
         return ss_error_fail(
             error, "%s: the recorded run was simulated: run sssim again instead", record);
+
     run->options = (size_t)json_object_get_int64(options);
     run->words = calloc(run->count + 1, sizeof *run->words);
     if (!run->words)
         return ss_error_memory(error);
+
     for (size_t i = 0; i < run->count; i++) {
         run->words[i] = (char *)document_as_text(json_object_array_get_idx(words, i));
         if (!run->words[i])
@@ -373,6 +391,7 @@ static int read_run(struct recorded_run *run, struct ss_error *error) {
                 "records do not keep: repeat the run by its command line",
                 record, i + 1);
     }
+
     return open_copies(run, error);
 }
 
@@ -388,6 +407,7 @@ static char **make_command(
         ss_error_memory(error);
         return NULL;
     }
+
     words[used++] = (char *)showstopper;
     for (size_t i = 0; i < run->options;) {
         size_t dropped = count_dropped(&run->words[i], given);
@@ -395,11 +415,13 @@ static char **make_command(
             words[used++] = run->words[i];
         i += dropped ? dropped : 1;
     }
+
     for (size_t i = 0; i < run->copy_count; i++) {
         words[used] = make_copy_option(run, i, error);
         if (!words[used++])
             return NULL;
     }
+
     for (; *given; given++)
         words[used++] = *given;
     for (size_t i = run->options; i < run->count; i++)
@@ -456,6 +478,7 @@ static int open_acceptable(struct recorded_run *run, struct ss_error *error) {
 static int take_options(struct recorded_run *run, char **given, struct ss_error *error) {
     char **kept = given;
     run->starts = true;
+
     while (*given) {
         size_t words = count_words_of(*given, "--trust-owner");
         const char *user = words == 2 ? given[1] : strchr(*given, '=');
@@ -464,12 +487,14 @@ static int take_options(struct recorded_run *run, char **given, struct ss_error 
             *kept++ = *given++;
             continue;
         }
+
         if (!user)
             return ss_error_fail(error, "--trust-owner: the name of a user is missing");
         if (ss_trust_user(&run->trust, user + (words == 1), error) < 0)
             return -1;
         given += words;
     }
+
     *kept = NULL;
     return 0;
 }
@@ -483,6 +508,7 @@ static int enter_folder(const struct recorded_run *run, struct ss_error *error) 
         return -1;
     if (folder >= 0 && fchdir(folder) < 0)
         ss_error_fail(&why, "%s", strerror(errno));
+
     if (why.status)
         fprintf(stderr,
             NAME ": cannot change to %s, where the run was recorded: %s: running the command here "
@@ -496,18 +522,22 @@ static int repeat(struct recorded_run *run, char **argv, struct ss_error *error)
     if (!programs || take_options(run, argv + 2, error) < 0 || open_acceptable(run, error) < 0 ||
         read_run(run, error) < 0)
         return -1;
+
     SS_OWNED(free) char *showstopper = ss_words_format(error, "%s/showstopper", programs);
     if (!showstopper)
         return -1;
+
     print_differences(argv[1], programs, run->plan);
     char **words = make_command(run, showstopper, argv + 2, error);
     if (!words)
         return -1;
+
     if (run->trust.everyone) {
         show_command(run, words);
         free(words);
         return 0;
     }
+
     if (enter_folder(run, error) < 0)
         return -1;
     execv(showstopper, words);
@@ -527,12 +557,14 @@ static int run(char **argv, int *status, struct ss_error *error) {
     (void)status;
     if (!argv[0] || !argv[1])
         return ss_error_fail(error, "the folder of a record is missing: showstopper --replay DIR");
+
     if (strcmp(argv[1], "--help") == 0) {
         puts("Usage: showstopper-replay DIR [OPTION]...\n"
              "Serves showstopper --replay DIR: repeats the run that is recorded in DIR, with\n"
              "its command and options, and those given here. Prints how the machine differs.");
         return 0;
     }
+
     struct recorded_run recorded = {.name = argv[1], .trust.can_trust = true, .record = -1};
     int result = repeat(&recorded, argv, error);
     close_run(&recorded);
