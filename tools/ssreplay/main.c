@@ -194,7 +194,7 @@ static size_t count_dropped(char *const *words, char *const *given) {
     if (label)
         return label == words[1] ? 2 : 1;
     if (strcmp(*words, "--counters") == 0)
-        return !is_recorded(given); /* requires --record, as --record-decisions does */
+        return !is_recorded(given); /* like --record-decisions, it requires --record */
     if (of_decisions > 0)
         return is_recorded(given) ? 0 : of_decisions;
     if (strcmp(*words, "--force") == 0)
@@ -260,7 +260,7 @@ static void print_module_options(FILE *stream, const struct recorded_run *run, c
 
 /*
  * Returns the path of a copy, or NULL with the error set. `showstopper` inherits a descriptor of
- * the file that was judged, because another one may get its name if others may move the record.
+ * the file whose owner was checked: if others may rename the record, the path may not lead there.
  */
 static char *open_copy(
     const struct recorded_run *run, const struct json_object *input, struct ss_error *error) {
@@ -321,7 +321,7 @@ static char *make_copy_option(
     return ss_text_close(&text, error);
 }
 
-/* Opens the folder and reads the plan. Returns -1, also if they are not acceptable. */
+/* Opens the folder and reads the plan. Fails if another user may have written them. */
 static int open_record(struct recorded_run *run, struct ss_error *error) {
     char why[256];
     struct ss_error cannot = {0};
@@ -460,7 +460,7 @@ static void show_command(const struct recorded_run *run, char *const *words) {
     putchar('\n');
 }
 
-/* Opens the record. With --dry-run, another user's is opened, too. */
+/* Opens the record. With --dry-run, also accepts a record of another user, with a warning. */
 static int open_acceptable(struct recorded_run *run, struct ss_error *error) {
     struct ss_error refusal = {0};
     if (open_record(run, &refusal) == 0)
@@ -474,7 +474,7 @@ static int open_acceptable(struct recorded_run *run, struct ss_error *error) {
     return 0;
 }
 
-/* Takes --trust-owner off the new options, and looks for --dry-run. */
+/* Removes --trust-owner from the new options, and looks for --dry-run. */
 static int take_options(struct recorded_run *run, char **given, struct ss_error *error) {
     char **kept = given;
     run->starts = true;
@@ -499,7 +499,10 @@ static int take_options(struct recorded_run *run, char **given, struct ss_error 
     return 0;
 }
 
-/* After a restart, another user may have made the folder again, with other programs. */
+/*
+ * Changes to the folder where the run was started. Checks its owner: another user may have made the
+ * folder again since, for example after a reboot, with other programs.
+ */
 static int enter_folder(const struct recorded_run *run, struct ss_error *error) {
     struct ss_error why = {0};
     SS_OWNED(close) int folder = ss_walk_folder_path(run->folder, O_PATH, &why);

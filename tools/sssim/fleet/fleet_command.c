@@ -91,7 +91,7 @@ static int is_visible(const struct dirent *entry) {
     return *entry->d_name != '.';
 }
 
-/* Adds a trace to those of the fleet, which have room for it. Folders are no traces. */
+/* Adds a trace to the list, which has room for it. Skips folders. */
 static int add_trace(
     struct fleet *fleet, const char *folder, const char *name, struct ss_error *error) {
     char **trace = &fleet->traces[fleet->trace_count];
@@ -204,7 +204,7 @@ static uint64_t start_jobs(struct fleet *fleet, uint64_t jobs, struct ss_error *
     return jobs;
 }
 
-/* Ends all processes once one has failed: the others may take hours. */
+/* Runs all nodes. If a process fails, ends the others, which may take hours. */
 static int run_nodes(struct fleet *fleet, struct ss_error *error) {
     uint64_t jobs = count_jobs(fleet->options);
     bool failed = false;
@@ -262,7 +262,7 @@ static int write_table(const struct fleet *fleet, struct ss_error *error) {
     return 0;
 }
 
-/* Prints means over time alone, because all nodes have the same number of CPUs. */
+/* Weights the nodes by time only, because all have the same number of CPUs. */
 static void print_whole(const struct fleet *fleet) {
     double time = 0, load = 0, target = 0, late = 0;
     uint64_t failed = 0;
@@ -314,7 +314,7 @@ static int run(struct fleet *fleet, struct ss_error *error) {
         fleet_node_draw(&fleet->nodes[i], options, i);
     if (run_nodes(fleet, error) < 0 || check_measured(fleet, error) < 0 ||
         (options->record && write_table(fleet, error) < 0)) {
-        /* An invalid option, for example, leaves no folder. */
+        /* Do not leave a folder behind, for example after an invalid option. */
         if (options->record)
             (void)nftw(options->record, remove_one, 16, FTW_DEPTH | FTW_PHYS);
         return -1;

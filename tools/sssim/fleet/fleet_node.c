@@ -76,7 +76,7 @@ static void write_sample(struct recording *recording, double end) {
     recording->load = recording->target = 0;
 }
 
-/* Writes the time up to `end` that is in no row yet. */
+/* Writes a row for the time before `end` that no row covers yet. */
 static void write_rest(struct recording *recording, double end) {
     if (recording->folder >= 0 && end - recording->begin > ROUNDING)
         write_sample(recording, end);
@@ -209,7 +209,7 @@ static int simulate(struct simulation *simulation, struct recording *recording, 
     ss_time length;
     if (simulation_open_trial(simulation, &trial, take_sample, &length, error) < 0)
         return -1;
-    /* The nodes have the same options. */
+    /* Print warnings once: all nodes have the same options. */
     if (number == 0)
         ss_option_store_print_warnings(stderr, "sssim", &simulation->store);
     trial.options.context = recording;

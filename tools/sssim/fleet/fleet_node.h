@@ -19,7 +19,7 @@ struct fleet_options {
     ss_time late;        /* mean of the exponential lateness of a start */
     ss_time clock;       /* standard deviation of the normal offset of a clock */
     ss_time clock_error; /* maximum error of a measured offset, uniformly distributed */
-    double failures;     /* part of the nodes that fail at a random moment */
+    double failures;     /* fraction of the nodes that fail at a random moment */
     ss_time interval;    /* time between samples in records */
     uint64_t seed;
     uint64_t jobs; /* number of processes; 0: one for each CPU */
@@ -33,7 +33,7 @@ struct fleet_node {
     double late;     /* delay of the start, in seconds */
     double offset;   /* offset of the node's clock, in seconds */
     double measured; /* that offset as measured */
-    double fails;    /* part of the run after which the node fails; 1: never */
+    double fails;    /* fraction of the run after which the node fails; 1: never */
 
     /* Results: */
     double covered;      /* seconds for which the node was under control after --settle */

@@ -13,8 +13,7 @@ static inline double chance_draw_exponential(uint64_t *state, double mean) {
 
 /*
  * Returns a normal random number with mean 0 and this standard deviation (Box-Muller transform).
- * The order of the factors decides how results are rounded: with another one, seeds would give
- * other results.
+ * Keep the order of the factors: it determines rounding, and thereby the results of each seed.
  */
 static inline double chance_draw_normal_scaled(uint64_t *state, double deviation) {
     double radius = sqrt(chance_draw_exponential(state, 2));

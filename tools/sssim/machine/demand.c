@@ -33,7 +33,7 @@ static const struct phase blocking[] = {
 
 /*
  * The probability that the threads of a continued instance are on one CPU at first. These values
- * reproduce the duty that a load needed on 2 CPUs, and its scatter.
+ * reproduce the duty that was measured for a load on 2 CPUs, and its scatter.
  */
 #define BLOCKING_GATHERED      0.6
 #define BLOCKING_GATHERED_TIME 12e6 /* mean, in nanoseconds */

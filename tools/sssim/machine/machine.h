@@ -19,7 +19,7 @@
 /* One CPU. All times are in nanoseconds. */
 struct ticks_cpu {
     ss_time since; /* time of its last change, up to which counters are complete */
-    double level;  /* the part of the time since then in which it is busy, 0 to 1 */
+    double level;  /* fraction of the time since then in which it is busy */
     double used;   /* time for which its tasks ran */
     double idle;
     double chores;  /* unspent time of short tasks, which `level` does not include */
@@ -59,13 +59,13 @@ struct machine_group {
 
 /*
  * A machine in virtual time with a perfectly fair scheduler: of R runnable threads on P CPUs,
- * min(R, P) run at any instant, each for an equal part of the time. Counters advance linearly
+ * min(R, P) run at any instant, each for an equal share of the time. Counters advance linearly
  * between changes, so they are exact at any time without intermediate steps.
  */
 struct machine {
     uint32_t cpus;
     double background; /* CPUs used by the rest of the system */
-    double steal;   /* part of the time of busy CPUs that a hypervisor takes, set after opening */
+    double steal;   /* fraction of busy CPUs' time that a hypervisor takes; set it after opening */
     uint32_t count; /* number of instances */
     struct machine_instance *instances;
     uint64_t threads; /* number of runnable threads of all instances, throttled or not */
@@ -112,7 +112,7 @@ SS_NONNULL() double machine_idle_cpus(const struct machine *machine);
 /* Returns the number of CPUs demanded, which may exceed that of the machine. */
 SS_NONNULL() double machine_wanted_cpus(const struct machine *machine);
 
-/* Returns the part of a CPU that each runnable thread of the group currently gets. */
+/* Returns the fraction of a CPU that each runnable thread of the group currently gets. */
 SS_NONNULL() double machine_share(const struct machine *machine);
 
 /*

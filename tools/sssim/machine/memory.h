@@ -9,7 +9,7 @@ struct work;
 /* The memory use of a thread that runs undisturbed. */
 struct memory_use {
     double accesses; /* accesses per second */
-    double waiting;  /* part of its time that it waits for accesses, 0 to 1 */
+    double waiting;  /* fraction of its time that it waits for accesses */
 };
 
 /*
@@ -20,7 +20,7 @@ struct memory_use {
  */
 struct memory_pace {
     double ran;
-    double served; /* `ran` times the part of accesses that is served */
+    double served; /* `ran` times the fraction of accesses that is served */
     double lost;   /* `served` times the utilization of the memory by all threads */
     double back;   /* `served` times the utilization per access per second, because a thread does
                       not delay itself */
@@ -30,8 +30,9 @@ struct memory_pace {
 struct memory_side {
     struct work *work; /* the work that has this pace; NULL: this side is absent */
     double asked;      /* accesses per second of all runnable threads if each had a CPU */
-    double share;      /* part of a CPU that each of them gets */
-    double beside;     /* part of a thread's time in which each other thread of this side runs */
+    double share;      /* fraction of a CPU that each of them gets */
+    double beside;     /* fraction of a thread's time in which another given thread of this side
+                          runs, too */
     struct memory_pace pace;
 };
 
@@ -41,7 +42,7 @@ struct memory_side {
  * The memory that all running threads share. Zeroed: accesses take no time.
  *
  * T accesses per second are demanded, and at most M are served. A thread works at the speed z (1 -
- * w u), where z = min(1, M / T) is the part of all accesses that is served, w the part of its
+ * w u), where z = min(1, M / T) is the fraction of accesses that is served, w the fraction of its
  * undisturbed time that it waits, and u = z U / M the utilization by other threads, which demand U
  * accesses per second. The speed is linear in their traffic while T <= M, so the cost of a
  * background is known.

@@ -32,7 +32,7 @@ struct profile {
 
 /*
  * Reads lines of TIME THREADS [ACCESSES WAITING]. From TIME on, THREADS threads are runnable; each
- * makes ACCESSES accesses to the memory per second and waits for them for the part WAITING of its
+ * makes ACCESSES accesses to the memory per second and waits for them for WAITING (0 to 1) of its
  * time. The first TIME is 0; the last line ends the profile. Messages name file and line.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int profile_read(

@@ -44,7 +44,7 @@ struct run {
     uint32_t oldest, newest;
     uint64_t begun;                 /* number of requests sent or refused */
     struct service_control control; /* with options->held */
-    struct request_tally other;     /* what counts in searches between episodes */
+    struct request_tally other;     /* counts requests between episodes */
     struct queue_meter kept;        /* the meter as of the end of an episode */
     bool counts;                    /* requests of the held service count now */
     bool lacks_memory;
@@ -89,7 +89,7 @@ static void unlink_flight(struct run *run, uint32_t slot) {
     set_timeout(run);
 }
 
-/* Observes the generator: counts requests. */
+/* Observes the requests of the generator. */
 static void observe(void *context, const struct request_one *one, enum request_fate fate,
     const struct request_ended *ended) {
     struct run *run = context;
@@ -130,7 +130,7 @@ static void settle(struct run *run, ss_time now) {
     sleepers_set(&run->sleepers, SETTLE, SS_TIME_NEVER);
 }
 
-/* Leaves out what happens between the episodes of a held service. */
+/* Excludes the time between the episodes of a held service from the results. */
 static void count_or_not(struct run *run, ss_time now) {
     bool first = run->control.episode == 0, counts = run->control.counting;
     if (counts == run->counts)
@@ -180,7 +180,7 @@ static int read_counters(void *context, struct ss_counters *counters) {
     return 0;
 }
 
-/* Ends sending, once control has lasted as long as asked for. */
+/* Ends sending when control has lasted for the requested time. */
 static void end_sending(struct run *run, ss_time now) {
     request_generator_end(run->generator, now);
     run->end.sending = now;

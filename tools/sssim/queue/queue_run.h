@@ -32,7 +32,7 @@ struct queue_run_options {
 
 struct queue_run_end {
     ss_time settled;  /* time at which counting began */
-    ss_time left_out; /* time between the episodes of a held service, which does not count */
+    ss_time left_out; /* time between the episodes of a held service, which is not counted */
     ss_time sending;  /* time at which sending ended */
     ss_time end;      /* time at which the last request ended */
     uint64_t wasted;  /* number of requests that were completed after their client had given up */

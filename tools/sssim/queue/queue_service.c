@@ -36,7 +36,7 @@ double queue_service_cpus(const struct queue_service_options *options) {
     return options->cpus > 0 ? options->cpus : (double)queue_service_workers(options);
 }
 
-/* Workers of the server for late work. */
+/* Returns the number of workers of the server for late work. */
 static uint32_t late_workers(const struct queue_service_options *options) {
     return options->late > 0 ? (uint32_t)ceil(queue_service_cpus(options)) : 0;
 }
@@ -71,7 +71,7 @@ static double change_at(const struct queue_service_options *options, ss_time now
     return 1 + (options->change - 1) * fmin(part, 1);
 }
 
-/* Draws what the run and the episode multiply the work by. */
+/* Draws the factor by which run and episode multiply the work of requests. */
 static void draw_factor(struct queue_service *service) {
     const struct queue_service_options *options = &service->options;
     uint64_t run = ss_random_hash(options->seed + RUN_SALT);
@@ -130,7 +130,7 @@ static void set_alarm(struct queue_service *service, const struct queue_worker *
     sleepers_set(service->sleepers, service->first + (uint32_t)(worker - service->workers), due);
 }
 
-/* Takes what a busy worker has done until now off its work. */
+/* Subtracts the work that a busy worker has done until now. */
 static void work_until(struct queue_service *service, struct queue_worker *worker, ss_time now) {
     double done = (double)(now - worker->since) * service->share;
     worker->left = ss_time_since(worker->left, ss_time_from_double(done + 0.5));
@@ -302,7 +302,7 @@ int queue_service_take(
     if (!job)
         return -1;
 
-    /* Clients of a closed loop would never end a moment in which all answers take no time. */
+    /* At least 1 ns: if answers took no time, a closed loop would never advance the clock. */
     *job = (struct queue_job){.length = ss_time_from_double(fmax(length - late + 0.5, 1)),
         .late = ss_time_from_double(late + 0.5),
         .slot = slot};

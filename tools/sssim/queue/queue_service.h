@@ -35,15 +35,15 @@ struct queue_service_options {
     ss_time work;         /* CPU time of a request at speed 1, or its mean */
     int spread;           /* enum queue_spread */
     int given_up;         /* enum queue_given_up */
-    double cpus;          /* that all workers and the late work share; 0: each has one */
-    double background;    /* CPUs that the service uses all the time, of `cpus` */
-    double late;          /* the part of the work that is done after the answer */
-    ss_time late_by;      /* how long after it */
-    double change;        /* factor of the work in the end */
-    ss_time change_from;  /* when it begins to change */
-    ss_time change_over;  /* for how long it changes */
-    double between_runs;  /* standard deviation of the work from run to run, relative */
-    double per_episode;   /* part of its variance that is drawn for each episode, 0 to 1 */
+    double cpus;          /* CPUs for all workers and the late work; 0: one for each worker */
+    double background;    /* number of these CPUs that the service uses all the time */
+    double late;          /* fraction of the work that is done after the answer */
+    ss_time late_by;      /* time between the answer and this work */
+    double change;        /* factor of the work once it has changed */
+    ss_time change_from;  /* when the work begins to change */
+    ss_time change_over;  /* how long it takes to change */
+    double between_runs;  /* relative standard deviation of the work from run to run */
+    double per_episode;   /* fraction of its variance that is drawn for each episode */
     uint64_t seed;
 };
 
@@ -53,7 +53,7 @@ struct queue_server;
 
 struct queue_service {
     struct queue_service_options options;
-    double factor;    /* of the work of each request, of this run and episode */
+    double factor;    /* factor of the work of each request in this run and episode */
     uint32_t episode; /* from 0 */
     struct sleepers *sleepers;
     uint32_t first; /* number of the first worker's sleeper */
@@ -65,8 +65,8 @@ struct queue_service {
     double share;            /* CPUs of each busy worker */
     ss_time since;           /* time of `used` */
     double used;             /* CPU time so far, in nanoseconds */
-    uint64_t served, wasted; /* completed requests; those whose client had given up before */
-    struct queue_job *late;  /* late work that is not due yet, in the order of time */
+    uint64_t served, wasted; /* completed requests; of these, requests whose client had given up */
+    struct queue_job *late;  /* late work that is not due yet, ordered by time */
     struct queue_job **late_tail;
 };
 
@@ -84,7 +84,7 @@ static inline uint64_t queue_service_workers(const struct queue_service_options 
     return (uint64_t)options->servers * options->workers;
 }
 
-/* Returns the number of CPUs. */
+/* Returns the number of CPUs that the service may use. */
 SS_NONNULL() double queue_service_cpus(const struct queue_service_options *options);
 
 /* Returns the number of sleepers: the workers, those of late work, and the next late work. */

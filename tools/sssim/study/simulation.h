@@ -25,12 +25,12 @@ struct grid {
 };
 
 struct simulation {
-    struct trial_options trial; /* first: rows of modules set it */
+    struct trial_options trial; /* must be first: the options of modules set it by offset */
     uint64_t cpus;
     uint64_t instances; /* 0: one for each CPU */
     const char *class;
     ss_time duration;       /* SS_TIME_NEVER if not given */
-    double background;      /* CPU use of the background, as a part of the machine */
+    double background;      /* CPU use of the background, as a fraction of the machine */
     int smt_fill;           /* enum simulation_fill */
     const char *turbo;      /* frequency steps as text; NULL if not given */
     const char *foreground; /* class of the foreground; NULL: no study */

@@ -232,7 +232,7 @@ void trial_leave(struct trial *trial, uint32_t number) {
     sleepers_set(&trial->sleepers, number, SS_TIME_NEVER);
 }
 
-/* Reads the true load, not the counters that modules read. */
+/* Reads exact counters for the statistics: those that modules read may have ticks. */
 static int read_exactly(void *context, struct ss_cpu_reading *reading) {
     struct trial *trial = context;
     *reading = (struct ss_cpu_reading){.pressure = NAN};
@@ -292,7 +292,7 @@ static int take_sample(struct trial *trial, struct ss_error *error) {
     return 0;
 }
 
-/* Starts the monitor. A sample begins when the trace does, so that none is partly warm-up. */
+/* Starts the monitor. A sample begins with the trace, so none contains part of the warm-up. */
 static void start_monitor(struct trial *trial) {
     ss_time interval = trial->options.interval ? trial->options.interval : trial->options.window;
     ss_time first = trial->options.warmup % interval;
@@ -315,7 +315,7 @@ uint32_t trial_count_switching(const struct trial *trial) {
     return count;
 }
 
-/* Returns the throughput. An unfinished iteration counts by the part that is done. */
+/* Returns the throughput. An unfinished iteration counts as the fraction that is done. */
 static double find_throughput(const struct trial *trial) {
     ss_time from = trial->iterations.from;
     if (trial->work.count == 0 || trial->now <= from)

@@ -33,10 +33,10 @@ struct trial_options {
     uint32_t cpus;                /* P: number of CPUs */
     uint32_t instances;           /* N: number of instances */
     uint32_t width;               /* number of threads of an instance, which are always runnable */
-    const struct demand_mix *mix; /* replaces `width`; NULL: not used */
+    const struct demand_mix *mix; /* replaces `width`; may be NULL */
     double background;            /* number of CPUs that the rest of the system uses */
     ss_time switch_cost;          /* CPU time of an executor per wake-up */
-    double steal;                 /* part of busy CPUs' time that a hypervisor takes */
+    double steal;                 /* fraction of busy CPUs' time that a hypervisor takes */
     double quota;                 /* mean number of CPUs that the instances may use; 0: no limit */
     ss_time quota_period;         /* the period over which the mean is taken */
     uint64_t tick_rate; /* rate of the kernel's accounting in Hz; 0: the counters are exact */
