@@ -170,33 +170,49 @@ static int open_study(struct batch *batch, enum ssbatch_study_use use, struct ss
     return status;
 }
 
-static int merge_given(struct batch *batch, struct ss_error *error) {
-    const struct ssbatch_options *options = batch->options;
+/* Checks the plan before the folder of the study is made. */
+static int check_given(
+    struct batch *batch, const struct ssbatch_plan *given, struct ss_error *error) {
     struct ssbatch_study *study = &batch->carrier.study;
-    struct ssbatch_plan given;
     struct ss_error absent = {0};
-    int status = ssbatch_given_plan_read(&given, options->plan, error);
-    if (status == 0 && given.doubt[0] && !options->quiet)
-        fprintf(stderr, "ssbatch: warning: %s\n", given.doubt);
-    /* Check the plan before the folder of the study is made. */
-    if (status == 0 && open_study(batch, SSBATCH_STUDY_CARRY, &absent) == -1)
-        status = ss_error_fail(error, "%s", absent.message);
-    if (status == 0)
-        status = ssbatch_check_runs(study, &given, NULL, options->redo, error);
+
+    if (open_study(batch, SSBATCH_STUDY_CARRY, &absent) == -1)
+        return ss_error_fail(error, "%s", absent.message);
+    if (ssbatch_check_runs(study, given, NULL, batch->options->redo, error) < 0)
+        return -1;
+
     ssbatch_study_close(study);
+    return 0;
+}
+
+static int merge_locked(struct batch *batch, struct ssbatch_plan *given, struct ss_error *error) {
+    SS_OWNED(close) int lock = ssbatch_study_lock(&batch->carrier.study, error);
+    if (lock < 0)
+        return -1;
+    return ssbatch_merge(&batch->carrier.study, given, batch->options->redo, error);
+}
+
+/* Adds the plan to the study, and chooses its runs. */
+static int add_given(struct batch *batch, struct ssbatch_plan *given, struct ss_error *error) {
+    if (check_given(batch, given, error) < 0 || open_study(batch, SSBATCH_STUDY_MAKE, error) < 0 ||
+        merge_locked(batch, given, error) < 0 || read_kept(batch, error) < 0)
+        return -1;
+    if (ssbatch_choose_runs(
+            batch->options, &batch->carrier.plan, given, batch->runs, &batch->count, error) < 0)
+        return -1;
+
+    /* Not earlier: --shuffle must give the order that --dry-run shows. */
+    drop_refused(batch, given);
+    return 0;
+}
+
+static int read_given(struct batch *batch, struct ss_error *error) {
+    struct ssbatch_plan given;
+    int status = ssbatch_given_plan_read(&given, batch->options->plan, error);
+    if (status == 0 && given.doubt[0] && !batch->options->quiet)
+        fprintf(stderr, "ssbatch: warning: %s\n", given.doubt);
     if (status == 0)
-        status = open_study(batch, SSBATCH_STUDY_MAKE, error);
-    if (status == 0) {
-        SS_OWNED(close) int lock = ssbatch_study_lock(study, error);
-        status = lock < 0 ? -1 : ssbatch_merge(study, &given, options->redo, error);
-    }
-    if (status == 0)
-        status = read_kept(batch, error);
-    if (status == 0)
-        status = ssbatch_choose_runs(
-            options, &batch->carrier.plan, &given, batch->runs, &batch->count, error);
-    if (status == 0) /* not earlier: --shuffle must give the order that --dry-run shows */
-        drop_refused(batch, &given);
+        status = add_given(batch, &given, error);
     ssbatch_plan_free(&given);
     return status;
 }
@@ -217,7 +233,7 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
     const struct ssbatch_options *options = batch->options;
 
     if (!options->only) {
-        if (merge_given(batch, error) < 0)
+        if (read_given(batch, error) < 0)
             return -1;
     } else if (open_kept(batch, error) < 0 ||
                ssbatch_choose_runs(options, &batch->carrier.plan, &batch->carrier.plan, batch->runs,
@@ -635,20 +651,22 @@ int ssbatch_carry_out(const struct ssbatch_options *options, int *status, struct
     return result;
 }
 
+static int clean(struct batch *batch, struct ss_error *error) {
+    struct after_context after = {&batch->carrier.spawner, &batch->carrier.study, false};
+    struct ssbatch_undoer undoer = make_undoer(&after);
+    if (open_study(batch, SSBATCH_STUDY_CARRY, error) < 0 || open_call(batch, error) < 0)
+        return -1;
+    return ssbatch_calls_clear(
+        &batch->carrier.study, batch->carrier.call.mark, NULL, &undoer, error);
+}
+
 int ssbatch_clean(const struct ssbatch_options *options, int *status, struct ss_error *error) {
     struct batch *batch = make_batch(options, error);
     (void)status;
     if (!batch)
         return -1;
-    int result = open_study(batch, SSBATCH_STUDY_CARRY, error) < 0 ? -1 : 0;
-    if (result == 0)
-        result = open_call(batch, error);
-    if (result == 0) {
-        struct after_context after = {&batch->carrier.spawner, &batch->carrier.study, false};
-        struct ssbatch_undoer undoer = make_undoer(&after);
-        result = ssbatch_calls_clear(
-            &batch->carrier.study, batch->carrier.call.mark, NULL, &undoer, error);
-    }
+
+    int result = clean(batch, error);
     close_call(batch);
     ssbatch_study_close(&batch->carrier.study);
     free(batch);

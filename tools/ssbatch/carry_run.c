@@ -261,6 +261,16 @@ static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt
     return carried->stage.left.status ? 0 : ssbatch_call_forget(&carrier->call, run->name, error);
 }
 
+/* Carries out a prepared run, or notes that it is skipped, and keeps the result. */
+static int carry_prepared(struct carried *carried, uint64_t number, struct ssbatch_attempt *attempt,
+    struct ss_error *error) {
+    if (carried->run->reason)
+        attempt->status = SSBATCH_SKIPPED;
+    else
+        carry_out(carried, attempt);
+    return keep(carried, number, attempt, error);
+}
+
 static int carry_locked(struct ssbatch_carrier *carrier, const struct ssbatch_run *run,
     uint64_t number, bool is_done, struct ssbatch_attempt *attempt, struct ss_error *error) {
     struct carried carried = {.carrier = carrier, .run = run, .is_done = is_done, .memory = -1};
@@ -283,12 +293,8 @@ static int carry_locked(struct ssbatch_carrier *carrier, const struct ssbatch_ru
         fail_attempt(attempt, "cannot remove what an earlier attempt left", error);
         return 0;
     }
-    if (status == 0 && run->reason)
-        attempt->status = SSBATCH_SKIPPED;
-    else if (status == 0)
-        carry_out(&carried, attempt);
     if (status == 0)
-        status = keep(&carried, number, attempt, error);
+        status = carry_prepared(&carried, number, attempt, error);
     if (carried.stage.lines)
         ssbatch_stage_free(&carried.stage);
     ss_owned_close(&carried.memory);

@@ -79,10 +79,23 @@ static int print_preview(struct preview *preview, struct ss_error *error) {
     return 0;
 }
 
+static int read_plan(
+    struct preview *preview, const struct ssbatch_study *study, struct ss_error *error) {
+    const struct ssbatch_options *options = preview->options;
+    struct ssbatch_plan *plan = &preview->plan;
+    int status = options->only ? ssbatch_kept_plan_read(plan, study, error)
+                               : ssbatch_given_plan_read(plan, options->plan, error);
+    if (status < 0)
+        return -1;
+    return ssbatch_check_runs(study, plan, options->only, options->redo, error);
+}
+
 int ssbatch_dry_run(const struct ssbatch_options *options, int *status, struct ss_error *error) {
     struct ssbatch_study study;
     struct ss_error ignored = {0};
     struct preview preview = {.options = options, .missing = {.run = "the study"}};
+    int result = 0;
+
     int opened = ssbatch_study_open(&study, options->study, SSBATCH_STUDY_LOOK, NULL, &ignored);
     if (opened == 0)
         preview.study = &study;
@@ -90,14 +103,12 @@ int ssbatch_dry_run(const struct ssbatch_options *options, int *status, struct s
         ssbatch_study_close(&study);
         return ss_error_fail(error, "%s", ignored.message);
     }
-    int result = options->only ? ssbatch_kept_plan_read(&preview.plan, &study, error)
-                               : ssbatch_given_plan_read(&preview.plan, options->plan, error);
-    if (result == 0)
-        result = ssbatch_check_runs(&study, &preview.plan, options->only, options->redo, error);
-    if (result == 0)
-        result = print_preview(&preview, error);
+
+    if (read_plan(&preview, &study, error) < 0 || print_preview(&preview, error) < 0)
+        result = -1;
     if (preview.missing.count > 0 || preview.refused > 0)
         *status = 1;
+
     ssbatch_programs_free(&preview.programs);
     ssbatch_plan_free(&preview.plan);
     ssbatch_study_close(&study);

@@ -347,17 +347,19 @@ int ssbatch_list(const struct ssbatch_options *options, int *status, struct ss_e
     struct ssbatch_study study;
     struct ssbatch_plan plan = {0};
     struct table table = {.stream = stdout, .json = {.stream = stdout}};
-    int result = ssbatch_study_open(&study, options->study, SSBATCH_STUDY_LOOK, NULL, error);
-    if (result == 0)
-        result = ssbatch_kept_plan_read(&plan, &study, error);
-    if (result == 0)
-        result = print_table(&table, options, &study, &plan, error);
+    int result = 0;
+
+    if (ssbatch_study_open(&study, options->study, SSBATCH_STUDY_LOOK, NULL, error) < 0 ||
+        ssbatch_kept_plan_read(&plan, &study, error) < 0 ||
+        print_table(&table, options, &study, &plan, error) < 0)
+        result = -1;
     if (table.counts[SSBATCH_FAILED] > 0)
         *status = 1;
+
     for (size_t i = 0; i < table.key_count; i++)
         free(table.keys[i]);
     free(table.keys);
     ssbatch_plan_free(&plan);
     ssbatch_study_close(&study);
-    return result < 0 ? -1 : 0;
+    return result;
 }

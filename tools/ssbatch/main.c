@@ -19,18 +19,23 @@
 #include "platform/platform.h"
 #include "program.h"
 
+static ssbatch_action *choose_action(const struct ssbatch_options *options) {
+    if (options->list)
+        return ssbatch_list;
+    if (options->clean)
+        return ssbatch_clean;
+    return options->dry_run ? ssbatch_dry_run : ssbatch_carry_out;
+}
+
 static int run(char **argv, int *status, struct ss_error *error) {
     struct ssbatch_options options;
     int result = ssbatch_options_parse(&options, argv, error);
     const struct ss_option_store *warnings = options.quiet ? NULL : &options.store;
+
     if (result == 0 && !ss_program_answer("ssbatch", warnings, options.help, options.version,
-                           ssbatch_options_print_help)) {
-        ssbatch_action *action = options.list      ? ssbatch_list
-                                 : options.clean   ? ssbatch_clean
-                                 : options.dry_run ? ssbatch_dry_run
-                                                   : ssbatch_carry_out;
-        result = action(&options, status, error);
-    }
+                           ssbatch_options_print_help))
+        result = choose_action(&options)(&options, status, error);
+
     ss_option_store_free(&options.store);
     return result;
 }

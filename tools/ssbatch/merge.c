@@ -191,25 +191,37 @@ static int check_after(
     return 0;
 }
 
-int ssbatch_check_runs(const struct ssbatch_study *study, const struct ssbatch_plan *plan,
-    const char *only, const char *redo, struct ss_error *error) {
-    struct ssbatch_plan kept;
-    int status = ssbatch_kept_plan_read(&kept, study, error);
-    if (status == 0 && redo)
-        status = check_redo(&kept, plan, only, redo, error);
-    int choice = status == 0 ? choose_lines(study, &kept, plan, redo, error) : 0;
+static int check_plan(const struct ssbatch_study *study, const struct ssbatch_plan *kept,
+    const struct ssbatch_plan *plan, const char *only, const char *redo, struct ss_error *error) {
+    if (redo && check_redo(kept, plan, only, redo, error) < 0)
+        return -1;
+    int choice = choose_lines(study, kept, plan, redo, error);
     if (choice < 0)
-        status = -1;
+        return -1;
+
     /*
      * The first call would have to prepare an `after` with a value before the value is found. A
      * study that has its values already continues with the lines that it has.
      */
-    for (size_t i = 0; choice == NEW_LINES && status == 0 && i < plan->study.count; i++) {
-        if (plan->study.items[i].kind == SSBATCH_AFTER)
-            status = check_after(plan, &plan->study.items[i], error);
+    for (size_t i = 0; choice == NEW_LINES && i < plan->study.count; i++) {
+        const struct ssbatch_line *line = &plan->study.items[i];
+        if (line->kind == SSBATCH_AFTER && check_after(plan, line, error) < 0)
+            return -1;
     }
-    for (size_t i = 0; status == 0 && i < plan->run_count; i++)
-        status = ssbatch_study_check_place(study, plan->runs[i].name, error);
+
+    for (size_t i = 0; i < plan->run_count; i++) {
+        if (ssbatch_study_check_place(study, plan->runs[i].name, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int ssbatch_check_runs(const struct ssbatch_study *study, const struct ssbatch_plan *plan,
+    const char *only, const char *redo, struct ss_error *error) {
+    struct ssbatch_plan kept;
+    int status = ssbatch_kept_plan_read(&kept, study, error);
+    if (status == 0)
+        status = check_plan(study, &kept, plan, only, redo, error);
     ssbatch_plan_free(&kept);
     return status;
 }
@@ -307,28 +319,33 @@ static int check_merged(const char *text, struct ss_error *error) {
     return status;
 }
 
+static int write_merged(const struct ssbatch_study *study, const struct ssbatch_plan *kept,
+    const struct ssbatch_plan *plan, const char *redo, struct ss_error *error) {
+    struct ss_text merged;
+    int choice = choose_lines(study, kept, plan, redo, error);
+    if (choice < 0 || ss_text_open(&merged, error) < 0)
+        return -1;
+
+    const struct merging merging = {study, kept, plan, redo, merged.stream};
+    int status = print_merged(&merging, choice, error);
+    SS_OWNED(free) char *text = ss_text_close(&merged, error);
+    if (status < 0 || !text || check_merged(text, error) < 0)
+        return -1;
+
+    /* The commands that found the values, or what runs next to them, may have changed. */
+    if (choice == NEW_LINES && ssbatch_disk_unlink(study->state, "values",
+                                   ssbatch_study_path(study, ".study/values").text, error) < 0)
+        return -1;
+    return ssbatch_disk_write(
+        study->state, "plan", ssbatch_study_path(study, ".study/plan").text, text, error);
+}
+
 int ssbatch_merge(const struct ssbatch_study *study, struct ssbatch_plan *plan, const char *redo,
     struct ss_error *error) {
     struct ssbatch_plan kept;
-    SS_OWNED(free) char *text = NULL;
-    struct ss_text merged;
     int status = ssbatch_kept_plan_read(&kept, study, error);
-    int choice = status == 0 ? choose_lines(study, &kept, plan, redo, error) : -1;
-    if (choice >= 0 && ss_text_open(&merged, error) == 0) {
-        const struct merging merging = {study, &kept, plan, redo, merged.stream};
-        status = print_merged(&merging, choice, error);
-        text = ss_text_close(&merged, error);
-    }
-    if (!text || status < 0 || check_merged(text, error) < 0)
-        status = -1;
-
-    /* The commands that found the values, or what runs next to them, may have changed. */
-    if (status == 0 && choice == NEW_LINES)
-        status = ssbatch_disk_unlink(
-            study->state, "values", ssbatch_study_path(study, ".study/values").text, error);
     if (status == 0)
-        status = ssbatch_disk_write(
-            study->state, "plan", ssbatch_study_path(study, ".study/plan").text, text, error);
+        status = write_merged(study, &kept, plan, redo, error);
     ssbatch_plan_free(&kept);
     return status;
 }

@@ -46,25 +46,33 @@ static int write_all(const struct ssbatch_values *values, const struct ssbatch_s
     return lines ? ssbatch_disk_write(study->state, "values", path.text, lines, error) : -1;
 }
 
+static int add_missing(
+    struct ssbatch_values *kept, const struct ssbatch_values *values, struct ss_error *error) {
+    for (size_t i = 0; i < values->count; i++) {
+        const struct ssbatch_value *value = &values->items[i];
+        if (!ssbatch_values_get(kept, value->name) &&
+            ssbatch_values_set(kept, value->name, value->value, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int ssbatch_values_keep(
     struct ssbatch_values *values, const struct ssbatch_study *study, struct ss_error *error) {
     struct ssbatch_values kept = {0};
     if (values->count == 0)
         return 0;
+
     SS_OWNED(close) int lock = ssbatch_study_lock(study, error);
-    int status = lock < 0 ? -1 : ssbatch_values_read(&kept, study, error);
-    for (size_t i = 0; status == 0 && i < values->count; i++) {
-        if (!ssbatch_values_get(&kept, values->items[i].name))
-            status =
-                ssbatch_values_set(&kept, values->items[i].name, values->items[i].value, error);
+    if (lock < 0)
+        return -1;
+    if (ssbatch_values_read(&kept, study, error) < 0 || add_missing(&kept, values, error) < 0 ||
+        write_all(&kept, study, error) < 0) {
+        ssbatch_values_free(&kept);
+        return -1;
     }
-    if (status == 0 && write_all(&kept, study, error) == 0) {
-        struct ssbatch_values found = *values;
-        *values = kept;
-        kept = found;
-    } else {
-        status = -1;
-    }
-    ssbatch_values_free(&kept);
-    return status;
+
+    ssbatch_values_free(values);
+    *values = kept;
+    return 0;
 }
