@@ -110,27 +110,33 @@ static void print_round(
         printf(" %14s %12s\n", "none", "none");
 }
 
+static int run_rounds(const struct simulation *simulation, struct study_options *study,
+    struct experiment *record, struct ss_option_store *warnings, struct ss_error *error) {
+    for (uint64_t i = 0; i < simulation->rounds; i++) {
+        struct trial_figures figures[MEMORY_SIDES];
+        if (study_run(study, record, warnings, figures, error) < 0)
+            return -1;
+        print_round(study, figures);
+
+        study->round++;
+        for (int side = 0; side < MEMORY_SIDES; side++) {
+            study->sides[side].seed++;
+            study->sides[side].work.speed.seed++;
+        }
+    }
+    return 0;
+}
+
 static int run_study(struct simulation *simulation, char **argv, struct ss_error *error) {
     struct study_options study;
     struct experiment experiment = {0}, *record = simulation->record ? &experiment : NULL;
     struct ss_option_store warnings = {0};
-    int status = 0;
     if (simulation_make_study(simulation, argv, &study, error) < 0 ||
         (record && experiment_open(record, simulation->record, error) < 0))
         return -1;
     ss_option_store_print_warnings(stderr, "sssim", &simulation->store);
 
-    for (uint64_t i = 0; status == 0 && i < simulation->rounds; i++) {
-        struct trial_figures figures[MEMORY_SIDES];
-        status = study_run(&study, record, &warnings, figures, error);
-        if (status == 0)
-            print_round(&study, figures);
-        study.round++;
-        for (int side = 0; side < MEMORY_SIDES; side++) {
-            study.sides[side].seed++;
-            study.sides[side].work.speed.seed++;
-        }
-    }
+    int status = run_rounds(simulation, &study, record, &warnings, error);
     ss_option_store_print_warnings(stderr, "sssim", &warnings);
     ss_option_store_free(&warnings);
     if (status == 0)

@@ -202,6 +202,16 @@ static int check(
     return 0;
 }
 
+static int run_trial(struct trial *trial, ss_time length, struct recording *recording,
+    uint64_t number, int records, struct ss_error *error) {
+    if (records >= 0 && open_record(recording, records, number, trial->set.load_cpus) < 0)
+        return ss_error_fail(error, "--record: %s", strerror(errno));
+    if (trial_advance(trial, length, error) < 0)
+        return -1;
+    write_rest(recording, recording->last);
+    return 0;
+}
+
 static int simulate(struct simulation *simulation, struct recording *recording, uint64_t number,
     int records, struct ss_error *error) {
     static struct trial trial; /* too large for the stack */
@@ -209,9 +219,11 @@ static int simulate(struct simulation *simulation, struct recording *recording, 
     ss_time length;
     if (simulation_open_trial(simulation, &trial, take_sample, &length, error) < 0)
         return -1;
+
     /* Print warnings once: all nodes have the same options. */
     if (number == 0)
         ss_option_store_print_warnings(stderr, "sssim", &simulation->store);
+
     trial.options.context = recording;
     recording->warmup = ss_time_seconds(trial.options.warmup);
     recording->settle = ss_time_seconds(trial.options.settle);
@@ -219,13 +231,8 @@ static int simulate(struct simulation *simulation, struct recording *recording, 
     if (node->fails < 1)
         length =
             trial.options.warmup + (ss_time)(node->fails * (double)(length - trial.options.warmup));
-    int status = 0;
-    if (records >= 0 && open_record(recording, records, number, trial.set.load_cpus) < 0)
-        status = ss_error_fail(error, "--record: %s", strerror(errno));
-    if (status == 0)
-        status = trial_advance(&trial, length, error);
-    if (status == 0)
-        write_rest(recording, recording->last);
+
+    int status = run_trial(&trial, length, recording, number, records, error);
     trial_close(&trial);
     if (recording->folder >= 0 && close_record(recording, status < 0) < 0 && status == 0)
         status = ss_error_fail(error, "--record: %s", strerror(errno));
@@ -237,6 +244,7 @@ int fleet_node_run(struct fleet_node *node, const struct fleet_options *options,
     struct simulation simulation;
     struct recording recording = {
         .node = node, .folder = -1, .interval = ss_time_seconds(options->interval)};
+
     /* Hashed twice: fleets with successive seeds would otherwise have nearly the same nodes. */
     uint64_t seed = ss_random_hash(ss_random_hash(options->seed) + number) >> 16;
     char seed_text[24];
@@ -244,11 +252,12 @@ int fleet_node_run(struct fleet_node *node, const struct fleet_options *options,
     char **words = make_words(options, trace, seed_text);
     if (!words)
         return ss_error_memory(error);
-    int status = simulation_parse(&simulation, words, error);
-    if (status == 0)
-        status = check(&simulation, seed, trace, error);
-    if (status == 0)
-        status = simulate(&simulation, &recording, number, records, error);
+
+    int status = 0;
+    if (simulation_parse(&simulation, words, error) < 0 ||
+        check(&simulation, seed, trace, error) < 0 ||
+        simulate(&simulation, &recording, number, records, error) < 0)
+        status = -1;
     simulation_close(&simulation);
     free(words);
     return status;

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <showstopper/random.h>
+
+#include "base/owned.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "chance.h"
-#include <showstopper/random.h>
 
 /* A phase in which this many threads are runnable. Its length is exponentially distributed. */
 struct phase {
@@ -112,20 +114,22 @@ static int parse_weight(char *item, uint64_t *weight, struct ss_error *error) {
 
 int demand_mix_parse(struct demand_mix *mix, const char *text, struct ss_error *error) {
     size_t count;
-    char **items = ss_words_split_list(text, &count, error);
-    int status = items ? 0 : -1;
-    *mix = (struct demand_mix){.classes = items ? calloc(count, sizeof *mix->classes) : NULL};
-    if (items && !mix->classes)
-        status = ss_error_memory(error);
-    for (size_t i = 0; status == 0 && i < count; i++) {
+    *mix = (struct demand_mix){0};
+    SS_OWNED(free) char **items = ss_words_split_list(text, &count, error);
+    if (!items)
+        return -1;
+    mix->classes = calloc(count, sizeof *mix->classes);
+    if (!mix->classes)
+        return ss_error_memory(error);
+
+    for (size_t i = 0; i < count; i++) {
         struct demand_class *class = &mix->classes[mix->count++];
-        status = parse_weight(items[i], &class->weight, error);
-        if (status == 0)
-            status = parse_name(class, items[i], error);
+        if (parse_weight(items[i], &class->weight, error) < 0 ||
+            parse_name(class, items[i], error) < 0)
+            return -1;
         mix->weight += class->weight;
     }
-    free(items);
-    return status;
+    return 0;
 }
 
 void demand_mix_free(struct demand_mix *mix) {

@@ -83,44 +83,41 @@ static int take_record(struct reader *reader, char **words, size_t count, struct
 
 static int take_line(struct reader *reader, const char *line, struct ss_error *error) {
     size_t count;
-    char **words = ss_words_split(line, &count, error);
+    SS_OWNED(free) char **words = ss_words_split(line, &count, error);
     if (!words)
         return -1;
-    int status = 0;
+    if (count == 0)
+        return 0;
     if (count == 2 || count == 4)
-        status = take_record(reader, words, count, error);
-    else if (count != 0)
-        status = ss_error_fail(error,
-            "invalid line \"%s\": use TIME THREADS, or TIME THREADS ACCESSES "
-            "WAITING",
-            ss_words_show(line).text);
-    free(words);
-    return status;
+        return take_record(reader, words, count, error);
+    return ss_error_fail(error,
+        "invalid line \"%s\": use TIME THREADS, or TIME THREADS ACCESSES WAITING",
+        ss_words_show(line).text);
 }
 
 int profile_read_stream(
     struct profile *profile, FILE *stream, const char *path, struct ss_error *error) {
     struct reader reader = {.profile = profile};
-    char *line = NULL;
+    SS_OWNED(free) char *line = NULL;
     size_t size = 0;
-    int status = 0;
-    while (status == 0 && getline(&line, &size, stream) >= 0) {
+
+    while (getline(&line, &size, stream) >= 0) {
         line[strcspn(line, "\r\n")] = '\0';
         reader.number++;
         if (take_line(&reader, line, error) < 0)
-            status = ss_error_wrap(
+            return ss_error_wrap(
                 error, "%s:%llu", ss_words_show(path).text, (unsigned long long)reader.number);
     }
-    if (status == 0 && ferror(stream))
-        status = ss_error_fail(
+
+    if (ferror(stream))
+        return ss_error_fail(
             error, "%s cannot be read: %s", ss_words_show(path).text, strerror(errno));
-    if (status == 0 && profile->length == 0)
-        status = ss_error_fail(error,
+    if (profile->length == 0)
+        return ss_error_fail(error,
             "%s has no length: use at least two lines of TIME THREADS; the last one ends the "
             "profile",
             ss_words_show(path).text);
-    free(line);
-    return status;
+    return 0;
 }
 
 int profile_read(struct profile *profile, const char *path, struct ss_error *error) {

@@ -12,33 +12,41 @@
 #define SAVED_BY_NONE 0.05
 #define SAVED_BY_ALL  0.18
 
+typedef int take_row(void *context, const double values[2], struct ss_error *error);
+
+/* Passes the two numbers of a row to `take`. Errors name the place in the input. */
+static int read_row(const struct csv_reader *reader, take_row *take, void *context) {
+    struct ss_error refused = {0};
+    double values[2];
+
+    for (int i = 0; i < 2; i++) {
+        const struct text_field *field = &reader->fields[i];
+        if (!csv_number(field, &values[i]))
+            return text_input_blame(
+                reader->input, field->column, "invalid number in column '%s'", reader->columns[i]);
+    }
+    if (take(context, values, &refused) < 0)
+        return text_input_blame(reader->input, reader->fields[0].column, "%s", refused.message);
+    return 0;
+}
+
 /* Reads two columns of numbers and passes each row to `take`. Stops if `take` fails. */
-static int read_columns(const char *path, const char *const names[3],
-    int (*take)(void *context, const double values[2], struct ss_error *error), void *context,
+static int read_columns(const char *path, const char *const names[3], take_row *take, void *context,
     struct ss_error *error) {
     struct text_input input;
     struct csv_reader reader;
     struct ss_error reading = {0};
     int more = 0;
-    double values[2];
 
     if (text_input_open(&input, path, &reading) < 0)
         return ss_error_fail(error, "%s", reading.message);
 
     int result = csv_begin(&reader, &input, names, '\0');
-    while (result == 0 && (more = csv_next(&reader)) > 0) {
-        for (int i = 0; i < 2 && result == 0; i++) {
-            if (!csv_number(&reader.fields[i], &values[i]))
-                result = text_input_blame(
-                    &input, reader.fields[i].column, "invalid number in column '%s'", names[i]);
-        }
-        struct ss_error refused = {0};
-        if (result == 0 && take(context, values, &refused) < 0)
-            result = text_input_blame(&input, reader.fields[0].column, "%s", refused.message);
-    }
-
+    while (result == 0 && (more = csv_next(&reader)) > 0)
+        result = read_row(&reader, take, context);
     if (more < 0)
         result = -1;
+
     struct ss_error closing = {0};
     input.error = &closing;
     if (text_input_close(&input) < 0 && result == 0)

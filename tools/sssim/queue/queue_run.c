@@ -351,6 +351,13 @@ static int open_generator(struct run *run, struct ss_error *error) {
     return 0;
 }
 
+static int simulate(struct run *run, struct ss_error *error) {
+    if (open_service(run, error) < 0 || open_control(run, error) < 0 ||
+        open_generator(run, error) < 0)
+        return -1;
+    return run_events(run, error);
+}
+
 int queue_run(const struct queue_run_options *options, struct request_tally *tally,
     struct queue_run_end *end, struct ss_error *error) {
     struct run run = {.options = options,
@@ -361,18 +368,14 @@ int queue_run(const struct queue_run_options *options, struct request_tally *tal
             .meter = {.power = options->power,
                 .relative_frequency =
                     options->relative_frequency > 0 ? options->relative_frequency : 1}}};
-    int status = open_service(&run, error);
-    if (status == 0)
-        status = open_control(&run, error);
-    if (status == 0)
-        status = open_generator(&run, error);
-    if (status == 0)
-        status = run_events(&run, error);
+
+    int status = simulate(&run, error);
     run.end.wasted = run.service.wasted;
     if (options->held)
         service_control_describe(&run.control, run.end.sending, &run.end.held);
     run.end.left_out = tally->left_out;
     *end = run.end;
+
     service_control_close(&run.control);
     request_tally_close(&run.other);
     if (run.generator)

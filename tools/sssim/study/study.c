@@ -7,6 +7,7 @@
 
 #include <showstopper/option.h>
 
+#include "base/owned.h"
 #include "base/words.h"
 #include "command/plan.h"
 #include "record/documents.h"
@@ -232,27 +233,25 @@ static int open_recording(struct study *study, int side, const struct experiment
     const char *pair, ss_time duration, struct ss_error *error) {
     struct trial *trial = &study->trials[side];
     struct recording *recording = &study->recordings[side];
-    struct ss_recorder *recorder = calloc(1, sizeof *recorder);
+    SS_OWNED(free) struct ss_recorder *recorder = calloc(1, sizeof *recorder);
+
     recording->trial = trial;
     recording->clock = (struct ss_clock){read_clock, read_wall_clock, trial};
     recording->words[0] = strdup(study->options->workloads[side]);
     recording->folder = experiment_find_path(experiment, pair, roles[side]);
-    int status = 0;
     if (!recording->words[0] || !recording->folder || !recorder)
-        status = ss_error_memory(error);
-    if (status == 0)
-        status = make_plan(recording, study, duration, error);
-    if (status == 0)
-        status = ss_iterations_keep_apart(&trial->iterations, trial->options.instances, 1) < 0
-                     ? ss_error_memory(error)
-                     : ss_recorder_open(recorder, &recording->plan, error);
-    if (status < 0) {
-        free(recorder);
+        return ss_error_memory(error);
+    if (make_plan(recording, study, duration, error) < 0)
         return -1;
-    }
+    if (ss_iterations_keep_apart(&trial->iterations, trial->options.instances, 1) < 0)
+        return ss_error_memory(error);
+    if (ss_recorder_open(recorder, &recording->plan, error) < 0)
+        return -1;
+
     recording->recorder = recorder;
     trial->iterations.added = take_iteration;
     trial->iterations.context = recorder;
+    recorder = NULL; /* now owned by the recording */
     for (uint32_t i = 0; i < trial->options.instances; i++)
         ss_iterations_start(&trial->iterations, i, trial->start);
     note_beginning(recording);
@@ -312,21 +311,32 @@ static void close_recording(struct recording *recording) {
     *recording = (struct recording){0};
 }
 
+static int record(struct study *study, const struct experiment *experiment, const char *pair,
+    ss_time duration, struct ss_error *error) {
+    ss_time end = ss_time_add(study->trials[0].now, study->options->sides[0].warmup + duration);
+
+    for (int i = 0; i < MEMORY_SIDES; i++) {
+        if (open_recording(study, i, experiment, pair, duration, error) < 0)
+            return -1;
+    }
+    if (advance(study, end, error) < 0)
+        return -1;
+    for (int i = 0; i < MEMORY_SIDES; i++) {
+        if (finish_recording(&study->recordings[i], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int run_recorded(
     struct study *study, struct experiment *experiment, ss_time duration, struct ss_error *error) {
     char pair[512];
     struct experiment_row rows[MEMORY_SIDES];
-    ss_time end = ss_time_add(study->trials[0].now, study->options->sides[0].warmup + duration);
     describe(study, duration, rows);
     if (experiment_add_pair(experiment, rows, pair, sizeof pair, error) < 0)
         return -1;
-    int status = 0;
-    for (int i = 0; status == 0 && i < MEMORY_SIDES; i++)
-        status = open_recording(study, i, experiment, pair, duration, error);
-    if (status == 0)
-        status = advance(study, end, error);
-    for (int i = 0; status == 0 && i < MEMORY_SIDES; i++)
-        status = finish_recording(&study->recordings[i], error);
+
+    int status = record(study, experiment, pair, duration, error);
     for (int i = 0; i < MEMORY_SIDES; i++)
         close_recording(&study->recordings[i]);
     if (status == 0)

@@ -46,28 +46,35 @@ static int blame(const struct words *words, struct ss_error *error) {
     return ss_error_wrap(error, "--sweep: %s", ss_words_show(text).text);
 }
 
+static int run_trial(struct simulation *simulation, struct trial_figures *figures,
+    struct ss_option_store *store, struct ss_error *error) {
+    static struct trial trial; /* static because it is too large for the stack */
+    ss_time length;
+    int status = 0;
+    if (simulation_open_trial(simulation, &trial, NULL, &length, error) < 0)
+        return -1;
+
+    if (figures) {
+        status = trial_advance(&trial, length, error);
+        trial_get_figures(&trial, figures);
+    } else {
+        study_merge_warnings(store, &simulation->store);
+    }
+    ss_pipeline_warn_of_excess(&trial.set, trial.board, store);
+    trial_close(&trial);
+    return status;
+}
+
 /*
  * Runs one simulation. If `figures` is NULL, only checks the command line. Adds warnings to
  * `store`.
  */
 static int simulate(char **argv, struct trial_figures *figures, struct ss_option_store *store,
     struct ss_error *error) {
-    static struct trial trial; /* static because it is too large for the stack */
     struct simulation simulation;
-    ss_time length;
     int status = simulation_parse(&simulation, argv, error);
     if (status == 0)
-        status = simulation_open_trial(&simulation, &trial, NULL, &length, error);
-    if (status == 0) {
-        if (!figures) {
-            study_merge_warnings(store, &simulation.store);
-        } else {
-            status = trial_advance(&trial, length, error);
-            trial_get_figures(&trial, figures);
-        }
-        ss_pipeline_warn_of_excess(&trial.set, trial.board, store);
-        trial_close(&trial);
-    }
+        status = run_trial(&simulation, figures, store, error);
     simulation_close(&simulation);
     return status;
 }
@@ -170,20 +177,27 @@ static int print_row(const struct sweep *sweep, const size_t *place,
     return ss_streams_flush(error);
 }
 
+static int run_one(struct sweep *sweep, const size_t *place, char **argv, struct ss_error *error) {
+    struct trial_figures figures, *row = sweep->runs ? &figures : NULL;
+    struct words words;
+
+    int status = make_words(&words, sweep->grid, place, argv, error);
+    if (status == 0 && simulate(words.argv, row, &sweep->store, error) < 0)
+        status = blame(&words, error);
+    if (status == 0 && row)
+        status = print_row(sweep, place, row, error);
+
+    for (size_t i = 0; i < GRID_AXES_MAX; i++)
+        free(words.swept[i]);
+    free(words.argv);
+    return status;
+}
+
 static int run_all(struct sweep *sweep, char **argv, struct ss_error *error) {
     size_t place[GRID_AXES_MAX] = {0};
-    struct trial_figures figures, *row = sweep->runs ? &figures : NULL;
     int status;
     do {
-        struct words words;
-        status = make_words(&words, sweep->grid, place, argv, error);
-        if (status == 0 && simulate(words.argv, row, &sweep->store, error) < 0)
-            status = blame(&words, error);
-        if (status == 0 && row)
-            status = print_row(sweep, place, row, error);
-        for (size_t i = 0; i < GRID_AXES_MAX; i++)
-            free(words.swept[i]);
-        free(words.argv);
+        status = run_one(sweep, place, argv, error);
     } while (status == 0 && find_next(sweep->grid, place));
     ss_option_store_print_warnings(stderr, "sssim", &sweep->store);
     ss_option_store_free(&sweep->store);
