@@ -467,8 +467,8 @@ TEST_CASE(a_recorded_run_is_replayed_with_new_options) {
     run_expect_refusal(run, "none: No such file or directory: name a folder that --record created");
     run = CALL(TEST_BUILD_DIR "/libexec/showstopper/showstopper-replay");
     run_expect(run, 125);
-    run_expect_text(&run->err,
-        "showstopper: --replay: the folder of a record is missing: showstopper --replay DIR");
+    run_expect_text(
+        &run->err, "showstopper: --replay: no record is given: use showstopper --replay DIR");
     ck_assert_uint_eq(run->out.length, 0);
 }
 

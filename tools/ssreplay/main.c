@@ -559,12 +559,12 @@ static void close_run(struct recorded_run *run) {
 static int run(char **argv, int *status, struct ss_error *error) {
     (void)status;
     if (!argv[0] || !argv[1])
-        return ss_error_fail(error, "the folder of a record is missing: showstopper --replay DIR");
+        return ss_error_fail(error, "no record is given: use showstopper --replay DIR");
 
     if (strcmp(argv[1], "--help") == 0) {
         puts("Usage: showstopper-replay DIR [OPTION]...\n"
-             "Serves showstopper --replay DIR: repeats the run that is recorded in DIR, with\n"
-             "its command and options, and those given here. Prints how the machine differs.");
+             "Used by showstopper --replay DIR. Repeats the run recorded in DIR with its command\n"
+             "and options, and the options given here. First prints how the machine differs.");
         return 0;
     }
 
