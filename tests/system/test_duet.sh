@@ -104,7 +104,7 @@ a_duet_continues_after_failed_runs() { # case
     duet 1 "${work[@]}"
     [ "$(wc -l <"$scratch/carried-out")" -eq 80 ] || fail "a finished study was continued"
     duet 125 "${work[@]/2%/3%}"
-    grep -q 'refused: it is done' "$output" || fail "another limit is accepted for the same runs"
+    grep -q 'refused: already done' "$output" || fail "another limit is accepted for the same runs"
 }
 
 # The signal comes in a run of a block that was added.

@@ -217,7 +217,7 @@ goes_on_where_it_was() {
     experiment "${tiny[@]}"
     ! grep -q '^ssbatch: run ' "$output" || fail "a completed study started a run"
     refuses "the lines above the first run differ from those with which run serial-25-cdc-107m-1 " "${tiny[@]}" --seconds 1
-    refuses "its columns or commands are different in this plan; ssbatch --redo " "${tiny[@]}" --energy "echo 8"
+    refuses "its columns or commands differ in this plan; use ssbatch --redo " "${tiny[@]}" --energy "echo 8"
     [ "$(tail -n 1 "$output")" = "sslab accuracy: some runs were refused or not carried out, for the reasons above" ] ||
         fail "wrong last line: $(tail -n 1 "$output")"
 }

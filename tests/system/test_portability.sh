@@ -174,7 +174,7 @@ demo_calibrates_the_throttle() { # case
     grep -q '"quantum_seconds": 0.02' "$results/base/profile.json" || fail "the quantum is missing in profile.json"
     # Base, calibration and target; no kernel is run twice.
     [ "$(calls_of)" -eq $((6 + 12 + 12)) ] || fail "expected 30 runs, got $(calls_of)"
-    refuses "base: refused: it is done, and its columns or commands are different" portability "${few[@]}" --setting 50%
+    refuses "base: refused: already done, but its columns or commands differ" portability "${few[@]}" --setting 50%
     refuses "holds a demo" portability "$results/base" "$results/target"
     verify_demo
     report_unusual_ratios

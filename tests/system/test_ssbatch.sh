@@ -68,7 +68,7 @@ changed_runs_are_refused_without_redo() { # case
     expect 0 ssbatch study longer
     sed 's/size=1/size=2/' plan >other
     expect 1 ssbatch study other
-    says err "a: refused: it is done, and its columns or commands are different"
+    says err "a: refused: already done, but its columns or commands differ"
     is log one
     expect 0 ssbatch --redo a study other
     is log "$(printf 'one\none')"
@@ -76,7 +76,7 @@ changed_runs_are_refused_without_redo() { # case
     # The contents of a program identify a run, too.
     printf '%s\n' '#!/bin/sh' 'echo two >>log' >program
     expect 1 ssbatch study other
-    says err "a: refused: it is done, and the program ./program has changed; ssbatch --redo a "
+    says err "a: refused: already done, but the program ./program has changed; use ssbatch --redo a "
     expect 0 ssbatch --redo a study other
     is log "$(printf 'one\none\ntwo')"
     expect 0 ssbatch study other
@@ -95,7 +95,7 @@ programs_in_other_folders_are_compared() { # case
     PATH=$PWD/one:$PATH expect 0 ssbatch study plan
     PATH=$PWD/same:$PATH expect 0 ssbatch study plan
     PATH=$PWD/other:$PATH expect 1 ssbatch study plan
-    says err "a: refused: it is done, and the program $PWD/other/tool differs from $PWD/one/tool"
+    says err "a: refused: already done, but the program $PWD/other/tool differs from $PWD/one/tool"
     PATH=$PWD/other:$PATH expect 1 ssbatch --dry-run study plan
     is log x
     PATH=$PWD/other:$PATH expect 0 ssbatch --redo a study plan
@@ -152,7 +152,7 @@ files_of_others_are_not_replaced() { # case
     is study/a/code.c text
     printf '%s\n' 'run run.json takes 1s' 'main -- true' >plan
     expect 125 ssbatch study plan
-    says err "'run.json' cannot name a run: ssreport would take it for a file of a record"
+    says err "'run.json' cannot name a run: ssreport would mistake it for a file of a record"
 }
 
 # Files that a command makes in {out} are part of the result, even if empty; its own empty output is not.
@@ -173,7 +173,7 @@ redone_runs_begin_with_an_empty_folder() { # case
     expect 0 ssbatch study plan
     expect 0 ssbatch --redo a study plan
     is log "$(printf 'did\ndid')"
-    says err "b: it was carried out with the earlier result of a; ssbatch --redo b carries it out again"
+    says err "b: used the earlier result of a; use ssbatch --redo b to repeat it"
     expect 0 ssbatch --redo a,b study plan
     ! grep -q 'earlier result' err || fail "b was redone: $(cat err)"
     is log "$(printf 'did\ndid\ndid')"
@@ -305,7 +305,7 @@ a_plan_can_be_added_without_carrying_out_a_run() { # case
     is log "$(printf 'a\nb')"
     printf '%s\n' 'run a takes 1s' 'main -- true' >other
     expect 1 ssbatch --add study other
-    says err "a: refused: it is done"
+    says err "a: refused: already done"
 }
 
 options_that_would_be_ignored_are_refused() { # case
@@ -404,7 +404,7 @@ options_select_runs() { # case
     [ ! -e study ] || fail "--dry-run has made a study"
     sed 's/sh -c/no-such-program -c/' plan >broken
     expect 1 ssbatch --dry-run study broken
-    says out "r2: the program 'no-such-program' is missing"
+    says out "r2: cannot find the program 'no-such-program'"
     # The last run fails, so that the plan is stored although no run is done.
     printf '%s\n' 'run r0 takes 1s' 'main -- false' | cat - plan >failing
     expect 1 ssbatch study failing
@@ -437,7 +437,7 @@ options_select_runs() { # case
     expect 0 ssbatch other plan
     sed 's/^run r2 .*/& size=2/' plan >changed
     expect 1 ssbatch --dry-run other changed
-    says out "r2: 1 s, refused: it is done, and "
+    says out "r2: 1 s, refused: already done, but "
     expect 0 ssbatch --dry-run --redo r2 other changed
     expect 125 ssbatch --list elsewhere
     says err "elsewhere is not a study"
@@ -762,7 +762,7 @@ a_failed_repetition_does_not_replace_a_result() { # case
     kill "${burners[@]}"
     is tries "$(printf 'x\nx')"
     says err 'a: failed: '
-    says err 'a: the result of the attempt before counts'
+    says err 'a: keeping the result of the previous attempt'
     grep -q '"status": "done"' study/a/run.json || fail "$(cat study/a/run.json)"
     grep -rqx measured study/a || fail "the earlier result is lost: $(ls study/a)"
     [ ! -e study/.a ] || fail "the failed attempt is left"
@@ -870,7 +870,7 @@ END
     # A run is skipped if a run that it needs has failed.
     sed 's/echo a {base} >>log/exit 4/' plan >failing
     expect 1 ssbatch --go-on study5 failing
-    says err "b: not carried out: it needs a, which is not done"
+    says err "b: not started: needs a, which is not done"
 }
 
 values_are_found_again_if_the_study_changes_before_a_run_is_done() { # case

@@ -57,9 +57,8 @@ static void say(struct batch *batch, const char *name, const char *format, ...) 
 
 static void say_refused(struct batch *batch, const char *name, const char *why) {
     say(batch, name,
-        "refused: it is done, and %s; ssbatch --redo %s carries it out again, or use another "
-        "folder",
-        why, name);
+        "refused: already done, but %s; use ssbatch --redo %s to repeat it, or another folder", why,
+        name);
 }
 
 /* Says why files of a finished attempt remain. */
@@ -140,7 +139,7 @@ static void drop_refused(struct batch *batch, const struct ssbatch_plan *given) 
             batch->runs[count++] = run;
             continue;
         }
-        say_refused(batch, run->name, "its columns or commands are different in this plan");
+        say_refused(batch, run->name, "its columns or commands differ in this plan");
         batch->refused++;
     }
     batch->count = count;
@@ -367,7 +366,7 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
     } while (number < attempts_of(batch, attempt));
 
     if (is_done && attempt->status == SSBATCH_FAILED) {
-        say(batch, run->name, "the result of the attempt before counts");
+        say(batch, run->name, "keeping the result of the previous attempt");
         attempt->status = SSBATCH_DONE;
     }
     return 0;
@@ -399,7 +398,7 @@ static int check_needs(struct batch *batch, const struct ssbatch_run *run, struc
 
         if (turn == TURN_DONE || turn == TURN_SKIPPED)
             continue;
-        say(batch, run->name, "not carried out: it needs %s, which is not done", needed->name);
+        say(batch, run->name, "not started: needs %s, which is not done", needed->name);
         return 0;
     }
     return 1;
@@ -411,9 +410,8 @@ static void report_needing(struct batch *batch, const struct ssbatch_run *redone
         const struct ssbatch_run *run = batch->runs[i];
         if (batch->turns[i] == TURN_DONE && ssbatch_run_needs(run, redone->name))
             say(batch, run->name,
-                "it was carried out with the earlier result of %s; ssbatch --redo %s carries it "
-                "out again",
-                redone->name, run->name);
+                "used the earlier result of %s; use ssbatch --redo %s to repeat it", redone->name,
+                run->name);
     }
 }
 
@@ -536,7 +534,7 @@ static int open_call(struct batch *batch, struct ss_error *error) {
 
     batch->carrier.spawner = ssbatch_crew_spawner(&batch->crew);
     if (!isnan(batch->options->quiet_below) && batch->carrier.spawner.cpus <= 0)
-        return ss_error_fail(error, "--quiet-below: the load of this machine cannot be read");
+        return ss_error_fail(error, "--quiet-below: cannot read the load of this machine");
     return 0;
 }
 

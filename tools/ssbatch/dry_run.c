@@ -15,7 +15,7 @@ struct missing {
 static void report_missing(void *context, const struct ssbatch_line *line) {
     struct missing *missing = context;
     missing->count++;
-    printf("%s: the program '%s' is missing\n", missing->run, ss_words_show(line->words[0]).text);
+    printf("%s: cannot find the program '%s'\n", missing->run, ss_words_show(line->words[0]).text);
 }
 
 struct preview {
@@ -46,7 +46,7 @@ static int print_run(
     else
         ssbatch_span_print(stdout, run->takes);
     if (fate == SSBATCH_REFUSE)
-        printf(", refused: it is done, and %s", why.message);
+        printf(", refused: already done, but %s", why.message);
     else if (fate == SSBATCH_KEEP && !run->reason)
         printf(", done");
     putchar('\n');

@@ -474,7 +474,8 @@ static void run_after(struct ssbatch_stage *stage, struct ssbatch_act *act) {
             update_all(stage);
         }
         if (!act->ended)
-            ss_error_fail(&stage->why, "%s does not end", call_act(act));
+            ss_error_fail(&stage->why, "%s did not end within %.0f s", call_act(act),
+                ss_time_seconds(SSBATCH_AFTER_LIMIT));
         else if (!is_ok(act))
             fail_status(stage, act);
         else

@@ -33,7 +33,7 @@ static int read_piece(struct reader *reader, struct ss_error *error) {
     if (length < 0 && feof(reader->stream))
         return 0;
     if (length < 0)
-        return ss_error_fail(error, "the plan cannot be read: %s", strerror(errno));
+        return ss_error_fail(error, "cannot read the plan: %s", strerror(errno));
 
     reader->read++;
     if (strlen(reader->piece) < (size_t)length)
@@ -42,8 +42,8 @@ static int read_piece(struct reader *reader, struct ss_error *error) {
     size_t end = strcspn(reader->piece, "\r\n");
     if (reader->piece[end] == '\r' && reader->piece[end + 1 + (reader->piece[end + 1] == '\n')])
         return ss_error_fail(error,
-            "the line contains a carriage return, perhaps from a value that "
-            "was read from a DOS file: remove it, or write $'\\r'");
+            "the line contains a carriage return, perhaps from a value that was read from a DOS "
+            "file: remove it, or quote it as $'\\r'");
 
     reader->piece[end] = '\0';
     return 1;
@@ -106,8 +106,8 @@ static int check_name(const char *name, struct ss_error *error) {
     /* Files by which ssreport recognizes a run, a record, a list of records or a fleet. */
     if (ss_words_has(
             "run.json,plan.json,samples.csv,requests.csv,manifest.csv,fleet.csv", ',', name))
-        return ss_error_fail(
-            error, "'%s' cannot name a run: ssreport would take it for a file of a record", name);
+        return ss_error_fail(error,
+            "'%s' cannot name a run: ssreport would mistake it for a file of a record", name);
 
     if (!*name)
         return ss_error_fail(error, "the name is empty: use a name that a file can have");
@@ -116,8 +116,8 @@ static int check_name(const char *name, struct ss_error *error) {
             ss_words_show(name).text, SSBATCH_NAME_MAX);
     if (*name == '.' || *name == '-')
         return ss_error_fail(error,
-            "the name '%s' begins with '%c': begin it with a letter or a "
-            "digit, because a folder has this name",
+            "the name '%s' begins with '%c': begin it with a letter or a digit, because a folder "
+            "has this name",
             ss_words_show(name).text, *name);
 
     size_t length = strspn(name, plain);
@@ -445,8 +445,7 @@ static int set_ready_file(
     struct ssbatch_line *line, const struct pair *pair, struct ss_error *error) {
     if (line->kind != SSBATCH_BESIDE)
         return ss_error_fail(error,
-            "ready-file= is for a beside, but this is a %s: remove "
-            "ready-file=",
+            "ready-file= is for a beside, but this is a %s: remove ready-file=",
             ssbatch_kind_name(line->kind));
     if (line->ready_file)
         return refuse_second("ready-file=", error);
@@ -541,8 +540,7 @@ static int check_unnamed_main(const struct ssbatch_lines *lines, struct ss_error
     for (size_t i = 0; i + 1 < lines->count; i++) {
         if (lines->items[i].kind == SSBATCH_MAIN && !lines->items[i].role)
             return ss_error_fail(error,
-                "a main without a role is already in line %u: use 'main ROLE -- COMMAND', so "
-                "that "
+                "a main without a role is already in line %u: use 'main ROLE -- COMMAND', so that "
                 "each has a record of its own",
                 lines->items[i].number);
     }

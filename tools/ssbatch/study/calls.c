@@ -366,7 +366,7 @@ static int clear_call(const struct ssbatch_study *study, const char *mark, const
         return lock == SSBATCH_HELD ? 0 : -1;
 
     if (owner.is_this_boot && undoer->end_marked(mark) > 0)
-        return ss_error_fail(error, "processes of an earlier call do not end: see `ps`");
+        return ss_error_fail(error, "processes of an earlier call are still running: see `ps`");
     return ssbatch_call_undo(study, mark, undoer, error);
 }
 

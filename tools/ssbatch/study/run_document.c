@@ -100,7 +100,7 @@ int ssbatch_run_document_compare(const struct json_object *document, const char 
         .why = why,
     };
     if (!then || strcmp(then, identity) != 0)
-        return ss_error_fail(why, "its columns or commands are different in this plan");
+        return ss_error_fail(why, "its columns or commands differ in this plan");
     ssbatch_programs_of_run(programs, run, compare_program, &comparison);
     return why->status ? -1 : 0;
 }

@@ -208,7 +208,7 @@ int ssbatch_study_await_lock(const struct ssbatch_study *study, int lock, const 
             return ss_paths_fail(path, error);
         if (limit && waits == limit)
             return ss_error_fail(
-                error, "%s: processes of an earlier call do not end: see `ps`", holder);
+                error, "%s: processes of an earlier call are still running: see `ps`", holder);
 
         if (waits == WAITS_TILL_SAY && study->waits) {
             read_holder(lock, &found);
