@@ -18,8 +18,8 @@ static void print_help(void) {
            "Runs Showstopper's modules on a simulated machine and prints how well they hold\n"
            "the load. For requests to a simulated service see `sssim queue --help`, for a\n"
            "replay on many machines `sssim fleet --help`.\n\n"
-           "Times: 20s, 107ms, 2min, 1h. Loads: 60%%, 0.6 or 6/10,\n"
-           "and targets also as a number of CPUs: 0.5cpu.\n\n");
+           "Times: 20s, 107ms, 2min, 1h. Loads: 60%%, 0.6 or 6/10, and targets also as a\n"
+           "number of CPUs: 0.5cpu.\n\n");
     ss_arguments_print_help(stdout, simulation_rows);
     printf("\nExamples: how well is a load held on 12 CPUs? How much do the length of a round\n"
            "and the target matter?\n"

@@ -233,8 +233,8 @@ TEST(invalid_demand_classes_are_refused) {
     assert_no_mix("queue:0%", "more than 0% and less than 100% of a CPU, not 0%");
     assert_no_mix("queue:100%", "not 100%");
     assert_no_mix("queue:many", "many");
-    assert_no_mix("profile:/nowhere", "/nowhere cannot be opened: No such file");
-    assert_no_mix("serial,profile:/", "/ cannot be read: Is a directory");
+    assert_no_mix("profile:/nowhere", "cannot open /nowhere: No such file");
+    assert_no_mix("serial,profile:/", "cannot read /: Is a directory");
 }
 
 TEST(invalid_demand_profiles_are_refused) {
@@ -244,8 +244,8 @@ TEST(invalid_demand_profiles_are_refused) {
         {"", "/profile has no length"},
         {"0 1\n", "has no length"},
         {"0 1\n0 2\n", "has no length"},
-        {"1s 1\n2s 1\n", "profile:1: the first line is at 1s, but a profile begins at 0"},
-        {"0 1\n2s 1\n1s 1\n", "profile:3: 1s is before the time of the previous line"},
+        {"1s 1\n2s 1\n", "profile:1: the first time is 1s, but a profile must begin at 0"},
+        {"0 1\n2s 1\n1s 1\n", "profile:3: time goes backward to 1s"},
         {"0 1\n\nx 1\n", "profile:3: 'x'"},
         {"0 1\n2s 1.5\n", "profile:2: '1.5' is not a whole number"},
         {"0 1\n2s -1\n", "profile:2: '-1'"},

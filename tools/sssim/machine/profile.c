@@ -64,11 +64,10 @@ static int take_record(struct reader *reader, char **words, size_t count, struct
     if (threads > THREADS_MAX)
         return ss_error_fail(error, "too many threads: %s (at most %d)", words[1], THREADS_MAX);
     if (reader->records == 0 && time != 0)
-        return ss_error_fail(error, "the first line is at %s, but a profile begins at 0",
+        return ss_error_fail(error, "the first time is %s, but a profile must begin at 0",
             ss_words_show(words[0]).text);
     if (time < reader->time)
-        return ss_error_fail(
-            error, "%s is before the time of the previous line", ss_words_show(words[0]).text);
+        return ss_error_fail(error, "time goes backward to %s", ss_words_show(words[0]).text);
 
     bool apart = time > reader->time;
     reader->time = time;
@@ -111,7 +110,7 @@ int profile_read_stream(
 
     if (ferror(stream))
         return ss_error_fail(
-            error, "%s cannot be read: %s", ss_words_show(path).text, strerror(errno));
+            error, "cannot read %s: %s", ss_words_show(path).text, strerror(errno));
     if (profile->length == 0)
         return ss_error_fail(error,
             "%s has no length: use at least two lines of TIME THREADS; the last one ends the "
@@ -124,7 +123,7 @@ int profile_read(struct profile *profile, const char *path, struct ss_error *err
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (!file)
         return ss_error_fail(
-            error, "%s cannot be opened: %s", ss_words_show(path).text, strerror(errno));
+            error, "cannot open %s: %s", ss_words_show(path).text, strerror(errno));
     return profile_read_stream(profile, file, path, error);
 }
 

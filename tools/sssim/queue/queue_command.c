@@ -70,13 +70,13 @@ static const struct ss_argument rows[] = {
     {0, "PART", {"late", SS_OPTION_LOAD, AT(run.service.late), .initial = "0",
                  .help = "the part of the work of a request that is done after its answer"}},
     {0, "TIME", {"late-by", SS_OPTION_TIME, AT(run.service.late_by), .initial = "1s", .max = "1h",
-                 .help = "how long after the answer"}, .needs = "late"},
+                 .help = "time between the answer and this work"}, .needs = "late"},
     {0, "FACTOR", {"work-change", SS_OPTION_NUMBER, AT(run.service.change), .initial = "1", .min = "0.01", .max = "100",
                    .help = "the work of later requests, relative to that of the first ones"}},
     {0, "TIME", {"change-from", SS_OPTION_TIME, AT(run.service.change_from), .initial = "10s", .max = "36500d",
                  .help = "when the work begins to change"}, .needs = "work-change"},
     {0, "TIME", {"change-over", SS_OPTION_TIME, AT(run.service.change_over), .initial = "5s", .min = "1ms", .max = "36500d",
-                 .help = "for how long it changes"}, .needs = "work-change"},
+                 .help = "how long the change takes"}, .needs = "work-change"},
     {0, "PART", {"between-runs", SS_OPTION_LOAD, AT(run.service.between_runs), .initial = "0",
                  .help = "the standard deviation of the work of a request from run to run (with --seed), as a part of --work"}},
     {0, "PART", {"per-episode", SS_OPTION_LOAD, AT(run.service.per_episode), .initial = "100%",
@@ -305,7 +305,7 @@ static void print_help(void) {
            "Times: 20s, 107ms, 2min, 1h. Duties: 60%%, 0.6 or 6/10.\n\n");
     ss_arguments_print_help(stdout, rows);
     printf("\nExamples: how fast does a server answer if it is stopped for half of the time?\n"
-           "Does it help to know which of two servers has less to do?\n"
+           "Does it help to know which of two servers has less work?\n"
            "  sssim queue -r 10 --arrival poisson --work 500us --duty 50%% --requests 100000\n"
            "  sssim queue -r 150 --arrival poisson --spread exponential --servers 2 \\\n"
            "      --balance least-connections -d 10min\n");

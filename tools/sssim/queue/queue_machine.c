@@ -120,7 +120,7 @@ int queue_contention_fit(struct queue_contention *contention, const struct queue
 
     if (different < 3)
         return ss_error_fail(error,
-            "fitting a and b takes capacities of at least 3 different n, not %zu", different);
+            "fitting a and b requires capacities of at least 3 different n, not %zu", different);
 
     for (unsigned mask = 0; mask < 4; mask++) {
         double sum = solve(points, count, mask, x);

@@ -16,7 +16,7 @@
 #define SWITCH_COST (42 * SS_MICROSECOND)
 
 /* The default target of a study's background, as in tools/experiments. */
-#define STAIRS_DEFAULT "95%:5%:5%,hold=3M,symmetric=yes"
+#define STAIRS_DEFAULT "95%:5%:5%,hold=3min,symmetric=yes"
 
 /* Makes the random numbers of the foreground independent of those of the background. */
 #define FRONT_SALT UINT64_C(0x66726f6e74)
@@ -65,7 +65,7 @@ const struct ss_argument simulation_rows[] = {
     {'n', "N", {"instances", COUNT_AT(instances), .min = "1", .max = "1000000",
                 .help = "instances of the workload; default: as many as CPUs"}},
     {0, "CLASS", {"class", SS_OPTION_TEXT, AT(class), .initial = "serial",
-                  .help = "what an instance runs: serial: one thread; parallel: one for each CPU; blocking: 1.3 threads on average; forking: one, in short-lived children; queue:LOAD: one while work waits, which arrives all the time; profile:FILE: as lines of TIME THREADS say; serial:3,parallel:1: three serial instances, then a parallel one"}},
+                  .help = "what an instance runs: serial: one thread; parallel: one for each CPU; blocking: 1.3 threads on average; forking: one, in short-lived children; queue:LOAD: one while work is waiting, which keeps arriving; profile:FILE: as lines of TIME THREADS say; serial:3,parallel:1: three serial instances, then a parallel one"}},
     SS_ARGUMENTS_MODULES(struct trial_options),
     {0, "TIME", {"warmup", SS_OPTION_TIME, AT(trial.warmup), .initial = "0", .max = "36500d",
                  .sensible = "500ms",
@@ -74,7 +74,7 @@ const struct ss_argument simulation_rows[] = {
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(trial.settle), .initial = "0", .max = "36500d",
                  .sensible = "500ms",
                  .help = "exclude this much time at the start of control from the statistics"}},
-    {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1us", .max = "36500d",
+    {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .max = "36500d",
                    .sensible = "500ms",
                  .help = "time under control, including --settle; default: until the end of a trace "
                          "that does not loop, otherwise 1min"}},
@@ -88,22 +88,22 @@ const struct ss_argument simulation_rows[] = {
                  .help = "CPU time that all instances together are allowed, as in a control group "
                          "with a quota in each 100 ms: 0.5 is half of one CPU; 0: no limit"}},
     {0, "LOAD", {"background", SS_OPTION_LOAD, AT(background), .initial = "0",
-                 .help = "the part of the machine that other processes demand"}, .excludes = "foreground"},
+                 .help = "the fraction of the machine that other processes demand"}, .excludes = "foreground"},
     {0, "HZ", {"tick-rate", COUNT_AT(trial.tick_rate), .initial = "0", .max = "10000",
                .help = "the modules see the counters of /proc/stat, with this many ticks per second; 0: exact values"}},
     {0, "TIME", {"iteration", SS_OPTION_TIME, AT(trial.work.iteration), .initial = "0", .max = "1h",
-                 .help = "CPU time that an iteration of an instance takes if nothing disturbs it; 0: "
-                         "no iterations are counted"}},
+                 .help = "CPU time that an undisturbed iteration of an instance takes; 0: do not "
+                         "count iterations"}},
     {0, "PART", {"noise", SS_OPTION_LOAD, AT(trial.work.noise), .initial = "0",
-                 .help = "standard deviation of the length of iterations, as a part of the mean"}, .needs = "iteration"},
+                 .help = "standard deviation of the length of iterations, as a fraction of the mean"}, .needs = "iteration"},
     {0, "PART", {"speed-noise", SS_OPTION_LOAD, AT(trial.work.speed.deviation), .initial = "0",
-                 .help = "standard deviation of the speed of the machine, as a part of the mean; the speed changes once a second"}, .needs = "iteration"},
+                 .help = "standard deviation of the speed of the machine, as a fraction of the mean; the speed changes once a second"}, .needs = "iteration"},
     {0, "RATE", {"memory", SS_OPTION_NUMBER, AT(trial.memory_rate), .initial = "0",
                  .help = "accesses per second that the machine's memory serves; 0: no limit"}, .needs = "iteration"},
     {0, "RATE", {"accesses", SS_OPTION_NUMBER, AT(trial.work.use.accesses), .initial = "0",
                  .help = "accesses per second that a running thread makes if nothing disturbs it"}, .needs = "memory"},
     {0, "PART", {"waiting", SS_OPTION_LOAD, AT(trial.work.use.waiting), .initial = "0",
-                 .help = "the part of its time that such a thread waits for its accesses"}, .needs = "accesses"},
+                 .help = "the fraction of its time that such a thread waits for its accesses"}, .needs = "accesses"},
     {0, "GAIN", {"smt", SS_OPTION_NUMBER, AT(trial.cores.gain), .initial = "0",
                  .help = "CPUs are pairs of hardware threads: two busy threads of a core do GAIN times the work of one, 1 to 2; 0: every CPU is a core"}, .needs = "iteration"},
     {0, "WORD", {"smt-fill", SS_OPTION_CHOICE, AT(smt_fill), .initial = "cores",
@@ -112,8 +112,8 @@ const struct ss_argument simulation_rows[] = {
     {0, "LIST", {"turbo", SS_OPTION_TEXT, AT(turbo),
                  .help = "speed of busy CPUs as CORES:SPEED, for up to this many busy cores: 2:1.3,4:1.15; with more, 1"}, .needs = "iteration"},
     {0, "CLASS", {"foreground", SS_OPTION_TEXT, AT(foreground),
-                  .help = "study what the instances cost a foreground of this class, which runs "
-                          "uncontrolled on as many other CPUs"}, .needs = "iteration", .excludes = "sweep csv"},
+                  .help = "study how much the instances slow down a foreground of this class, which "
+                          "runs uncontrolled on as many other CPUs"}, .needs = "iteration", .excludes = "sweep csv"},
     {0, "N", {"rounds", COUNT_AT(rounds), .initial = "1", .min = "1", .max = "100000",
               .help = "how many times to repeat the study, each time with the next seed"}, .needs = "foreground"},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
