@@ -20,13 +20,13 @@
 #include "quiet.h"
 
 /* The state of a run in this call. */
-enum turn { TURN_PENDING, TURN_DONE, TURN_SKIPPED, TURN_FAILED, TURN_ELSEWHERE };
+enum run_state { RUN_PENDING, RUN_DONE, RUN_SKIPPED, RUN_FAILED, RUN_ELSEWHERE };
 
 struct batch {
     const struct ssbatch_options *options;
     struct ssbatch_carrier carrier;
     const struct ssbatch_run **runs;
-    enum turn *turns;
+    enum run_state *states;
     size_t count;
     size_t refused; /* runs of the plan that are done with other columns or commands */
 
@@ -62,12 +62,12 @@ static void say_refused(struct batch *batch, const char *name, const char *why) 
 }
 
 /* Says why files of a finished attempt remain. */
-static void say_left(struct batch *batch, const char *name, const char *why) {
+static void warn_not_removed(struct batch *batch, const char *name, const char *why) {
     say(batch, name, "warning: cannot remove its temporary files: %s", why);
 }
 
 /* Names an `after` that failed; its journal stays. */
-static void say_not_undone(struct batch *batch, const char *name, const char *why) {
+static void warn_not_undone(struct batch *batch, const char *name, const char *why) {
     say(batch, name, "warning: cannot undo it: %s; the next call, or ssbatch --clean, tries again",
         why);
 }
@@ -121,13 +121,13 @@ static void undo_in_keeper(void *context, struct ssbatch_spawner *spawner) {
     ssbatch_call_undo(&batch->carrier.study, batch->carrier.call.mark, &undoer, NULL);
 }
 
-/* Also allocates `runs` and `turns` for all runs of the plan. */
+/* Also allocates `runs` and `states` for all runs of the plan. */
 static int read_kept(struct batch *batch, struct ss_error *error) {
     if (ssbatch_kept_plan_read(&batch->carrier.plan, &batch->carrier.study, error) < 0)
         return -1;
     batch->runs = calloc(batch->carrier.plan.run_count + 1, sizeof *batch->runs);
-    batch->turns = calloc(batch->carrier.plan.run_count + 1, sizeof *batch->turns);
-    return batch->runs && batch->turns ? 0 : ss_error_memory(error);
+    batch->states = calloc(batch->carrier.plan.run_count + 1, sizeof *batch->states);
+    return batch->runs && batch->states ? 0 : ss_error_memory(error);
 }
 
 /* Drops the runs that ssbatch_merge() has refused. */
@@ -247,8 +247,8 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
 }
 
 /* Returns 1 if the run has a result, 0 if it must be carried out, -1 with the error set. */
-static int has_result(
-    struct batch *batch, const struct ssbatch_run *run, enum turn *turn, struct ss_error *error) {
+static int has_result(struct batch *batch, const struct ssbatch_run *run, enum run_state *state,
+    struct ss_error *error) {
     struct ss_error why = {0};
     if (ssbatch_study_recover(&batch->carrier.study, run->name, error) < 0)
         return -1;
@@ -258,11 +258,11 @@ static int has_result(
     if (fate < 0 || fate == SSBATCH_CARRY_OUT)
         return fate < 0 ? -1 : 0;
 
-    *turn = run->reason ? TURN_SKIPPED : TURN_DONE;
+    *state = run->reason ? RUN_SKIPPED : RUN_DONE;
     if (fate == SSBATCH_REFUSE) {
         say_refused(batch, run->name, why.message);
         batch->failed++;
-        *turn = TURN_FAILED;
+        *state = RUN_FAILED;
     }
     return 1;
 }
@@ -270,13 +270,13 @@ static int has_result(
 static int find_pending(struct batch *batch, struct ss_error *error) {
     for (size_t i = 0; i < batch->count; i++) {
         const struct ssbatch_run *run = batch->runs[i];
-        int known = has_result(batch, run, &batch->turns[i], error);
+        int known = has_result(batch, run, &batch->states[i], error);
         if (known < 0)
             return -1;
 
         int tidied = known ? ssbatch_study_tidy(&batch->carrier.study, run->name, error) : 0;
         if (tidied == SSBATCH_LEFT) {
-            say_left(batch, run->name, error->message);
+            warn_not_removed(batch, run->name, error->message);
             *error = (struct ss_error){0};
         } else if (tidied < 0) {
             return -1;
@@ -284,7 +284,7 @@ static int find_pending(struct batch *batch, struct ss_error *error) {
         if (known)
             continue;
 
-        batch->turns[i] = TURN_PENDING;
+        batch->states[i] = RUN_PENDING;
         batch->pending++;
         if (run->reason)
             continue; /* a skipped run takes no time */
@@ -298,7 +298,7 @@ static bool is_disturbed(const struct batch *batch, const struct ssbatch_attempt
     return attempt->others * 100 > batch->options->others;
 }
 
-static uint64_t attempts_of(const struct batch *batch, const struct ssbatch_attempt *attempt) {
+static uint64_t attempts_allowed(const struct batch *batch, const struct ssbatch_attempt *attempt) {
     uint64_t retries = batch->options->retries;
     if (attempt->status == SSBATCH_FAILED)
         return 1 + retries;
@@ -322,9 +322,9 @@ static void report_attempt(struct batch *batch, const struct ssbatch_run *run,
             100 * attempt->others, again ? "; trying again" : "");
 
     if (attempt->not_undone.status)
-        say_not_undone(batch, run->name, attempt->not_undone.message);
-    if (attempt->left.status)
-        say_left(batch, run->name, attempt->left.message);
+        warn_not_undone(batch, run->name, attempt->not_undone.message);
+    if (attempt->not_removed.status)
+        warn_not_removed(batch, run->name, attempt->not_removed.message);
 }
 
 struct announcer {
@@ -359,11 +359,11 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
             return -1;
         is_done |= attempt->status == SSBATCH_DONE;
 
-        bool again = number < attempts_of(batch, attempt);
+        bool again = number < attempts_allowed(batch, attempt);
         report_attempt(batch, run, attempt, again);
         if (ssbatch_joblog_add(&batch->joblog, &batch->carrier.study, run, attempt, error) < 0)
             return -1;
-    } while (number < attempts_of(batch, attempt));
+    } while (number < attempts_allowed(batch, attempt));
 
     if (is_done && attempt->status == SSBATCH_FAILED) {
         say(batch, run->name, "keeping the result of the previous attempt");
@@ -379,7 +379,7 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
 static int check_needs(struct batch *batch, const struct ssbatch_run *run, struct ss_error *error) {
     for (size_t i = 0; i < run->need_count; i++) {
         const struct ssbatch_run *needed = ssbatch_plan_find(&batch->carrier.plan, run->needs[i]);
-        enum turn turn = TURN_FAILED;
+        enum run_state state = RUN_FAILED;
         size_t j = 0;
         if (!needed)
             continue; /* the value of a `once` line, which has run before */
@@ -387,16 +387,16 @@ static int check_needs(struct batch *batch, const struct ssbatch_run *run, struc
         while (j < batch->count && batch->runs[j] != needed)
             j++;
         if (j < batch->count)
-            turn = batch->turns[j];
-        if (j == batch->count || turn == TURN_ELSEWHERE) { /* another call may have finished it */
-            int known = has_result(batch, needed, &turn, error);
+            state = batch->states[j];
+        if (j == batch->count || state == RUN_ELSEWHERE) { /* another call may have finished it */
+            int known = has_result(batch, needed, &state, error);
             if (known < 0)
                 return -1;
             if (!known)
-                turn = TURN_FAILED;
+                state = RUN_FAILED;
         }
 
-        if (turn == TURN_DONE || turn == TURN_SKIPPED)
+        if (state == RUN_DONE || state == RUN_SKIPPED)
             continue;
         say(batch, run->name, "not started: needs %s, which is not done", needed->name);
         return 0;
@@ -408,7 +408,7 @@ static int check_needs(struct batch *batch, const struct ssbatch_run *run, struc
 static void report_needing(struct batch *batch, const struct ssbatch_run *redone) {
     for (size_t i = 0; i < batch->count; i++) {
         const struct ssbatch_run *run = batch->runs[i];
-        if (batch->turns[i] == TURN_DONE && ssbatch_run_needs(run, redone->name))
+        if (batch->states[i] == RUN_DONE && ssbatch_run_needs(run, redone->name))
             say(batch, run->name,
                 "used the earlier result of %s; use ssbatch --redo %s to repeat it", redone->name,
                 run->name);
@@ -422,18 +422,18 @@ static void notice_signal(struct batch *batch) {
         batch->signal = spawner->wait(spawner->context, spawner->now(spawner->context));
 }
 
-static int carry_turn(struct batch *batch, size_t index, struct ss_error *error) {
+static int carry_if_pending(struct batch *batch, size_t index, struct ss_error *error) {
     const struct ssbatch_run *run = batch->runs[index];
     struct ssbatch_attempt attempt = {0};
 
     notice_signal(batch);
-    if (batch->turns[index] != TURN_PENDING || batch->signal || batch->stop)
+    if (batch->states[index] != RUN_PENDING || batch->signal || batch->stop)
         return 0;
 
     int ready = check_needs(batch, run, error);
     if (ready < 0)
         return -1;
-    batch->turns[index] = TURN_FAILED;
+    batch->states[index] = RUN_FAILED;
     if (!ready) {
         batch->failed++;
         batch->stop = !batch->options->go_on;
@@ -451,16 +451,16 @@ static int carry_turn(struct batch *batch, size_t index, struct ss_error *error)
 
     batch->signal = attempt.signal;
     if (attempt.status == SSBATCH_DONE) {
-        batch->turns[index] = TURN_DONE;
+        batch->states[index] = RUN_DONE;
         if (ssbatch_is_listed(batch->options->redo, run->name))
             report_needing(batch, run);
     } else if (attempt.status == SSBATCH_SKIPPED) {
-        batch->turns[index] = TURN_SKIPPED;
+        batch->states[index] = RUN_SKIPPED;
     } else if (attempt.status == SSBATCH_FAILED) {
         batch->failed++;
         batch->stop = !batch->options->go_on;
     } else if (!attempt.signal) {
-        batch->turns[index] = TURN_ELSEWHERE;
+        batch->states[index] = RUN_ELSEWHERE;
         batch->elsewhere++;
     }
     return 0;
@@ -507,9 +507,9 @@ static int end_study(struct batch *batch, struct ss_error *error) {
     if (outer->why.status && !outer->signal)
         status = ss_error_fail(error, "%s", outer->why.message);
     /* `error` may have the same reason already. */
-    if (outer->left.status && strcmp(outer->left.message, error->message) != 0)
-        say_not_undone(batch, "the study", outer->left.message);
-    if (!outer->left.status && ssbatch_call_forget(&batch->carrier.call, "", error) < 0)
+    if (outer->not_undone.status && strcmp(outer->not_undone.message, error->message) != 0)
+        warn_not_undone(batch, "the study", outer->not_undone.message);
+    if (!outer->not_undone.status && ssbatch_call_forget(&batch->carrier.call, "", error) < 0)
         status = -1;
 
     ssbatch_stage_free(outer);
@@ -562,20 +562,20 @@ static int carry_pending(struct batch *batch, struct ss_error *error) {
         return 0;
     int status = begin_study(batch, error);
     for (size_t i = 0; status == 0 && i < batch->count; i++)
-        status = carry_turn(batch, i, error);
+        status = carry_if_pending(batch, i, error);
     if (end_study(batch, error) < 0)
         status = -1;
     notice_signal(batch);
     return status;
 }
 
-static void sum_up(struct batch *batch) {
+static void print_summary(struct batch *batch) {
     size_t done = 0, skipped = 0;
 
     ssbatch_progress_clear(&batch->progress);
     for (size_t i = 0; i < batch->count; i++) {
-        done += batch->turns[i] == TURN_DONE;
-        skipped += batch->turns[i] == TURN_SKIPPED;
+        done += batch->states[i] == RUN_DONE;
+        skipped += batch->states[i] == RUN_SKIPPED;
     }
 
     if (batch->disturbed > 1)
@@ -618,7 +618,7 @@ static int carry_out(struct batch *batch, struct ss_error *error) {
             return -1;
     }
 
-    sum_up(batch);
+    print_summary(batch);
     return 0;
 }
 
@@ -639,7 +639,7 @@ int ssbatch_carry_out(const struct ssbatch_options *options, int *status, struct
     ssbatch_values_free(&batch->carrier.values);
     ssbatch_study_close(&batch->carrier.study);
     free(batch->runs);
-    free(batch->turns);
+    free(batch->states);
     free(batch);
 
     if (signal && result < 0) /* the signal ends the process before main() could print it */

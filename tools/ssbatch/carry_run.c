@@ -203,8 +203,8 @@ static void carry_out(struct carried *carried, struct ssbatch_attempt *attempt) 
     if (stage->signal)
         attempt->status = SSBATCH_TO_COME;
     attempt->reason = stage->why;
-    if (strcmp(stage->left.message, stage->why.message) != 0)
-        attempt->not_undone = stage->left;
+    if (strcmp(stage->not_undone.message, stage->why.message) != 0)
+        attempt->not_undone = stage->not_undone;
 }
 
 /* Fails the attempt for the reason in `error`, which it clears: the study continues. */
@@ -254,11 +254,12 @@ static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt
     if (carrier->memory && ssbatch_disk_remove_tree(carried->scratch, error) < 0)
         status = SSBATCH_LEFT;
     if (status == SSBATCH_LEFT) {
-        attempt->left = *error;
+        attempt->not_removed = *error;
         *error = (struct ss_error){0};
     }
     /* If an `after` failed, the journal stays, so that the next call tries it again. */
-    return carried->stage.left.status ? 0 : ssbatch_call_forget(&carrier->call, run->name, error);
+    return carried->stage.not_undone.status ? 0
+                                            : ssbatch_call_forget(&carrier->call, run->name, error);
 }
 
 /* Carries out a prepared run, or notes that it is skipped, and keeps the result. */

@@ -26,11 +26,11 @@ struct ssbatch_attempt {
     enum ssbatch_status
         status;             /* SSBATCH_TO_COME: interrupted, or another process carries it out */
     struct ss_error reason; /* why it failed, or who carries it out */
-    struct ss_error not_undone; /* why an `after` failed, unless that is `reason` */
-    struct ss_error left;       /* why files of the attempt remain that were to be removed */
-    int signal;                 /* the signal that interrupted the attempt; 0: none */
-    int exit_status;            /* exit status of the first `main` that failed; 0: none did */
-    int ended_by;               /* the signal that ended it; 0: none */
+    struct ss_error not_undone;  /* why an `after` failed, unless that is `reason` */
+    struct ss_error not_removed; /* why files of the attempt remain that were to be removed */
+    int signal;                  /* the signal that interrupted the attempt; 0: none */
+    int exit_status;             /* exit status of the first `main` that failed; 0: none did */
+    int ended_by;                /* the signal that ended it; 0: none */
     double seconds;
     int64_t begin;
     double others; /* CPU time of other processes, as a fraction of the machine's; NaN: unknown */

@@ -64,10 +64,11 @@ struct ssbatch_stage {
     /* Private. */
     struct ssbatch_act *acts; /* one for each line */
     ss_time begun;
-    int64_t moment;       /* time of {at}; 0: not fixed yet */
-    int signal;           /* the signal that interrupted the stage; 0: none */
-    struct ss_error left; /* why the first `after` that failed did: something may be left behind */
-    struct ss_error why;  /* why the run failed; status 0: it did not fail */
+    int64_t moment; /* time of {at}; 0: not fixed yet */
+    int signal;     /* the signal that interrupted the stage; 0: none */
+    struct ss_error
+        not_undone;      /* why the first `after` that failed did: something may be left behind */
+    struct ss_error why; /* why the run failed; status 0: it did not fail */
 };
 
 #endif

@@ -42,7 +42,7 @@ void ssbatch_values_free(struct ssbatch_values *values) {
     *values = (struct ssbatch_values){0};
 }
 
-struct finding {
+struct replacement {
     struct ssbatch_stage *stage;
     const struct ssbatch_act *act;
     bool fixed; /* replace only what is known before the run */
@@ -100,9 +100,9 @@ static int put_of_role(FILE *stream, const struct ssbatch_stage *stage, const ch
 }
 
 /* Writes the text for a placeholder. Returns 0 if it is not a placeholder. */
-static int put_placeholder(
-    FILE *stream, const struct finding *finding, const char *placeholder, struct ss_error *error) {
-    const struct ssbatch_stage *stage = finding->stage;
+static int put_placeholder(FILE *stream, const struct replacement *replacement,
+    const char *placeholder, struct ss_error *error) {
+    const struct ssbatch_stage *stage = replacement->stage;
     const struct ssbatch_line *line = ssbatch_lines_find(stage->lines, placeholder);
     const char *value = ssbatch_values_get(stage->values, placeholder);
     const char *const texts[][2] = {
@@ -114,7 +114,7 @@ static int put_placeholder(
         fputs(value, stream);
         return 1;
     }
-    if (line && line->kind == SSBATCH_ONCE && finding->fixed)
+    if (line && line->kind == SSBATCH_ONCE && replacement->fixed)
         return ss_error_fail(error,
             "{%s} is unknown in an `after` above the first run, which may have to run before the "
             "value is found: put the `after` below the runs that use it",
@@ -124,7 +124,7 @@ static int put_placeholder(
             error, "{%s} is not known yet: use it only in later lines", placeholder);
 
     if (strcmp(placeholder, "record") == 0) {
-        fprintf(stream, "%s/%s", stage->out, finding->act->base);
+        fprintf(stream, "%s/%s", stage->out, replacement->act->base);
         return 1;
     }
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -134,7 +134,7 @@ static int put_placeholder(
         }
     }
 
-    if (finding->fixed && (is_moment || is_of_role))
+    if (replacement->fixed && (is_moment || is_of_role))
         return ss_error_fail(error,
             "{%s} is unknown in an `after`, which may have to run when nothing else ran: use {run} "
             "to name what it undoes",
@@ -154,7 +154,8 @@ static bool read_placeholder(const char *text, char placeholder[PLACEHOLDER_ROOM
     return true;
 }
 
-static char *replace(const struct finding *finding, const char *from, struct ss_error *error) {
+static char *replace(
+    const struct replacement *replacement, const char *from, struct ss_error *error) {
     char placeholder[PLACEHOLDER_ROOM];
     struct ss_text text;
     int put = 0;
@@ -164,7 +165,7 @@ static char *replace(const struct finding *finding, const char *from, struct ss_
     for (const char *at = from; *at && put >= 0;) {
         put = 0;
         if (read_placeholder(at, placeholder))
-            put = put_placeholder(text.stream, finding, placeholder, error);
+            put = put_placeholder(text.stream, replacement, placeholder, error);
         if (put > 0) {
             at += strlen(placeholder) + 2;
         } else {
@@ -193,21 +194,21 @@ static bool has_record(char **words) {
 
 int ssbatch_act_replace(
     struct ssbatch_stage *stage, struct ssbatch_act *act, bool fixed, struct ss_error *error) {
-    const struct finding finding = {stage, act, fixed};
+    const struct replacement replacement = {stage, act, fixed};
     char **from = act->line->words;
     size_t count = ss_words_count(from);
     act->words = calloc(count + 2, sizeof *act->words); /* one more for --record */
     if (!act->words)
         return ss_error_memory(error);
     for (size_t i = 0; i < count; i++) {
-        act->words[i] = replace(&finding, from[i], error);
+        act->words[i] = replace(&replacement, from[i], error);
         if (!act->words[i])
             return -1;
     }
 
     if (strcmp(act->words[0], "showstopper") != 0 || has_record(act->words))
         return 0;
-    char *option = replace(&finding, "--record={record}", error);
+    char *option = replace(&replacement, "--record={record}", error);
     if (!option)
         return -1;
     memmove(act->words + 2, act->words + 1, (count - 1) * sizeof *act->words);
@@ -217,6 +218,6 @@ int ssbatch_act_replace(
 
 char *ssbatch_act_replace_text(struct ssbatch_stage *stage, const struct ssbatch_act *act,
     const char *text, struct ss_error *error) {
-    const struct finding finding = {.stage = stage, .act = act};
-    return replace(&finding, text, error);
+    const struct replacement replacement = {.stage = stage, .act = act};
+    return replace(&replacement, text, error);
 }

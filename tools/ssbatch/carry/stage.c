@@ -43,7 +43,7 @@ static void name_files(struct ssbatch_act *act, size_t index) {
 int ssbatch_stage_open(struct ssbatch_stage *stage, struct ss_error *error) {
     size_t count = stage->lines->count;
     stage->moment = stage->signal = 0;
-    stage->why = stage->left = (struct ss_error){0};
+    stage->why = stage->not_undone = (struct ss_error){0};
     stage->acts = calloc(count + 1, sizeof *stage->acts);
     if (!stage->acts)
         return ss_error_memory(error);
@@ -115,7 +115,7 @@ void ssbatch_stage_remove_empty_output(const struct ssbatch_stage *stage) {
     }
 }
 
-static const char *call_act(const struct ssbatch_act *act) {
+static const char *act_name(const struct ssbatch_act *act) {
     return act->line->role ? act->line->role : ssbatch_kind_name(act->line->kind);
 }
 
@@ -162,7 +162,7 @@ static int start(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     SS_OWNED(close) int errors = open_output(stage, act, "stderr", why);
     if (output < 0 || errors < 0 ||
         (!act->words && ssbatch_act_replace(stage, act, false, why) < 0))
-        return ss_error_wrap(why, "%s", call_act(act));
+        return ss_error_wrap(why, "%s", act_name(act));
 
     const struct ssbatch_order order = {
         .words = act->words,
@@ -174,7 +174,7 @@ static int start(struct ssbatch_stage *stage, struct ssbatch_act *act) {
 
     act->number = stage->spawner->start(stage->spawner->context, &order, why);
     if (act->number < 0)
-        return ss_error_wrap(why, "%s", call_act(act));
+        return ss_error_wrap(why, "%s", act_name(act));
 
     act->started = true;
     act->errors = ss_owned_take(&errors);
@@ -211,7 +211,7 @@ static int fail_status(struct ssbatch_stage *stage, const struct ssbatch_act *ac
     char said[200];
     bool is_early = act->line->kind == SSBATCH_BESIDE && !act->asked;
     read_last_error(act, said);
-    return ss_error_fail(&stage->why, "%s %s %d%s%s%s", call_act(act),
+    return ss_error_fail(&stage->why, "%s %s %d%s%s%s", act_name(act),
         act->ended_by ? "was ended by signal" : "ended with status",
         act->ended_by ? act->ended_by : act->status, is_early ? " before the run did" : "",
         said[0] ? ": " : "", said);
@@ -257,7 +257,7 @@ static int await_signal(const struct ssbatch_stage *stage) {
 }
 
 /* Waits for an event, at most until `wake`. Returns -1 if the run has failed. */
-static int pump(struct ssbatch_stage *stage, ss_time wake) {
+static int await_event(struct ssbatch_stage *stage, ss_time wake) {
     struct ssbatch_spawner *spawner = stage->spawner;
     char limit[SS_UNITS_SHOWN];
     ss_time end = stage->limit ? stage->begun + stage->limit : SS_TIME_NEVER;
@@ -320,8 +320,8 @@ static int await_ready(struct ssbatch_stage *stage, struct ssbatch_act *act) {
         if (act->ended && !is_ok(act))
             return fail_status(stage, act);
         if (act->ended)
-            return ss_error_fail(&stage->why, "%s ended before it was ready", call_act(act));
-        if (pump(stage, spawner->now(spawner->context) + READY_INTERVAL) < 0)
+            return ss_error_fail(&stage->why, "%s ended before it was ready", act_name(act));
+        if (await_event(stage, spawner->now(spawner->context) + READY_INTERVAL) < 0)
             return -1;
     }
     return 0;
@@ -332,14 +332,14 @@ static int check_output(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     if (!act->line->regex || find_match(act))
         return 0;
     return ss_error_fail(&stage->why, "%s: no line of the output of '%s' matched '%s'",
-        call_act(act), ss_words_show(act->words[0]).text, ss_words_show(act->line->pattern).text);
+        act_name(act), ss_words_show(act->words[0]).text, ss_words_show(act->line->pattern).text);
 }
 
 static int run_before(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     if (start(stage, act) < 0)
         return -1;
     while (!act->ended) {
-        if (pump(stage, SS_TIME_NEVER) < 0)
+        if (await_event(stage, SS_TIME_NEVER) < 0)
             return -1;
     }
     return is_ok(act) ? check_output(stage, act) : fail_status(stage, act);
@@ -351,7 +351,7 @@ static int run_once(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     if (run_before(stage, act) < 0)
         return -1;
     if (!act->found)
-        return ss_error_fail(&stage->why, "%s: the group of '%s' matched nothing", call_act(act),
+        return ss_error_fail(&stage->why, "%s: the group of '%s' matched nothing", act_name(act),
             ss_words_show(act->line->pattern).text);
     return ssbatch_values_set(stage->values, act->line->role, act->found, &stage->why);
 }
@@ -389,7 +389,7 @@ static int run_mains(struct ssbatch_stage *stage, size_t first, size_t end) {
                 return -1;
             all &= stage->acts[i].ended;
         }
-        if (!all && pump(stage, SS_TIME_NEVER) < 0)
+        if (!all && await_event(stage, SS_TIME_NEVER) < 0)
             return -1;
     }
     return 0;
@@ -429,7 +429,7 @@ static void await_gone(struct ssbatch_stage *stage, struct ssbatch_act *act) {
         update_all(stage);
     }
     if (act->number >= 0)
-        ss_error_fail(&stage->why, "%s is still running after SIGKILL", call_act(act));
+        ss_error_fail(&stage->why, "%s is still running after SIGKILL", act_name(act));
 }
 
 static void ask_to_end(struct ssbatch_stage *stage, struct ssbatch_act *act) {
@@ -474,7 +474,7 @@ static void run_after(struct ssbatch_stage *stage, struct ssbatch_act *act) {
             update_all(stage);
         }
         if (!act->ended)
-            ss_error_fail(&stage->why, "%s did not end within %.0f s", call_act(act),
+            ss_error_fail(&stage->why, "%s did not end within %.0f s", act_name(act),
                 ss_time_seconds(SSBATCH_AFTER_LIMIT));
         else if (!is_ok(act))
             fail_status(stage, act);
@@ -482,8 +482,8 @@ static void run_after(struct ssbatch_stage *stage, struct ssbatch_act *act) {
             check_output(stage, act);
     }
 
-    if (!stage->left.status)
-        stage->left = stage->why;
+    if (!stage->not_undone.status)
+        stage->not_undone = stage->why;
     if (why.status)
         stage->why = why; /* keep the first reason */
 }

@@ -69,7 +69,7 @@ static const struct ssbatch_program *read_program(
 }
 
 void ssbatch_programs_of_run(struct ssbatch_programs *programs, const struct ssbatch_run *run,
-    ssbatch_see_program *see, void *context) {
+    ssbatch_visit_program *visit, void *context) {
     for (size_t i = 0; i < run->lines.count; i++) {
         char **words = run->lines.items[i].words;
         for (char **word = words; *word; word++) {
@@ -78,19 +78,19 @@ void ssbatch_programs_of_run(struct ssbatch_programs *programs, const struct ssb
             const struct ssbatch_program *program =
                 path ? read_program(programs, path, &status) : NULL;
             if (program)
-                see(context, program, *word);
+                visit(context, program, *word);
         }
     }
 }
 
 void ssbatch_programs_missing(const struct ssbatch_lines *lines,
-    void (*see)(void *context, const struct ssbatch_line *line), void *context) {
+    void (*visit)(void *context, const struct ssbatch_line *line), void *context) {
     struct stat status;
     for (size_t i = 0; i < lines->count; i++) {
         const struct ssbatch_line *line = &lines->items[i];
         SS_OWNED(free) char *path = find_program(line->words[0], &status);
         if (!path && !strchr(line->words[0], '{'))
-            see(context, line);
+            visit(context, line);
     }
 }
 

@@ -26,21 +26,21 @@ struct ssbatch_programs {
 };
 
 /* Receives a program, and the word that names it: without a slash, PATH was searched for it. */
-typedef void ssbatch_see_program(
+typedef void ssbatch_visit_program(
     void *context, const struct ssbatch_program *program, const char *word);
 
 /*
- * Calls `see` for each program of a run: the first words of its lines, and words that are paths of
- * executable files.
+ * Calls `visit` for each program of a run: the first words of its lines, and words that are paths
+ * of executable files.
  */
 SS_NONNULL(1, 2, 3)
 void ssbatch_programs_of_run(struct ssbatch_programs *programs, const struct ssbatch_run *run,
-    ssbatch_see_program *see, void *context);
+    ssbatch_visit_program *visit, void *context);
 
-/* Calls `see` for each line whose first word is not a program. */
+/* Calls `visit` for each line whose first word is not a program. */
 SS_NONNULL(1, 2)
 void ssbatch_programs_missing(const struct ssbatch_lines *lines,
-    void (*see)(void *context, const struct ssbatch_line *line), void *context);
+    void (*visit)(void *context, const struct ssbatch_line *line), void *context);
 
 /* Computes the digest of what identifies a run, apart from its programs. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_identity(const struct ssbatch_plan *plan,

@@ -37,7 +37,7 @@ static void derive_constants(void) {
     }
 }
 
-static uint32_t turn(uint32_t word, int bits) {
+static uint32_t rotate(uint32_t word, int bits) {
     return word >> bits | word << (32 - bits);
 }
 
@@ -47,14 +47,15 @@ static void mix(struct ssbatch_sha256 *hash) {
         w[i] = (uint32_t)hash->block[4 * i] << 24 | (uint32_t)hash->block[4 * i + 1] << 16 |
                (uint32_t)hash->block[4 * i + 2] << 8 | hash->block[4 * i + 3];
     for (int i = 16; i < 64; i++)
-        w[i] = w[i - 16] + w[i - 7] + (turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ w[i - 15] >> 3) +
-               (turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10);
+        w[i] = w[i - 16] + w[i - 7] +
+               (rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3) +
+               (rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10);
 
     memcpy(s, hash->state, sizeof s);
     for (int i = 0; i < 64; i++) {
-        uint32_t one = s[7] + (turn(s[4], 6) ^ turn(s[4], 11) ^ turn(s[4], 25)) +
+        uint32_t one = s[7] + (rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25)) +
                        ((s[4] & s[5]) ^ (~s[4] & s[6])) + constants[i] + w[i];
-        uint32_t two = (turn(s[0], 2) ^ turn(s[0], 13) ^ turn(s[0], 22)) +
+        uint32_t two = (rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22)) +
                        ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
         memmove(s + 1, s, 7 * sizeof *s);
         s[4] += one;
