@@ -60,7 +60,7 @@ static const char *show(struct json_object *value, char *buffer, size_t size) {
     }
 }
 
-static bool are(struct json_object *before, struct json_object *now, enum json_type type) {
+static bool both_are(struct json_object *before, struct json_object *now, enum json_type type) {
     return json_object_is_type(before, type) && json_object_is_type(now, type);
 }
 
@@ -95,9 +95,9 @@ static void compare(struct comparison *it, struct json_object *before, struct js
         return;
 
     it->depth++;
-    if (are(before, now, json_type_object)) {
+    if (both_are(before, now, json_type_object)) {
         compare_members(it, before, now);
-    } else if (are(before, now, json_type_array) &&
+    } else if (both_are(before, now, json_type_array) &&
                json_object_array_length(before) == json_object_array_length(now)) {
         for (size_t i = 0; i < json_object_array_length(before); i++)
             compare_at(it, NULL, i, json_object_array_get_idx(before, i),
@@ -158,7 +158,7 @@ static const char *label_at(char *const *word) {
 }
 
 /* Returns whether the new options set a label of the same name. */
-static bool is_given_anew(const char *label, char *const *given) {
+static bool is_overridden(const char *label, char *const *given) {
     size_t name = strcspn(label, "=") + 1;
     for (; *given; given++) {
         const char *other = label_at(given);
@@ -189,7 +189,7 @@ static size_t count_dropped(char *const *words, char *const *given) {
     const char *label = label_at(words);
     size_t of_decisions = count_words_of(*words, "--record-decisions");
 
-    if (label && !is_given_anew(label, given))
+    if (label && !is_overridden(label, given))
         return 0;
     if (label)
         return label == words[1] ? 2 : 1;
