@@ -308,7 +308,7 @@ static double crowd_of(const struct scene *scene, double part) {
 static void change(struct trial *trial, const struct scene *scene, double part) {
     double crowd = crowd_of(scene, part);
     if (crowd >= 0)
-        trial_crowd(trial, crowd, trial->now);
+        trial_set_background(trial, crowd, trial->now);
     if (scene->fault == FREQUENCY)
         set_frequency(2e9 * (1 - 1.5 * part * STRENGTH * limit_of(SS_CHECK_FREQUENCY) / 100));
     if (scene->fault == ENDED_EARLY && part == 0.5)

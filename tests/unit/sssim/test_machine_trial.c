@@ -125,7 +125,7 @@ static void measure_lateness(double late[2]) {
     for (int i = 0; i < 10000; i++) {
         ss_time planned = trial.steppers[0].deadline;
         uint64_t before = trial.steps;
-        trial_crowd(&trial, (i + 1) / 2 % 2, trial.now);
+        trial_set_background(&trial, (i + 1) / 2 % 2, trial.now);
         advance(&trial, planned - trial.now);
         bool idle = machine_idle_cpus(&trial.machine) > 0;
         while (trial.steps == before)

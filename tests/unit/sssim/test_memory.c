@@ -14,8 +14,10 @@ static double speed_of(const struct memory *memory, const struct memory_use *use
     return memory_work(use, &pace);
 }
 
-static void set_side(struct memory *memory, int side, double asked, double share, double beside) {
-    memory->sides[side] = (struct memory_side){.asked = asked, .share = share, .beside = beside};
+static void set_side(
+    struct memory *memory, int side, double demanded, double share, double overlap) {
+    memory->sides[side] =
+        (struct memory_side){.demanded = demanded, .share = share, .overlap = overlap};
 }
 
 TEST(threads_on_other_cpus_slow_a_thread) {
@@ -67,13 +69,13 @@ TEST(memory_never_serves_more_than_its_rate) {
         struct memory memory = {.rate = 100};
         struct memory_use uses[8];
         size_t count = 1 + (size_t)(8 * ss_random_next(&random));
-        double asked = 0, served = 0;
+        double demanded = 0, served = 0;
         for (size_t j = 0; j < count; j++) {
             uses[j].accesses = 100 * ss_random_next(&random);
             uses[j].waiting = ss_random_next(&random);
-            asked += uses[j].accesses;
+            demanded += uses[j].accesses;
         }
-        set_side(&memory, 0, asked, 1, 1);
+        set_side(&memory, 0, demanded, 1, 1);
         for (size_t j = 0; j < count; j++) {
             double speed = speed_of(&memory, &uses[j]);
             assert_that(speed, >=, 0);

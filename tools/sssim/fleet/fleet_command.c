@@ -263,7 +263,7 @@ static int write_table(const struct fleet *fleet, struct ss_error *error) {
 }
 
 /* Weights the nodes by time only, because all have the same number of CPUs. */
-static void print_whole(const struct fleet *fleet) {
+static void print_fleet(const struct fleet *fleet) {
     double time = 0, load = 0, target = 0, late = 0;
     uint64_t failed = 0;
     for (uint64_t i = 0; i < fleet->options->nodes; i++) {
@@ -320,7 +320,7 @@ static int run(struct fleet *fleet, struct ss_error *error) {
         return -1;
     }
 
-    print_whole(fleet);
+    print_fleet(fleet);
     return 0;
 }
 

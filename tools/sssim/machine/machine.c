@@ -161,7 +161,7 @@ double machine_share(const struct machine *machine) {
     return (1 - machine->steal) * (wanted > machine->cpus ? machine->cpus / wanted : 1);
 }
 
-double machine_part_beside(const struct machine *machine) {
+double machine_overlap(const struct machine *machine) {
     double wanted = machine_wanted_cpus(machine);
     return wanted > machine->cpus ? (machine->cpus - 1) / (wanted - 1) : 1;
 }
@@ -347,8 +347,8 @@ void machine_read_group(struct machine *machine, ss_time now, struct ss_counters
     machine_read_group_exactly(machine, now, counters);
     if (!machine->ticks)
         return;
-    ss_time asked = ticks_last(machine->ticks, now);
-    if (asked < machine->group.changed)
-        asked = machine->group.changed;
-    counters->used -= (uint64_t)(group_cpus(machine) * (double)(now - asked));
+    ss_time accounted = ticks_last(machine->ticks, now);
+    if (accounted < machine->group.changed)
+        accounted = machine->group.changed;
+    counters->used -= (uint64_t)(group_cpus(machine) * (double)(now - accounted));
 }

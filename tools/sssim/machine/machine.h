@@ -119,7 +119,7 @@ SS_NONNULL() double machine_share(const struct machine *machine);
  * Returns the probability that another runnable thread runs at an instant at which a given thread
  * runs.
  */
-SS_NONNULL() double machine_part_beside(const struct machine *machine);
+SS_NONNULL() double machine_overlap(const struct machine *machine);
 
 /* Returns the number of threads of an instance that run or wait for a CPU. */
 SS_NONNULL() uint32_t machine_runnable(const struct machine *machine, uint32_t instance);

@@ -8,16 +8,16 @@ struct memory_pace memory_pace(const struct memory *memory, int number) {
     if (memory->rate <= 0)
         return (struct memory_pace){.ran = share, .served = share};
 
-    double outside = other->share * other->asked;
-    double traffic = share * side->asked + outside;
+    double outside = other->share * other->demanded;
+    double traffic = share * side->demanded + outside;
     double served = traffic > memory->rate ? memory->rate / traffic : 1;
     double busy = served * served * share / memory->rate; /* utilization per access per second */
 
     return (struct memory_pace){
         .ran = share,
         .served = share * served,
-        .lost = busy * (side->beside * side->asked + outside),
-        .back = busy * side->beside,
+        .lost = busy * (side->overlap * side->demanded + outside),
+        .back = busy * side->overlap,
     };
 }
 

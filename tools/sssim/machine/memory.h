@@ -29,10 +29,10 @@ struct memory_pace {
 /* The threads of one trial. */
 struct memory_side {
     struct work *work; /* the work that has this pace; NULL: this side is absent */
-    double asked;      /* accesses per second of all runnable threads if each had a CPU */
+    double demanded;   /* accesses per second of all runnable threads if each had a CPU */
     double share;      /* fraction of a CPU that each of them gets */
-    double beside;     /* fraction of a thread's time in which another given thread of this side
-                          runs, too */
+    double overlap;    /* fraction of a thread's time in which another given thread of this side
+                         runs, too */
     struct memory_pace pace;
 };
 

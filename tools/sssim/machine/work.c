@@ -293,7 +293,7 @@ void work_set_threads(struct work *work, uint32_t number, uint32_t threads,
     struct work_point point = point_at(work, now);
     catch_up(work, number, &point);
 
-    work->asked += threads * use->accesses - one->threads * one->use.accesses;
+    work->demanded += threads * use->accesses - one->threads * one->use.accesses;
     one->threads = threads;
     one->use = *use;
 }
@@ -303,16 +303,17 @@ static bool is_same(const struct memory_pace *left, const struct memory_pace *ri
            left->back == right->back;
 }
 
-void work_follow(struct work *work, double share, double beside, ss_time now) {
+void work_follow(struct work *work, double share, double overlap, ss_time now) {
     if (work->count == 0)
         return;
     struct memory *memory = work->memory;
     struct memory_side *changed = &memory->sides[work->side];
-    if (changed->asked == work->asked && changed->share == share && changed->beside == beside)
+    if (changed->demanded == work->demanded && changed->share == share &&
+        changed->overlap == overlap)
         return;
-    changed->asked = work->asked;
+    changed->demanded = work->demanded;
     changed->share = share;
-    changed->beside = beside;
+    changed->overlap = overlap;
 
     /* The demand of one side changes the pace of both. */
     for (int i = 0; i < MEMORY_SIDES; i++) {

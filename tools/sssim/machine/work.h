@@ -114,7 +114,7 @@ struct work {
     uint32_t count; /* number of instances; 0: work is not counted */
     struct work_instance *instances;
     struct speed speed;        /* speed of the machine */
-    double asked;              /* accesses per second if each runnable thread had a CPU */
+    double demanded;           /* accesses per second if each runnable thread had a CPU */
     struct work_point last;    /* the last change of the pace */
     struct work_point *points; /* changes since the last collection, the oldest one first */
     size_t point_count;
@@ -141,7 +141,7 @@ void work_set_threads(struct work *work, uint32_t instance, uint32_t threads,
     const struct memory_use *use, ss_time now);
 
 /* Sets the state of the machine from `now`, see struct memory_side. */
-SS_NONNULL() void work_follow(struct work *work, double share, double beside, ss_time now);
+SS_NONNULL() void work_follow(struct work *work, double share, double overlap, ss_time now);
 
 /*
  * Calls `report` for all iterations that ended since the last call, ordered by end. Fails if memory

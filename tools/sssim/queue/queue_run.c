@@ -131,7 +131,7 @@ static void settle(struct run *run, ss_time now) {
 }
 
 /* Excludes the time between the episodes of a held service from the results. */
-static void count_or_not(struct run *run, ss_time now) {
+static void switch_counting(struct run *run, ss_time now) {
     bool first = run->control.episode == 0, counts = run->control.counting;
     if (counts == run->counts)
         return;
@@ -202,7 +202,7 @@ static int control_rate(struct run *run, ss_time now, struct ss_error *error) {
 
     sleepers_set(&run->sleepers, RATE, control->action.deadline);
     sleepers_set(&run->sleepers, generator_sleeper(run), now);
-    count_or_not(run, now);
+    switch_counting(run, now);
 
     if (control->episode != episode)
         queue_service_renew(&run->service);

@@ -206,7 +206,7 @@ static struct queue_worker *find_idle(const struct queue_service *service, uint3
 }
 
 /* Gives a job to an idle worker of a server, or puts it into the server's queue. */
-static void place(
+static void enqueue(
     struct queue_service *service, uint32_t number, struct queue_job *job, ss_time now) {
     struct queue_server *server = &service->servers[number];
     struct queue_worker *idle = find_idle(service, number);
@@ -240,7 +240,7 @@ static void begin_late_work(struct queue_service *service, ss_time now) {
     if (!service->late)
         service->late_tail = &service->late;
     job->next = NULL;
-    place(service, service->options.servers, job, now);
+    enqueue(service, service->options.servers, job, now);
     set_late_alarm(service);
 }
 
@@ -308,7 +308,7 @@ int queue_service_take(
         .slot = slot};
 
     service->jobs[slot] = job;
-    place(service, number, job, now);
+    enqueue(service, number, job, now);
     return 0;
 }
 

@@ -19,7 +19,7 @@
 #define STAIRS_DEFAULT "95%:5%:5%,hold=3min,symmetric=yes"
 
 /* Makes the random numbers of the foreground independent of those of the background. */
-#define FRONT_SALT UINT64_C(0x66726f6e74)
+#define FOREGROUND_SALT UINT64_C(0x66726f6e74)
 
 /* Which CPUs are busy first if pairs of them are hardware threads. */
 enum simulation_fill {
@@ -175,7 +175,7 @@ int simulation_parse(struct simulation *simulation, char **argv, struct ss_error
 
 void simulation_close(struct simulation *simulation) {
     demand_mix_free(&simulation->mix);
-    demand_mix_free(&simulation->front_mix);
+    demand_mix_free(&simulation->foreground_mix);
     for (size_t i = 0; i < simulation->grid.count; i++) {
         free(simulation->grid.axes[i].name);
         free(simulation->grid.axes[i].values);
@@ -241,9 +241,9 @@ static void make_foreground(const struct simulation *simulation, struct trial_op
     options->options[SS_KIND_CONTROL] = "duty=100%";
 
     options->instances = (uint32_t)simulation->cpus;
-    options->mix = &simulation->front_mix;
+    options->mix = &simulation->foreground_mix;
     options->quota = 0;
-    options->seed = ss_random_hash(simulation->trial.seed + FRONT_SALT);
+    options->seed = ss_random_hash(simulation->trial.seed + FOREGROUND_SALT);
 }
 
 int simulation_make_study(struct simulation *simulation, char **argv, struct study_options *options,
@@ -252,7 +252,7 @@ int simulation_make_study(struct simulation *simulation, char **argv, struct stu
         return -1;
     if (demand_mix_parse(&simulation->mix, simulation->class, error) < 0)
         return ss_error_wrap(error, "--class");
-    if (demand_mix_parse(&simulation->front_mix, simulation->foreground, error) < 0)
+    if (demand_mix_parse(&simulation->foreground_mix, simulation->foreground, error) < 0)
         return ss_error_wrap(error, "--foreground");
 
     *options = (struct study_options){

@@ -42,7 +42,7 @@ struct simulation {
     int version;
     struct ss_option_store store;
     struct demand_mix mix;
-    struct demand_mix front_mix;
+    struct demand_mix foreground_mix;
 };
 
 extern const struct ss_argument simulation_rows[];

@@ -378,7 +378,7 @@ static int find_source(struct trial *trial, struct ss_error *error) {
  * Loads the modules. The feedback is first: it defines a load of 100 %, on which the target may
  * depend.
  */
-static int load_rig(struct trial *trial, struct ss_error *error) {
+static int load_modules(struct trial *trial, struct ss_error *error) {
     trial->set.instances = trial->options.instances;
     trial->set.cpus = trial->options.cpus;
     trial->set.window = trial->options.window;
@@ -458,8 +458,7 @@ static void follow_machine(struct trial *trial) {
     const struct machine *machine = &trial->machine;
     double busy = machine->cpus - machine_idle_cpus(machine);
     double speed = cores_speed(&trial->options.cores, machine->cpus, busy);
-    work_follow(
-        &trial->work, speed * machine_share(machine), machine_part_beside(machine), trial->now);
+    work_follow(&trial->work, speed * machine_share(machine), machine_overlap(machine), trial->now);
     sleepers_set(&trial->sleepers, quota_sleeper(trial), machine_quota_due(machine));
 }
 
@@ -469,7 +468,7 @@ int trial_open(struct trial *trial, const struct trial_options *options, struct 
     trial->random = options->seed;
     trial->counted_from = ss_time_add(START, ss_time_add(options->warmup, options->settle));
 
-    if (load_rig(trial, error) < 0 || open_board(trial, error) < 0 ||
+    if (load_modules(trial, error) < 0 || open_board(trial, error) < 0 ||
         sleepers_open(&trial->sleepers, 2 * options->instances + 2, error) < 0 ||
         open_machine(trial, error) < 0 || open_work(trial, error) < 0) {
         trial_close(trial);
@@ -523,7 +522,7 @@ int trial_wake(struct trial *trial, struct ss_error *error) {
     return status;
 }
 
-void trial_crowd(struct trial *trial, double cpus, ss_time now) {
+void trial_set_background(struct trial *trial, double cpus, ss_time now) {
     trial->now = now;
     machine_set_background(&trial->machine, cpus, now);
     follow_machine(trial);

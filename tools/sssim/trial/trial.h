@@ -144,7 +144,7 @@ SS_MUST_USE SS_NONNULL(1) int trial_finish(
     struct trial *trial, ss_time now, struct ss_error *error);
 
 /* Sets how many CPUs other tasks use from `now`. There must be no event before `now`. */
-SS_NONNULL() void trial_crowd(struct trial *trial, double cpus, ss_time now);
+SS_NONNULL() void trial_set_background(struct trial *trial, double cpus, ss_time now);
 
 /* Ends the instance of executor `number`. The executor no longer takes part in the control. */
 SS_NONNULL() void trial_leave(struct trial *trial, uint32_t number);
