@@ -23,9 +23,9 @@ struct ssbatch_carrier {
 
 /* The outcome of an attempt. */
 struct ssbatch_attempt {
-    enum ssbatch_status
-        status;             /* SSBATCH_TO_COME: interrupted, or another process carries it out */
-    struct ss_error reason; /* why it failed, or who carries it out */
+    /* SSBATCH_TO_COME: the attempt was interrupted, or another process carries out the run. */
+    enum ssbatch_status status;
+    struct ss_error reason;      /* why it failed, or who carries it out */
     struct ss_error not_undone;  /* why an `after` failed, unless that is `reason` */
     struct ss_error not_removed; /* why files of the attempt remain that were to be removed */
     int signal;                  /* the signal that interrupted the attempt; 0: none */

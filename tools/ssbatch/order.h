@@ -22,7 +22,7 @@ SS_MUST_USE SS_NONNULL(1, 2, 3, 4, 5) int ssbatch_choose_runs(const struct ssbat
  */
 SS_NONNULL() void ssbatch_shuffle(const struct ssbatch_run **runs, size_t count, uint64_t seed);
 
-/* Moves the runs that a run needs, if they are after it, before it. */
+/* Moves needed runs before the runs that need them. */
 SS_NONNULL()
 void ssbatch_order_needs(
     const struct ssbatch_plan *plan, const struct ssbatch_run **runs, size_t count);

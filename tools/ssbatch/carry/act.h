@@ -64,11 +64,10 @@ struct ssbatch_stage {
     /* Private. */
     struct ssbatch_act *acts; /* one for each line */
     ss_time begun;
-    int64_t moment; /* time of {at}; 0: not fixed yet */
-    int signal;     /* the signal that interrupted the stage; 0: none */
-    struct ss_error
-        not_undone;      /* why the first `after` that failed did: something may be left behind */
-    struct ss_error why; /* why the run failed; status 0: it did not fail */
+    int64_t moment;             /* time of {at}; 0: not fixed yet */
+    int signal;                 /* the signal that interrupted the stage; 0: none */
+    struct ss_error not_undone; /* why an `after` failed, the first one that did */
+    struct ss_error why;        /* why the run failed; status 0: it did not fail */
 };
 
 #endif

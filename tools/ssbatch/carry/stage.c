@@ -233,7 +233,7 @@ static int check_besides(struct ssbatch_stage *stage, struct ssbatch_stage *of) 
     return of->outer ? check_besides(stage, of->outer) : 0;
 }
 
-/* Returns whether a command ended with an unexpected status, although nothing asked it to. */
+/* Returns whether a command ended with an unexpected status before we asked it to end. */
 static bool has_failed(const struct ssbatch_stage *stage) {
     for (size_t i = 0; i < stage->lines->count; i++) {
         const struct ssbatch_act *act = &stage->acts[i];

@@ -33,7 +33,7 @@ static struct ssbatch_path call_file(
     return ssbatch_study_path(study, ".study/calls/%s%s%s", mark, *name ? "/" : "", name);
 }
 
-/* Opens the folder of a call; returns as ss_state_folder(). */
+/* Opens the folder of a call. Returns the same as ss_state_folder(). */
 static int open_folder(
     const struct ssbatch_study *study, const char *mark, bool makes, struct ss_error *error) {
     SS_OWNED(close) int calls = ssbatch_study_folder(study, CALLS, makes, error);

@@ -10,8 +10,8 @@
 #include "base/state.h"
 
 /*
- * Files that survive a power cut. Trees are opened folder by folder, so that nobody who may write
- * to one of them leads us out of it.
+ * Files that survive a power cut. Trees are opened folder by folder, so that users who may write to
+ * a folder in a tree cannot make us leave it.
  */
 
 #define SSBATCH_PATH 4200
@@ -49,8 +49,8 @@ SS_MUST_USE SS_NONNULL(2, 3, 4) int ssbatch_disk_write(
 SS_NONNULL() bool ssbatch_disk_is_own(const char *path);
 
 /*
- * Opens a folder that only this user may enter, in one where nobody else can exchange it, such as
- * /dev/shm. With `makes`, makes a new one. Returns a descriptor.
+ * Opens a folder that only this user may enter, inside one where other users cannot replace it,
+ * such as /dev/shm. With `makes`, makes a new one. Returns a descriptor.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_open_private(
     const char *path, const struct ss_trust *trust, bool makes, struct ss_error *error);

@@ -9,8 +9,8 @@
 #include <showstopper/contract.h>
 
 /*
- * SHA-256 (FIPS 180-4), to recognize programs and plans. A library would be a dependency for little
- * code.
+ * SHA-256 (FIPS 180-4), to recognize programs and plans. Implemented here, because so little code
+ * does not justify a dependency.
  */
 struct ssbatch_sha256 {
     uint32_t state[8];

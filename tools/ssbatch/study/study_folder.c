@@ -249,7 +249,7 @@ static int read_holder_of(const struct ssbatch_study *study, int holders, const 
     return file < 0 ? file : 0;
 }
 
-/* Returns the locked file, or as ssbatch_study_lock_run(). */
+/* Returns the descriptor of the lock, or fails like ssbatch_study_lock_run(). */
 static int take_lock(const struct ssbatch_study *study, int locks, int holders, const char *name,
     struct ssbatch_holder *holder, struct ss_error *error) {
     const struct ssbatch_path path = ssbatch_study_path(study, STATE "/" LOCKS "/%s", name);

@@ -105,7 +105,7 @@ enum ssbatch_lock {
 };
 
 /*
- * Returns whether a process carries out a run, and which one. A call that locks the run meanwhile
+ * Returns whether a process carries out a run, and which one. A call that locks the run just then
  * succeeds. A process on another host counts even if it was killed, because not all file systems
  * show the locks of other hosts.
  */
@@ -124,8 +124,8 @@ SS_NONNULL()
 void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *name, int lock);
 
 /*
- * Fails if the folder in which the result of a run would be holds something else: a call would
- * replace it.
+ * Fails if the folder with the name of a run is not a result: a call would replace it by the
+ * result.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_check_place(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);

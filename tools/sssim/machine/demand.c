@@ -155,7 +155,7 @@ static void take_phase(struct demand *demand) {
 }
 
 /*
- * Works until the queue is empty, including work that arrives meanwhile; then waits for more.
+ * Works until the queue is empty, including work that arrives until then; then waits for more.
  * Without a backlog, both take one period together.
  */
 static void take_queue(struct demand *demand) {

@@ -8,7 +8,7 @@
 #include "base/words.h"
 #include "csv.h"
 
-/* Part of the power that is saved at 2/3 of the base frequency, without busy CPUs and with all. */
+/* Fraction of the power saved at 2/3 of the base frequency: without busy CPUs, and with all. */
 #define SAVED_BY_NONE 0.05
 #define SAVED_BY_ALL  0.18
 
