@@ -53,7 +53,7 @@ static const struct ss_argument rows[] = {
     {0, "FILE", {"joblog", SS_OPTION_TEXT, AT(joblog),
         .help = "append a line for each attempt, with the columns of GNU parallel"}},
     {0, "USER", {"trust-owner", SS_OPTION_TEXT, AT(trust_owner),
-        .help = "also carry out what USER, or anyone whom USER lets write to STUDY, has put there"},
+        .help = "also carry out what belongs to USER in STUDY, or what USER allows others to change"},
         .excludes = "list dry-run"},
     {'q', NULL, {"quiet", AT(quiet), .help = "do not show progress"}},
 

@@ -249,7 +249,7 @@ static void write_row(FILE *stream, const struct fleet *fleet, uint64_t number) 
 static int write_table(const struct fleet *fleet, struct ss_error *error) {
     struct ss_whole_file file;
     if (ss_whole_file_open_below(&file, fleet->records, "fleet.csv") < 0)
-        return ss_error_fail(error, "--record: fleet.csv: %s", strerror(errno));
+        return ss_error_fail(error, "--record: cannot write fleet.csv: %s", strerror(errno));
 
     fputs("node,record,trace,status,reason,start,offset_seconds,offset_error_seconds,clock,"
           "clock_error_seconds\n",
@@ -258,7 +258,7 @@ static int write_table(const struct fleet *fleet, struct ss_error *error) {
         write_row(file.stream, fleet, i);
 
     if (ss_whole_file_commit(&file) < 0)
-        return ss_error_fail(error, "--record: fleet.csv: %s", strerror(errno));
+        return ss_error_fail(error, "--record: cannot write fleet.csv: %s", strerror(errno));
     return 0;
 }
 

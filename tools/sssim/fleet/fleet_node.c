@@ -205,7 +205,7 @@ static int check(
 static int run_trial(struct trial *trial, ss_time length, struct recording *recording,
     uint64_t number, int records, struct ss_error *error) {
     if (records >= 0 && open_record(recording, records, number, trial->set.load_cpus) < 0)
-        return ss_error_fail(error, "--record: %s", strerror(errno));
+        return ss_error_fail(error, "--record: cannot write the record: %s", strerror(errno));
     if (trial_advance(trial, length, error) < 0)
         return -1;
     write_rest(recording, recording->last);
@@ -235,7 +235,7 @@ static int simulate(struct simulation *simulation, struct recording *recording, 
     int status = run_trial(&trial, length, recording, number, records, error);
     trial_close(&trial);
     if (recording->folder >= 0 && close_record(recording, status < 0) < 0 && status == 0)
-        status = ss_error_fail(error, "--record: %s", strerror(errno));
+        status = ss_error_fail(error, "--record: cannot write the record: %s", strerror(errno));
     return status;
 }
 
