@@ -74,7 +74,7 @@ const struct ss_argument simulation_rows[] = {
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(trial.settle), .initial = "0", .max = "36500d",
                  .sensible = "500ms",
                  .help = "exclude this much time at the start of control from the statistics"}},
-    {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .max = "36500d",
+    {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1us", .max = "36500d",
                    .sensible = "500ms",
                  .help = "time under control, including --settle; default: until the end of a trace "
                          "that does not loop, otherwise 1min"}},
