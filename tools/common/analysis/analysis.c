@@ -17,6 +17,7 @@ int analysis_execute(const char *program, char *const *arguments, struct ss_erro
     char *path = ss_platform_program_path(2, "/" ANALYSIS_LIBEXEC_SUBDIR "/analysis");
     if (!own || !path)
         return ss_error_fail(error, "cannot locate the programs: %s", strerror(errno));
+
     SS_OWNED(free) const char **words = calloc(count + 3, sizeof *words);
     if (!words || setenv("SHOWSTOPPER_PROGRAM", own, 1) < 0)
         return ss_error_memory(error);
@@ -24,10 +25,12 @@ int analysis_execute(const char *program, char *const *arguments, struct ss_erro
     words[0] = path;
     words[1] = program;
     memcpy(words + 2, arguments, count * sizeof *words);
+
     SS_OWNED(free)
     char *installed = ss_platform_installed_path("/" ANALYSIS_LIBEXEC_SUBDIR "/analysis");
     if (installed)
         execv(installed, (char *const *)words);
+
     if (errno == ENOENT)
         return ss_error_fail(error,
             "%s is missing: install showstopper-analysis, or build with Python 3.11 or later and "

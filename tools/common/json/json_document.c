@@ -22,6 +22,7 @@ static char *read_stream(FILE *stream) {
         length = fread(text + used, 1, room - 1 - used, stream);
         used += length;
     }
+
     if (length > 0 || ferror(stream)) {
         free(text);
         return NULL;
@@ -35,21 +36,25 @@ struct json_object *document_parse(const char *text, char *why, size_t size) {
     *why = '\0';
     if (!tokener)
         return NULL;
+
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
     /* Parse the final 0, too: without it, a number at the end would be incomplete. */
     struct json_object *value = json_tokener_parse_ex(tokener, text, (int)strlen(text) + 1);
     enum json_tokener_error error = json_tokener_get_error(tokener);
+
     if (!value) {
         const char *what = json_tokener_error_desc(error);
         size_t line = 1, end = json_tokener_get_parse_end(tokener);
         for (size_t i = 0; i < end; i++)
             line += text[i] == '\n';
+
         if (error == json_tokener_success)
             what = "no value";
         if (error == json_tokener_continue)
             what = "unexpected end";
         snprintf(why, size, "line %zu: %s", line, what);
     }
+
     json_tokener_free(tokener);
     return value;
 }
@@ -67,6 +72,7 @@ struct json_object *document_read(
     SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", folder, name);
     if (!path)
         return NULL;
+
     SS_OWNED(fclose) FILE *stream = ss_input_stream(AT_FDCWD, path, DOCUMENT_MAX, &unreadable);
     if (!stream) {
         bool is_missing = errno == ENOENT || errno == ENOTDIR;
@@ -74,6 +80,7 @@ struct json_object *document_read(
             is_missing ? hint : "");
         return NULL;
     }
+
     struct json_object *value = document_parse_stream(stream, why, sizeof why);
     if (!value)
         ss_error_fail(error, "%s: invalid JSON: %s", path, why);

@@ -13,12 +13,15 @@
 int ss_program_main(const char *name, ss_program *program, int argc, char **argv) {
     struct ss_error error = {0}, lost = {0};
     int status = 0;
+
     ss_platform_keep_arguments(argc, argv);
     ss_streams_occupy();
     ss_paths_drop_empty();
-    signal(SIGCHLD, SIG_DFL); /* if the caller ignores it, the statuses of children would be lost */
+    signal(SIGCHLD, SIG_DFL); /* a caller may ignore it, and children would have no exit status */
+
     if (ss_platform_check_rights(&error) < 0 || program(argv, &status, &error) < 0)
         fprintf(stderr, "%s: %s\n", name, error.message);
+
     /* Output that was printed before a failure is still useful. */
     if (ss_streams_flush(&lost) < 0 && !strstr(error.message, SS_STREAMS_LOST))
         fprintf(stderr, "%s: %s\n", name, lost.message);
@@ -33,6 +36,7 @@ bool ss_program_answer(const char *name, const struct ss_option_store *store, in
     void (*print_help)(void)) {
     if (store)
         ss_option_store_print_warnings(stderr, name, store);
+
     if (help)
         print_help();
     else if (version)

@@ -59,9 +59,11 @@ void quantity_print(const struct quantity *kind, char *buffer, size_t size, uint
     size_t i = 0;
     while (i + 1 < kind->printed && value < kind->scales[i].factor)
         i++;
+
     const struct scale *scale = &kind->scales[i];
     int length = snprintf(buffer, size, "%llu.%06llu", (unsigned long long)(value / scale->factor),
         (unsigned long long)(value % scale->factor * 1000000 / scale->factor));
+
     while (length > 0 && (size_t)length < size && buffer[length - 1] == '0')
         length--;
     if (length > 0 && (size_t)length < size && buffer[length - 1] == '.')

@@ -6,9 +6,11 @@
 bool quote_is_continued(const char *line) {
     char quote = 0;                       /* the open quote; $ for $'...' */
     bool in_word = false, dollar = false; /* the last character is a $ that is not quoted */
+
     for (const char *at = line; *at; at++) {
         bool after_dollar = dollar;
         dollar = false;
+
         if (*at == '\\' && quote != '\'') {
             if (!at[1])
                 return true;
@@ -35,6 +37,7 @@ void quote_csv(FILE *stream, const char *text) {
         fputs(text, stream);
         return;
     }
+
     fputc('"', stream);
     for (; *text; text++) {
         if (*text == '"')

@@ -11,8 +11,8 @@
 SS_NONNULL() void quote_csv(FILE *stream, const char *text);
 
 /*
- * Returns whether a final backslash continues the line, as in a shell: not in a comment or in
- * single quotes.
+ * Returns whether the line ends with a backslash that continues it in a shell, so not in a comment
+ * or in single quotes.
  */
 SS_NONNULL() bool quote_is_continued(const char *line);
 

@@ -30,8 +30,8 @@ int local_socket_check(const char *path, struct ss_error *error) {
 }
 
 /*
- * The address in the folder that was walked: nobody can exchange a folder or a link of the path
- * before it is used. Returns -1 if the name is too long.
+ * Addresses the socket through the descriptor of its folder, so that nobody can replace a folder or
+ * a link of the path meanwhile. Returns -1 if the name is too long.
  */
 static int make_address(const struct local_socket *local, struct sockaddr_un *address) {
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -45,18 +45,22 @@ static int make_address(const struct local_socket *local, struct sockaddr_un *ad
 static int remove_dead(const struct local_socket *local, const struct sockaddr_un *address,
     const char *path, struct ss_error *error) {
     struct stat status;
+
     if (fstatat(local->folder, local->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? 0 : fail_at_path(path, strerror(errno), error);
     if (!S_ISSOCK(status.st_mode))
         return fail_at_path(path, "exists and is not a socket: choose another path", error);
+
     SS_OWNED(close) int attempt = socket(AF_UNIX, SOCKET_FLAGS, 0);
     if (attempt < 0)
         return fail_at_path(path, strerror(errno), error);
+
     if (connect(attempt, (const struct sockaddr *)address, sizeof *address) == 0 ||
         errno == EAGAIN) /* a listener exists, but its queue is full */
         return fail_at_path(path, "another process is listening there: choose another path", error);
     if (errno != ECONNREFUSED)
         return fail_at_path(path, strerror(errno), error);
+
     if (unlinkat(local->folder, local->name, 0) < 0 && errno != ENOENT)
         return fail_at_path(path, strerror(errno), error);
     return 0;
@@ -77,6 +81,7 @@ static int open_folder(struct local_socket *local, const char *path, struct ss_e
     struct ss_error why = {0};
     const char *slash = strrchr(path, '/');
     int length = slash ? (int)(slash - path) + 1 : 0;
+
     snprintf(parent, sizeof parent, "%.*s", length, path);
     snprintf(local->name, sizeof local->name, "%s", path + length);
     local->folder = ss_walk_folder_path(slash ? parent : ".", O_PATH, &why);
@@ -87,10 +92,12 @@ static int open_it(
     struct local_socket *local, const char *path, mode_t permissions, struct ss_error *error) {
     struct sockaddr_un address;
     struct stat status;
+
     if (open_folder(local, path, error) < 0)
         return -1;
     if (make_address(local, &address) < 0)
         return fail_at_path(path, strerror(errno), error);
+
     local->file = socket(AF_UNIX, SOCKET_FLAGS, 0);
     int result = local->file < 0 ? -1 : bind_it(local->file, &address, permissions);
     if (result < 0 && local->file >= 0 && errno == EADDRINUSE) {
@@ -98,8 +105,10 @@ static int open_it(
             return -1;
         result = bind_it(local->file, &address, permissions);
     }
+
     if (result < 0 || fstatat(local->folder, local->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return fail_at_path(path, strerror(errno), error);
+
     local->device = status.st_dev;
     local->number = status.st_ino;
     return 0;
@@ -110,6 +119,7 @@ int local_socket_open(
     *local = (struct local_socket){.file = -1, .folder = -1};
     if (local_socket_check(path, error) < 0)
         return -1;
+
     int result = open_it(local, path, permissions, error);
     if (result < 0 && local->file >= 0)
         close(ss_owned_take(&local->file));
@@ -122,6 +132,7 @@ void local_socket_remove(struct local_socket *local) {
     struct stat now;
     if (!local->number)
         return;
+
     if (fstatat(local->folder, local->name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
         now.st_dev == local->device && now.st_ino == local->number)
         unlinkat(local->folder, local->name, 0);

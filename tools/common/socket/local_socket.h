@@ -16,13 +16,13 @@ struct local_socket {
     ino_t number;   /* inode of the file; 0 if absent */
 };
 
-/* Checks the length of the path. */
+/* Fails if the path is too long for a socket. */
 int local_socket_check(const char *path, struct ss_error *error);
 
 /*
- * Opens the socket in the folder to which a walk leads. Others may connect as `permissions` and the
- * umask allow. Replaces a socket that a killed process left at the path, but neither a socket with
- * a listener nor any other file. On failure nothing stays open.
+ * Opens the socket at a path, which is followed by ss_walk_folder_path(). Others may connect as
+ * `permissions` and the umask allow. Replaces a socket that a killed process left at the path, but
+ * neither a socket with a listener nor any other file. On failure nothing stays open.
  */
 int local_socket_open(
     struct local_socket *local, const char *path, mode_t permissions, struct ss_error *error);

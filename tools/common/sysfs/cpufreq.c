@@ -20,7 +20,7 @@ static void read_word(const struct sys_tree *tree, const struct cpufreq_policy *
     snprintf(word, 32, "%s", line ? line : "");
 }
 
-/* The kernel separates these CPUs by blanks, which ss_cpus_parse() does not accept. */
+/* The kernel separates these CPUs with blanks, which ss_cpus_parse() does not accept. */
 static void read_cpus(const struct sys_tree *tree, struct cpufreq_policy *policy) {
     SS_OWNED(free) char *line = sys_tree_line(tree, "%s/affected_cpus", policy->folder);
     char *end = line;
@@ -33,7 +33,7 @@ static void read_cpus(const struct sys_tree *tree, struct cpufreq_policy *policy
     }
 }
 
-/* Returns the frequencies that can be set. Those of turbo have their own file. */
+/* Sets the table of frequencies that can be set. Turbo frequencies have a file of their own. */
 static int read_table(
     const struct sys_tree *tree, struct cpufreq_policy *policy, struct ss_error *error) {
     SS_OWNED(free)
@@ -87,6 +87,7 @@ int cpufreq_read(
     struct cpufreq_policies *policies, const struct sys_tree *tree, struct ss_error *error) {
     struct sys_tree_names names = sys_tree_list(tree, CPUFREQ);
     int status = 0;
+
     *policies = (struct cpufreq_policies){0};
     for (size_t i = 0; status == 0 && i < names.count; i++) {
         if (strncmp(names.list[i], "policy", 6) == 0)

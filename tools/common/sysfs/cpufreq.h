@@ -13,7 +13,7 @@ struct cpufreq_policy {
     char driver[32], governor[32];
     double lowest, highest;       /* limits of the hardware */
     double minimum, maximum, set; /* current limits, and speed of the governor `userspace` */
-    char *table; /* the frequencies that can be set, with those of turbo; owned; NULL: any can */
+    char *table; /* frequencies that can be set, including turbo; owned; NULL: all can be set */
     bool has_userspace;
 };
 

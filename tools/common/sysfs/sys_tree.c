@@ -38,14 +38,16 @@ void sys_tree_close(struct sys_tree *tree) {
     tree->folder = -1;
 }
 
-/* The kernel returns large files in pieces. */
+/* Loops, because the kernel returns large files in pieces. */
 char *sys_tree_read_all(int descriptor, size_t limit, size_t *length) {
     size_t room = 0, used = 0;
     char *text = NULL;
+
     while (SS_GROW(text, used + 4096, room)) {
         ssize_t got = read(descriptor, text + used, room - used - 1);
         if (got < 0 && errno == EINTR)
             continue;
+
         used += got > 0 ? (size_t)got : 0;
         if (got < 0 || used > limit)
             break;
@@ -55,6 +57,7 @@ char *sys_tree_read_all(int descriptor, size_t limit, size_t *length) {
             return text;
         }
     }
+
     free(text);
     return NULL;
 }
@@ -91,6 +94,7 @@ char *sys_tree_trim(char *text) {
     while (length > 0 && strchr(" \t\n", text[length - 1]))
         length--;
     text[length] = '\0';
+
     for (size_t i = 0; i < length; i++) {
         unsigned char byte = (unsigned char)text[i];
         if ((byte < ' ' && byte != '\t') || byte == 0x7f)
@@ -168,6 +172,7 @@ struct sys_tree_names sys_tree_list(const struct sys_tree *tree, const char *pat
     if (!folder)
         return names;
     ss_owned_take(&descriptor);
+
     names.list = calloc(NAMES_MAX, sizeof *names.list);
     if (names.list)
         collect_names(folder, &names);
@@ -199,6 +204,7 @@ struct ss_cpus sys_tree_online(const struct sys_tree *tree) {
     SS_OWNED(free) char *line = sys_tree_line(tree, "sys/devices/system/cpu/online");
     if (line && ss_cpus_parse(line, &cpus, &ignored) == 0)
         return cpus;
+
     SS_OWNED(free) char *text = sys_tree_read_large(tree, "proc/cpuinfo", NULL);
     char *rest = text;
     for (char *processor; (processor = strsep(&rest, "\n"));)
