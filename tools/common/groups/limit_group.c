@@ -80,7 +80,7 @@ static void read_file(const char *folder, const char *name, char text[4096]) {
     text[length > 0 ? length : 0] = '\0';
 }
 
-/* Returns a number of bytes in a file; 0 if it has no number. */
+/* Reads a number of bytes from a file; 0 if it does not begin with a number. */
 static uint64_t read_bytes(const char *folder, const char *name) {
     char text[4096];
     read_file(folder, name, text);
@@ -111,13 +111,16 @@ static bool is_limited(const char *folder) {
 
 static bool can_hold_unified(struct place *place, unsigned limits) {
     char processes[4096], own[32];
+
     if (!may_hold(place->folder))
         return false;
+
     place->missing = find_missing(place->folder, "cgroup.subtree_control", limits);
     if (!place->missing)
         return true;
     if (find_missing(place->folder, "cgroup.controllers", place->missing))
         return false;
+
     read_file(place->folder, "cgroup.procs", processes);
     /* Only the root of the hierarchy lacks a type; the root of a container has one. */
     if (!*processes || !has_file(place->folder, "cgroup.type", F_OK))
@@ -137,7 +140,7 @@ static bool find_unified(struct place *place, const char *root, unsigned limits)
     return true;
 }
 
-/* Names the group of one limit, or of all in version 2, below `parent`. */
+/* Sets the path of the group of one limit, or of all limits in version 2, below `parent`. */
 static void name_part(
     struct limit_part *part, const char *parent, const char *home, const char *prefix) {
     snprintf(part->folder, sizeof part->folder, "%.4000s/%.200s-%d", parent, prefix, (int)getpid());
@@ -148,11 +151,13 @@ static void name_unified(struct limit_group *group, unsigned limits, const struc
     const char *home, const char *prefix) {
     struct limit_part part = {.unified = true};
     name_part(&part, place->folder, home, prefix);
+
     if (place->leave) {
         snprintf(group->left, sizeof group->left, "%s", place->folder);
         snprintf(group->caller, sizeof group->caller, "%.4200s.caller", part.folder);
         snprintf(part.home, sizeof part.home, "%s", group->caller);
     }
+
     group->missing |= place->missing;
     for (int i = 0; i < LIMIT_KINDS; i++) {
         if (limits & 1U << i)
@@ -164,12 +169,14 @@ static bool find_part(struct limit_group *group, int limit, const char *prefix,
     const struct ss_platform_roots *roots, unsigned *unified) {
     struct ss_hierarchy hierarchy;
     struct place place = {0};
+
     if (!ss_platform_find_hierarchy(&hierarchy, roots, kinds[limit].controller))
         return false;
     if (hierarchy.version == 2) {
         *unified |= 1U << limit;
         return true;
     }
+
     snprintf(place.folder, sizeof place.folder, "%s%s", hierarchy.root,
         strcmp(hierarchy.own, "/") == 0 ? "" : hierarchy.own);
     name_part(&group->parts[limit], place.folder, place.folder, prefix);
@@ -181,14 +188,17 @@ static bool find_unified_parts(struct limit_group *group, unsigned limits, const
     const struct ss_platform_roots *roots) {
     struct ss_hierarchy hierarchy;
     struct place place = {0};
+
     for (int i = 0; i < LIMIT_KINDS; i++) {
         if (limits & 1U << i && !ss_platform_find_hierarchy(&hierarchy, roots, kinds[i].controller))
             return false;
     }
+
     snprintf(place.folder, sizeof place.folder, "%s%s", hierarchy.root,
         strcmp(hierarchy.own, "/") == 0 ? "" : hierarchy.own);
     char home[sizeof place.folder];
     snprintf(home, sizeof home, "%s", place.folder);
+
     if (!find_unified(&place, hierarchy.root, limits))
         return false;
     name_unified(group, limits, &place, home, prefix);
@@ -200,6 +210,7 @@ int limit_group_find(struct limit_group *group, unsigned limits, const char *pre
     static const char *const what[LIMIT_KINDS] = {
         "a CPU quota", "CPUs of its own", "a memory limit"};
     unsigned unified = 0;
+
     *group = (struct limit_group){0};
     for (int i = 0; i < LIMIT_KINDS; i++) {
         if (!(limits & 1U << i))
@@ -209,6 +220,7 @@ int limit_group_find(struct limit_group *group, unsigned limits, const char *pre
             found = find_unified_parts(group, unified, prefix, roots);
         if (found)
             continue;
+
         *group = (struct limit_group){0};
         return ss_error_fail(error,
             "no control group here may hold %s: start this program in one of its own, as "
@@ -222,6 +234,7 @@ int limit_group_find(struct limit_group *group, unsigned limits, const char *pre
 static int find_root(struct ss_hierarchy *hierarchy, int limit,
     const struct ss_platform_roots *roots, struct ss_error *error) {
     const char *controller = kinds[limit].controller;
+
     if (ss_platform_find_hierarchy(hierarchy, roots, controller) &&
         (hierarchy->version == 1 ||
             !find_missing(hierarchy->root, "cgroup.controllers", 1U << limit)))
@@ -234,6 +247,7 @@ static int make_account(
     const char *name, const struct ss_platform_roots *roots, struct ss_error *error) {
     struct ss_hierarchy hierarchy;
     char folder[SS_GROUP_PATH_SIZE];
+
     if (!ss_platform_find_hierarchy(&hierarchy, roots, "cpuacct"))
         return 0;
     snprintf(folder, sizeof folder, "%s/%.200s", hierarchy.root, name);
@@ -245,19 +259,23 @@ static int make_account(
 int limit_group_make_named(struct limit_group *group, unsigned limits, const char *name,
     const struct ss_platform_roots *roots, struct ss_error *error) {
     *group = (struct limit_group){.named = true};
+
     for (int i = 0; i < LIMIT_KINDS; i++) {
         struct limit_part *part = &group->parts[i];
         struct ss_hierarchy hierarchy;
+
         if (!(limits & 1U << i))
             continue;
         if (find_root(&hierarchy, i, roots, error) < 0)
             return -1;
+
         part->unified = hierarchy.version == 2;
         snprintf(part->folder, sizeof part->folder, "%s/%.200s", hierarchy.root, name);
         snprintf(part->home, sizeof part->home, "%s", hierarchy.root);
         if (part->unified)
             group->missing |= find_missing(hierarchy.root, "cgroup.subtree_control", 1U << i);
     }
+
     if (make_account(name, roots, error) < 0)
         return -1;
     return limit_group_make(group, error);
@@ -267,18 +285,22 @@ int limit_group_make_named(struct limit_group *group, unsigned limits, const cha
 static void remove_old(const char *folder) {
     char parent[SS_GROUP_PATH_SIZE];
     const struct dirent *entry;
+
     snprintf(parent, sizeof parent, "%s", folder);
     char *prefix = strrchr(parent, '/');
     *prefix++ = '\0';
     size_t length = (size_t)(strrchr(prefix, '-') - prefix) + 1;
+
     SS_OWNED(closedir) DIR *entries = opendir(parent);
     while (entries && (entry = readdir(entries)) != NULL) {
         char path[SS_GROUP_PATH_SIZE + 300], *end;
+
         if (strncmp(entry->d_name, prefix, length) != 0)
             continue;
         long pid = strtol(entry->d_name + length, &end, 10);
         if (pid <= 0 || *end || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
             continue;
+
         snprintf(path, sizeof path, "%s/%s", parent, entry->d_name);
         rmdir(path);
     }
@@ -290,28 +312,34 @@ static void remove_old(const char *folder) {
  */
 static int write_controllers(const char *folder, unsigned limits, char sign) {
     char text[64] = "";
+
     for (int i = 0; i < LIMIT_KINDS; i++) {
         size_t length = strlen(text);
         if (limits & 1U << i)
             snprintf(text + length, sizeof text - length, "%s%c%s", length ? " " : "", sign,
                 kinds[i].controller);
     }
+
     return *text ? write_file(folder, "cgroup.subtree_control", text) : 0;
 }
 
 /*
- * Gives a new group of version 1, which has none at first, the memory nodes and CPUs of its parent.
+ * Copies the memory nodes and CPUs of the parent group: a new group of version 1 has none, and no
+ * process can enter it.
  */
 static int inherit_cpus(const char *folder) {
     static const char *const files[][2] = {
         {"cpuset.effective_mems", "cpuset.mems"}, {"cpuset.effective_cpus", "cpuset.cpus"}};
     char parent[SS_GROUP_PATH_SIZE], text[4096];
+
     snprintf(parent, sizeof parent, "%s", folder);
     *strrchr(parent, '/') = '\0';
+
     for (size_t i = 0; i < 2; i++) {
         read_file(parent, files[i][0], text);
         if (!*text)
             read_file(parent, files[i][1], text);
+
         int result = write_file(folder, files[i][1], text);
         if (result < 0)
             return result;
@@ -322,12 +350,11 @@ static int inherit_cpus(const char *folder) {
 static int make_part(const struct limit_group *group, int limit) {
     const struct limit_part *part = &group->parts[limit];
     const char *file = part->unified ? unified_files[limit] : kinds[limit].file;
-    /*
-     * An existing group was left by an earlier process with our pid, or was created for another
-     * limit.
-     */
+
+    /* It may exist: left by an earlier process with our pid, or created for another limit. */
     if (mkdir(part->folder, 0755) < 0 && errno != EEXIST)
         return -errno;
+
     if (!has_file(part->folder, file, W_OK))
         return -errno;
     return limit == LIMIT_CPUS && !part->unified ? inherit_cpus(part->folder) : 0;
@@ -339,9 +366,11 @@ static int make_part(const struct limit_group *group, int limit) {
  */
 static int prepare_place(const struct limit_group *group, const struct limit_part *part) {
     char parent[SS_GROUP_PATH_SIZE];
+
     if (*group->left && mkdir(group->caller, 0755) < 0 && errno != EEXIST)
         return -errno;
     int result = *group->left ? write_file(group->caller, "cgroup.procs", "0") : 0;
+
     snprintf(parent, sizeof parent, "%s", part->folder);
     *strrchr(parent, '/') = '\0';
     return result < 0 ? result : write_controllers(parent, group->missing, '+');
@@ -349,10 +378,12 @@ static int prepare_place(const struct limit_group *group, const struct limit_par
 
 int limit_group_make(struct limit_group *group, struct ss_error *error) {
     bool prepared = false;
+
     for (int i = 0; i < LIMIT_KINDS; i++) {
         const struct limit_part *part = &group->parts[i];
         if (!*part->folder)
             continue;
+
         if (!group->named)
             remove_old(part->folder);
         int result = part->unified && !prepared ? prepare_place(group, part) : 0;
@@ -361,6 +392,7 @@ int limit_group_make(struct limit_group *group, struct ss_error *error) {
             result = make_part(group, i);
         if (result == 0)
             continue;
+
         ss_error_fail(
             error, "cannot create the control group %s: %s", part->folder, strerror(-result));
         limit_group_remove(group);
@@ -373,8 +405,10 @@ size_t limit_group_quota_settings(struct limit_setting settings[LIMIT_QUOTA_SETT
     double cpus, ss_time period) {
     unsigned long long length = period / SS_MICROSECOND;
     char quota[32];
+
     snprintf(
         quota, sizeof quota, "%llu", (unsigned long long)fmin(cpus * (double)length + 0.5, 1e18));
+
     settings[0].file = unified ? "cpu.max" : "cpu.cfs_period_us";
     settings[1].file = "cpu.cfs_quota_us";
     if (unified)
@@ -383,6 +417,7 @@ size_t limit_group_quota_settings(struct limit_setting settings[LIMIT_QUOTA_SETT
     else
         snprintf(settings[0].value, sizeof settings->value, "%llu", length);
     snprintf(settings[1].value, sizeof settings->value, "%s", cpus > 0 ? quota : "-1");
+
     return unified ? 1 : 2;
 }
 
@@ -398,6 +433,7 @@ static const char *advise(const char *name, int number) {
         {"cpuset.", EACCES, ": the parent group may lack one of these CPUs"},
         {"memory.", EBUSY, ": the group uses more"},
     };
+
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].number == number && strncmp(name, rows[i].prefix, strlen(rows[i].prefix)) == 0)
             return rows[i].advice;
@@ -424,14 +460,17 @@ int limit_group_set_quota(
     const struct limit_part *part = &group->parts[LIMIT_QUOTA];
     struct limit_setting settings[LIMIT_QUOTA_SETTINGS];
     char before[4096], got[4096];
+
     size_t count = limit_group_quota_settings(settings, part->unified, cpus, period);
     read_file(part->folder, settings[count - 1].file, before);
+
     /*
      * Version 1 has two files, and refuses a share of a CPU (quota / period) above the parent's,
      * even between the two writes. If the quota shrinks first or grows last, the share between the
      * writes never exceeds the larger of the old and the new one.
      */
     bool last_first = strtoll(settings[count - 1].value, NULL, 10) < strtoll(before, NULL, 10);
+
     for (size_t i = 0; i < count; i++) {
         const struct limit_setting *setting = &settings[last_first ? count - 1 - i : i];
         if (set_limit(part->folder, setting->file, setting->value, error) < 0)
@@ -450,9 +489,11 @@ int limit_group_set_cpus(
     const char *effective = part->unified ? "cpuset.cpus.effective" : "cpuset.cpus";
     char got[4096];
     struct ss_cpus kept;
+
     ss_cpus_print(text, sizeof text, cpus);
     if (set_limit(part->folder, "cpuset.cpus", text, error) < 0)
         return -1;
+
     read_file(part->folder, effective, got);
     if (ss_cpus_parse(got, &kept, NULL) == 0 && ss_cpus_are_equal(&kept, cpus))
         return 0;
@@ -465,8 +506,10 @@ void limit_group_files(
         const struct limit_part *part = &group->parts[i];
         const char *files[] = {part->unified ? unified_files[i] : kinds[i].file,
             i == LIMIT_QUOTA && !part->unified ? "cpu.cfs_period_us" : NULL};
+
         for (size_t j = 0; *part->folder && j < 2 && files[j]; j++) {
             char path[SS_GROUP_PATH_SIZE + 64], value[4096];
+
             snprintf(path, sizeof path, "%s/%s", part->folder, files[j]);
             read_file(part->folder, files[j], value);
             call(context, (enum limit)i, path, value);
@@ -488,11 +531,14 @@ int limit_group_set_memory(
     const struct limit_part *part = &group->parts[LIMIT_MEMORY];
     const char *name = part->unified ? unified_files[LIMIT_MEMORY] : kinds[LIMIT_MEMORY].file;
     char text[32], got[4096];
+
     snprintf(text, sizeof text, "%llu", (unsigned long long)bytes);
     if (bytes == 0)
         snprintf(text, sizeof text, "%s", part->unified ? "max" : "-1");
+
     if (set_limit(part->folder, name, text, error) < 0)
         return -1;
+
     read_file(part->folder, name, got);
     uint64_t kept = strtoull(got, NULL, 10);
     bool is_kept = bytes == 0 ? kept == 0 || kept >= NO_MEMORY_LIMIT
@@ -509,8 +555,10 @@ uint64_t limit_group_inherited_memory(const struct ss_platform_roots *roots) {
     struct ss_hierarchy hierarchy;
     char folder[SS_GROUP_PATH_SIZE];
     uint64_t tightest = 0;
+
     if (!ss_platform_find_hierarchy(&hierarchy, roots, "memory"))
         return 0;
+
     snprintf(folder, sizeof folder, "%s%s", hierarchy.root, hierarchy.own);
     while (strlen(folder) >= strlen(hierarchy.root)) {
         uint64_t bytes =
@@ -519,6 +567,7 @@ uint64_t limit_group_inherited_memory(const struct ss_platform_roots *roots) {
             tightest = bytes;
         *strrchr(folder, '/') = '\0';
     }
+
     return tightest;
 }
 
@@ -532,25 +581,26 @@ int limit_group_enter(const struct limit_group *group) {
     return 0;
 }
 
-/* Processes are moved up to this many times: they may start others meanwhile, or be exiting. */
+/* Move processes up to this many times: they may fork meanwhile, or be exiting. */
 #define REMOVALS_MAX     400
 #define REMOVAL_INTERVAL 5 /* milliseconds */
 
 static void move_processes(const char *from, const char *to) {
     char path[SS_GROUP_PATH_SIZE + 64], text[32];
     int pid;
+
     snprintf(path, sizeof path, "%s/cgroup.procs", from);
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     while (file && fscanf(file, "%d", &pid) == 1) {
         snprintf(text, sizeof text, "%d", pid);
-        /* Fails if the process is exiting. If the group remains in use, that is reported. */
+        /* Fails if the process is exiting. The caller reports a group that remains in use. */
         write_file(to, "cgroup.procs", text);
     }
 }
 
 /*
  * A process can be moved back into a group only after the group has stopped giving controllers to
- * its children. It is unknown which of them a killed caller has enabled, so all are tried.
+ * its children. Disables all of them, because a killed caller may have enabled any.
  */
 static void stop_giving(const char *folder, const char *home) {
     const char *suffix = strrchr(folder, '.');
@@ -558,7 +608,7 @@ static void stop_giving(const char *folder, const char *home) {
         write_controllers(home, 1U << i, '-');
 }
 
-/* Removes the groups that the command has made below its own. */
+/* Removes the subgroups that the command has created. */
 static void remove_below(const char *folder, const char *home) {
     SS_OWNED(closedir) DIR *entries = opendir(folder);
     for (struct dirent *entry; entries && (entry = readdir(entries));) {
@@ -566,6 +616,7 @@ static void remove_below(const char *folder, const char *home) {
         int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (entry->d_type != DT_DIR || *entry->d_name == '.' || length >= (int)sizeof path)
             continue;
+
         remove_below(path, home);
         move_processes(path, home);
         rmdir(path);
@@ -579,6 +630,7 @@ int limit_group_remove_folder(const char *folder, const char *home) {
             return 0;
         if (errno != EBUSY)
             return -errno;
+
         if (i == 1)
             stop_giving(folder, home);
         move_processes(folder, home);
@@ -590,11 +642,13 @@ int limit_group_remove_folder(const char *folder, const char *home) {
 
 int limit_group_remove(struct limit_group *group) {
     int status = 0;
+
     for (int i = 0; i < LIMIT_KINDS; i++) {
         const struct limit_part *part = &group->parts[i];
         int result = *part->folder ? limit_group_remove_folder(part->folder, part->home) : 0;
         status = status < 0 ? status : result;
     }
+
     /*
      * Processes may return to the place only after it has stopped giving controllers to its
      * children.
@@ -605,6 +659,7 @@ int limit_group_remove(struct limit_group *group) {
         result = result < 0 ? result : limit_group_remove_folder(group->caller, group->left);
         status = status < 0 ? status : result;
     }
+
     *group = (struct limit_group){0};
     return status;
 }

@@ -10,7 +10,7 @@ enum limit { LIMIT_QUOTA, LIMIT_CPUS, LIMIT_MEMORY, LIMIT_KINDS };
 
 /* The group in the hierarchy of one limit. In version 2 all limits have the same folder. */
 struct limit_part {
-    char folder[SS_GROUP_PATH_SIZE]; /* empty: the group does not have this limit */
+    char folder[SS_GROUP_PATH_SIZE]; /* empty if the group lacks this limit */
     char home[SS_GROUP_PATH_SIZE];   /* the caller's group, to which processes return */
     bool unified;                    /* version 2 */
 };
@@ -19,8 +19,8 @@ struct limit_group {
     struct limit_part parts[LIMIT_KINDS];
     unsigned missing;              /* version 2: limits whose controllers the parent does not
                                       give to its children before the group is made */
-    char left[SS_GROUP_PATH_SIZE]; /* the group that the caller leaves for `caller`; empty if it
-                                      leaves none */
+    char left[SS_GROUP_PATH_SIZE]; /* the group that the caller leaves for `caller`; empty if the
+                                      caller stays */
     char caller[SS_GROUP_PATH_SIZE];
     bool named; /* made by limit_group_make_named() */
 };
@@ -28,8 +28,8 @@ struct limit_group {
 /*
  * Finds a place for a group PREFIX-PID with these limits (bits 1 << LIMIT_...), without making
  * it. In version 1 the new group is below our own group. In version 2 it is below the nearest
- * group, from our own upward, that can give controllers to its children. A group with limits is
- * never left for one above it. If the caller is the only process of a group, it moves into a new
+ * group, from our own upward, that can give controllers to its children. The search does not go
+ * above a group with limits. If the caller is the only process of a group, it moves into a new
  * child group until the limit group is removed, so that the group can give controllers. Fails if
  * this process may not make such a group.
  */
@@ -45,8 +45,7 @@ SS_MUST_USE SS_NONNULL(1) int limit_group_make(struct limit_group *group, struct
 /*
  * Creates a group with these limits and this name at the root of each limit's hierarchy, and of the
  * hierarchy that counts CPU time. Other programs find it by name. It stays until
- * named_group_remove(). In version 2 this enables the controllers for all children of
- * the root.
+ * named_group_remove(). In version 2 this enables the controllers for all children of the root.
  */
 SS_MUST_USE SS_NONNULL(1, 3) int limit_group_make_named(struct limit_group *group, unsigned limits,
     const char *name, const struct ss_platform_roots *roots, struct ss_error *error);
@@ -60,7 +59,7 @@ SS_MUST_USE SS_NONNULL(1, 3) int limit_group_make_named(struct limit_group *grou
 SS_MUST_USE SS_NONNULL() int limit_group_set_quota(
     const struct limit_group *group, double cpus, ss_time period, struct ss_error *error);
 
-/* Version 2 ignores CPUs that the parent groups lack, which is a failure here, too. */
+/* Fails if the parent groups lack one of the CPUs, which version 2 would ignore. */
 SS_MUST_USE SS_NONNULL() int limit_group_set_cpus(
     const struct limit_group *group, const struct ss_cpus *cpus, struct ss_error *error);
 
@@ -75,7 +74,7 @@ struct limit_setting {
 };
 
 /*
- * Fills in the settings that limit a group to `cpus` CPUs (0: no limit), to be written in this
+ * Fills in the settings that limit a new group to `cpus` CPUs (0: no limit), to be written in this
  * order. Returns their number.
  */
 #define LIMIT_QUOTA_SETTINGS 2

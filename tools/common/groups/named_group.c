@@ -64,10 +64,12 @@ static void search_all(struct search *search) {
     const char *root = search->roots->cgroup ? search->roots->cgroup : "/sys/fs/cgroup";
     SS_OWNED(free) char *unified = ss_words_format(NULL, "%s/cgroup.controllers", root);
     const struct dirent *entry;
+
     if (unified && access(unified, F_OK) == 0) {
         search_hierarchy(search, root);
         return;
     }
+
     SS_OWNED(closedir) DIR *entries = opendir(root);
     while (entries && (entry = readdir(entries)) != NULL) {
         SS_OWNED(free) char *path = ss_words_format(NULL, "%s/%s", root, entry->d_name);
@@ -94,10 +96,11 @@ static bool has_process(const char *folder, pid_t wanted) {
 static void join_folder(struct search *search, const char *folder) {
     if (search->like > 0 && !has_process(folder, search->like))
         return;
+
     FILE *file = open_processes(folder, "r+e");
     if (file)
         fprintf(file, "%d", (int)search->pid);
-    if (file && fclose(file) == 0) /* the kernel gets the text only here */
+    if (file && fclose(file) == 0) /* writes the buffer */
         search->count++;
     else if (search->failure == 0)
         search->failure = -errno;
@@ -123,14 +126,15 @@ static FILE *open_of_process(const struct ss_platform_roots *roots, pid_t pid, c
 }
 
 /*
- * Returns whether the process is the first one of a PID namespace below our own: after "NSpid:",
- * its status has the pid in each namespace from ours inward.
+ * Returns whether the process is PID 1 of a namespace below ours. The line "NSpid:" of its status
+ * lists its pid in each namespace, from ours inward.
  */
 static bool is_first(const struct ss_platform_roots *roots, pid_t pid) {
     static const char name[] = "NSpid:\t";
     SS_OWNED(fclose) FILE *file = open_of_process(roots, pid, "status");
     SS_OWNED(free) char *line = NULL;
     size_t room = 0;
+
     while (file && getline(&line, &room, file) > 0) {
         const char *last = strrchr(line, '\t');
         if (strncmp(line, name, sizeof name - 1) == 0)
@@ -175,8 +179,8 @@ int named_group_account_of(
 }
 
 /*
- * Kills a process if it is in the group. Its pid may have been reused since it was read, so the
- * process that is examined and the one that is killed must have the same start time.
+ * Kills a process if it is in the group. Its pid may have been reused since it was read, so this
+ * kills only the process with the start time of the one that was examined.
  */
 static void kill_member(const struct search *search, pid_t pid) {
     uint64_t started = ss_platform_process_started(pid);
@@ -184,17 +188,21 @@ static void kill_member(const struct search *search, pid_t pid) {
     SS_OWNED(free) char *line = NULL;
     size_t room = 0;
     bool is_member = false;
+
     while (file && !is_member && getline(&line, &room, file) > 0)
         is_member = strstr(line, search->name);
+
     if (is_member && started > 0)
         ss_platform_process_signal_once(pid, started, SIGKILL);
 }
 
 static void end_folder(struct search *search, const char *folder) {
     int pid;
+
     if (rmdir(folder) == 0 || errno == ENOENT)
         return;
     search->count++;
+
     SS_OWNED(fclose) FILE *file = open_processes(folder, "re");
     while (file && fscanf(file, "%d", &pid) == 1) {
         if (pid > 1 && pid != getpid())
@@ -204,11 +212,13 @@ static void end_folder(struct search *search, const char *folder) {
 
 int named_group_remove(const char *name, ss_time patience, const struct ss_platform_roots *roots) {
     ss_time deadline = ss_platform_now() + patience;
+
     for (;;) {
         struct search search = {.name = name, .roots = roots, .deep = true, .see = end_folder};
         search_all(&search);
         if (search.count == 0)
             return 0;
+
         /* Killed processes may still be exiting, or may have forked before they died. */
         if (ss_platform_now() >= deadline)
             return -EBUSY;
