@@ -30,6 +30,7 @@ static int find_columns(const struct csv_reader *reader, struct heading *heading
     struct text_walk walk;
     struct text_field field;
     int more;
+
     *heading = (struct heading){0};
     text_walk_begin(&walk, reader->input, reader->separator);
     while ((more = text_walk_next(&walk, &field)) > 0) {
@@ -43,10 +44,12 @@ static int find_columns(const struct csv_reader *reader, struct heading *heading
             heading->numbers[i] = heading->width;
         }
     }
+
     for (size_t i = reader->count; i > 0; i--) {
         if (heading->numbers[i - 1] == 0)
             heading->missing = reader->columns[i - 1];
     }
+
     return more;
 }
 
@@ -67,6 +70,7 @@ int csv_begin(struct csv_reader *reader, struct text_input *input, const char *c
         return -1;
     if (more == 0)
         return ss_error_fail(input->error, "%s is empty", input->name);
+
     reader->separator = separator ? separator : text_guess_separator(input->text);
     while (columns[reader->count])
         reader->count++;
@@ -81,22 +85,26 @@ int csv_begin(struct csv_reader *reader, struct text_input *input, const char *c
         return text_input_blame(input, 1, "no column '%s'", heading.missing);
     if (heading.twice)
         return text_input_blame(input, 1, "column '%s' appears twice", heading.twice);
+
     use_heading(reader, &heading);
     return 0;
 }
 
 /*
- * Returns whether the line is a heading, and uses it if so: joined files have several headings,
- * possibly with another order of columns.
+ * Returns whether the line is a heading, and applies it if so: concatenated files have several
+ * headings, possibly with another order of columns.
  */
 static bool is_heading(struct csv_reader *reader) {
     struct heading heading;
     struct ss_error ignored = {0}, *error = reader->input->error;
+
     if (!strcasestr(reader->input->text, reader->columns[0]))
         return false;
+
     reader->input->error = &ignored;
     int result = find_columns(reader, &heading);
     reader->input->error = error;
+
     if (result < 0 || heading.missing || heading.twice)
         return false;
     use_heading(reader, &heading);

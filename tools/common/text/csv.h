@@ -30,11 +30,11 @@ int csv_begin(struct csv_reader *reader, struct text_input *input, const char *c
 
 /*
  * Reads the next row. Returns 1, 0 at the end, or -1 with the input's error set. Skips comments.
- * Another heading, as in joined files, is that of the rows that follow.
+ * Another heading, as in concatenated files, applies to the rows after it.
  */
 int csv_next(struct csv_reader *reader) SS_NONNULL();
 
-/* Removes blanks at both ends of a field; blanks in quotes stay. */
+/* Removes blanks at both ends of a field, but not those in quotes. */
 void csv_trim(struct text_field *field) SS_NONNULL();
 
 /* Parses a number; returns false if it is missing or invalid. */

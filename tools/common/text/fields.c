@@ -12,16 +12,19 @@ char text_guess_separator(const char *line) {
     static const char separators[] = ";\t|,";
     bool found[sizeof separators] = {false};
     bool quoted = false;
+
     for (; *line; line++) {
         const char *at = strchr(separators, *line);
         quoted ^= *line == '"';
         if (at && !quoted)
             found[at - separators] = true;
     }
+
     for (size_t i = 0; separators[i]; i++) {
         if (found[i])
             return separators[i];
     }
+
     return ' ';
 }
 
@@ -65,11 +68,13 @@ static int next_quoted(struct text_walk *walk, struct text_field *field) {
     if (!*at)
         return text_input_blame(walk->input, field->column,
             "the quote must be closed on the same line, with \"\" for one inside");
+
     const char *end = skip_blanks(at + 1, walk->separator);
     bool parted = walk->separator == ' ' ? end > at + 1 : *end == walk->separator;
     if (*end && !parted)
         return text_input_blame(walk->input, (size_t)(end - walk->input->text) + 1,
             "a closing quote must be followed by a separator");
+
     field->text = begin;
     field->length = (size_t)(at - begin);
     field->column++;
@@ -80,10 +85,12 @@ static int next_quoted(struct text_walk *walk, struct text_field *field) {
 int text_walk_next(struct text_walk *walk, struct text_field *field) {
     if (!walk->at)
         return 0;
+
     field->text = skip_blanks(walk->at, walk->separator);
     field->column = (size_t)(field->text - walk->input->text) + 1;
     if (*field->text == '"')
         return next_quoted(walk, field);
+
     const char *end = find_end(walk, field->text);
     move_past(walk, end);
     while (end > field->text && (end[-1] == ' ' || end[-1] == '\t'))
@@ -108,6 +115,7 @@ int text_walk_count(struct text_walk *walk, size_t *count) {
     *count = 0;
     if (!walk->at)
         return 0;
+
     const char *end = walk->input->text + walk->input->length;
     if (walk->separator == ' ' || memchr(walk->at, '"', (size_t)(end - walk->at))) {
         struct text_field field;
@@ -116,6 +124,7 @@ int text_walk_count(struct text_walk *walk, size_t *count) {
             ++*count;
         return more;
     }
+
     char separator = walk->separator;
     size_t separators = 0;
     for (const char *at = walk->at; at < end; at++)
@@ -143,6 +152,7 @@ int text_table_split(struct text_table *table) {
     struct text_walk walk;
     size_t passed = 0, rest, least = 0;
     struct text_field field;
+
     text_walk_begin(&walk, table->input, table->separator);
     for (size_t i = 0; i < table->count; i++) {
         int more = 1;
@@ -153,14 +163,17 @@ int text_table_split(struct text_table *table) {
                 more = text_walk_next(&walk, &field);
             passed += more > 0;
         }
+
         if (more < 0)
             return -1;
         if (more == 0)
             return blame_count(table, passed, table->columns ? table->columns : least);
         *table->picks[i].field = field;
     }
+
     if (text_walk_count(&walk, &rest) < 0)
         return -1;
+
     if (!table->columns)
         table->columns = passed + rest;
     return passed + rest == table->columns ? 1 : blame_count(table, passed + rest, table->columns);
@@ -189,6 +202,7 @@ int text_field_name(
     if (field->length >= TEXT_NAME)
         return text_input_blame(input, field->column, "the name has %zu characters (at most %d)",
             field->length, TEXT_NAME - 1);
+
     size_t length = 0;
     for (size_t i = 0; i < field->length; i++) {
         name[length++] = field->text[i];
@@ -196,6 +210,7 @@ int text_field_name(
         if (field->text[i] == '"' && i + 1 < field->length && field->text[i + 1] == '"')
             i++;
     }
+
     name[length] = '\0';
     return 0;
 }
@@ -256,9 +271,11 @@ static double value_of(const struct text_decimal *decimal) {
     static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
         1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     int power = decimal->power;
+
     if (decimal->digits <= UINT64_C(1) << 53 && power >= -22 && power <= 22)
         return power < 0 ? (double)decimal->digits / powers[-power]
                          : (double)decimal->digits * powers[power];
+
     /* Not with long double, whose precision depends on the architecture. */
     char text[40];
     snprintf(text, sizeof text, "%" PRIu64 "e%d", decimal->digits, power);

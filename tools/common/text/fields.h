@@ -3,8 +3,8 @@
 #define TEXT_FIELDS_H
 
 /*
- * Rows of separated fields. A field may be in double quotes, inside of which "" is a quote; blanks
- * around a field are ignored. Splitting a row allocates nothing; unused fields are only counted.
+ * Rows of separated fields. A field may be in double quotes, in which "" is a quote; blanks around
+ * a field are ignored. Splitting a row allocates nothing; unused fields are only counted.
  */
 
 #include <stdbool.h>
@@ -89,7 +89,7 @@ struct text_decimal {
 };
 
 /*
- * Parses all of a text, which needs no final 0, as a decimal number with an optional sign and
+ * Parses a whole text, which needs no final 0, as a decimal number with an optional sign and
  * exponent. One of `marks` may precede the decimals. Returns false for anything else.
  */
 SS_READS(1, 2)
@@ -97,9 +97,9 @@ bool text_decimal_parse(
     const char *text, size_t length, const char *marks, struct text_decimal *decimal);
 
 /*
- * Parses a finite decimal number, whatever the locale; with `comma`, the decimal mark may be a
- * comma. A missing value (empty, -, nan, na, n/a, null or none) is NaN. Returns false for anything
- * else.
+ * Parses a finite decimal number, independently of the locale; with `comma`, the decimal mark may
+ * be a comma. A missing value (empty, -, nan, na, n/a, null or none) is NaN. Returns false for
+ * anything else.
  */
 SS_NONNULL() bool text_field_number(const struct text_field *field, bool comma, double *value);
 

@@ -35,14 +35,15 @@ static ssize_t read_next(struct text_input *input, char *buffer, size_t size) {
 }
 
 /*
- * Reads for the stream. While reading lines, fails if a line is too long, so that an endless line
- * does not exhaust memory.
+ * The read function of the stream. While reading lines, fails if a line is too long, so that an
+ * endless line does not exhaust memory.
  */
 static ssize_t read_on(void *cookie, char *buffer, size_t size) {
     struct text_input *input = cookie;
     ssize_t length = read_next(input, buffer, size);
     if (length <= 0 || !input->in_lines)
         return length;
+
     input->unbroken = memchr(buffer, '\n', (size_t)length) ? 0 : input->unbroken + (size_t)length;
     if (input->unbroken <= LINE_LONGEST)
         return length;
@@ -62,6 +63,7 @@ static int fill_head(struct text_input *input) {
             break;
         input->head_length += (size_t)length;
     }
+
     input->head[input->head_length] = '\0';
     return 0;
 }
@@ -123,6 +125,7 @@ _Noreturn static void unpack(const char *program, int from, int to) {
  */
 static int start_unpacking(struct text_input *input, const char *program) {
     int packed[2], plain[2];
+
     if (pipe2(packed, O_CLOEXEC) < 0)
         return -1;
     if (pipe2(plain, O_CLOEXEC) < 0) {
@@ -130,30 +133,34 @@ static int start_unpacking(struct text_input *input, const char *program) {
         close(packed[1]);
         return -1;
     }
+
     input->children[0] = fork();
     if (input->children[0] == 0) {
         signal(SIGPIPE, SIG_IGN);
-        /* With a reader left open, a program whose output is not read would never end. */
+        /* While a reader is open here, the program would not get SIGPIPE, and never end. */
         close(packed[0]);
         close(plain[0]);
         close(plain[1]);
         feed(input, packed[1]);
     }
+
     input->children[1] = fork();
     if (input->children[1] == 0)
         unpack(program, packed[0], plain[1]);
+
     close(packed[0]);
     close(packed[1]);
     close(plain[1]);
     if (input->descriptor != STDIN_FILENO)
         close(input->descriptor);
     input->descriptor = plain[0];
+
     return input->children[0] < 0 || input->children[1] < 0 ? -1 : 0;
 }
 
 /*
- * Drops a byte order mark, which spreadsheets and editors write before UTF-8, also at the beginning
- * of a line: joined files have one in each. Returns the new length.
+ * Drops a byte order mark, which spreadsheets and editors write before UTF-8. Concatenated files
+ * have one at the beginning of a later line, too. Returns the new length.
  */
 static size_t drop_mark(char *text, size_t length) {
     if (strncmp(text, "\xef\xbb\xbf", 3) != 0)
@@ -165,6 +172,7 @@ static size_t drop_mark(char *text, size_t length) {
 static int begin(struct text_input *input) {
     if (fill_head(input) != 0)
         return -1;
+
     const char *program = find_packer(input);
     if (program && start_unpacking(input, program) != 0)
         return ss_error_fail(input->error, "%s cannot be unpacked: %s",
@@ -215,6 +223,7 @@ int text_input_read_line(struct text_input *input) {
         input->pending = false;
         return 1;
     }
+
     input->in_lines = true;
     ssize_t length = getline(&input->text, &input->capacity, input->stream);
     /* getline() returns a partial line if read_on() failed. */
@@ -222,11 +231,13 @@ int text_input_read_line(struct text_input *input) {
         input->line++;
         return blame_length(input);
     }
+
     if (length < 0 && !feof(input->stream))
         return ss_error_fail(input->error, "%s cannot be read: %s", ss_words_show(input->name).text,
             strerror(errno));
     if (length < 0)
         return 0;
+
     input->line++;
     if (length > 0 && input->text[length - 1] == '\n')
         length--;
@@ -234,6 +245,7 @@ int text_input_read_line(struct text_input *input) {
         length--;
     input->text[length] = '\0';
     input->length = drop_mark(input->text, (size_t)length);
+
     size_t text = strlen(input->text);
     if (text < input->length)
         return text_input_blame(input, text + 1, "the file contains a null byte: it is not text");
@@ -259,8 +271,8 @@ int text_input_blame(struct text_input *input, size_t column, const char *format
 }
 
 /*
- * Waits for the children. Their failure explains, and therefore replaces, any error in the data.
- * SIGPIPE is not a failure, because this process may stop reading early.
+ * Waits for the children. Their failure replaces any error in the data, which it explains. SIGPIPE
+ * is not a failure, because this process may stop reading early.
  */
 static int reap(struct text_input *input) {
     const char *why = NULL;
@@ -268,6 +280,7 @@ static int reap(struct text_input *input) {
         int status = 0;
         if (input->children[i] <= 0)
             continue;
+
         while (waitpid(input->children[i], &status, 0) < 0 && errno == EINTR) {
         }
         if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
@@ -275,6 +288,7 @@ static int reap(struct text_input *input) {
         else if (!why && status != 0 && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE))
             why = "unpacking it failed: the file is damaged";
     }
+
     if (!why)
         return 0;
     input->error->status = 0;
@@ -291,6 +305,7 @@ int text_input_close(struct text_input *input) {
     input->stream = NULL;
     input->text = NULL;
     input->descriptor = -1;
+
     int result = reap(input);
     input->children[0] = input->children[1] = 0;
     return result;
