@@ -42,14 +42,17 @@ static void set_environment(const char *root) {
 
 static hwloc_topology_t load(const char *root) {
     hwloc_topology_t topology;
+
     set_environment(root);
     if (hwloc_topology_init(&topology) < 0)
         return NULL;
+
     /* Load the whole machine, including CPUs outside of this process's control group. */
     bool loaded =
         hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
         hwloc_topology_set_icache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL) == 0 &&
         hwloc_topology_load(topology) == 0;
+
     if (loaded)
         return topology;
     hwloc_topology_destroy(topology);
@@ -61,13 +64,16 @@ static void write_and_exit(const char *root, topology_writer *write, const void 
     struct rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     alarm(SECONDS_MAX);
+
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0)
         dup2(nowhere, STDERR_FILENO);
+
     FILE *stream = fdopen(to, "w");
     hwloc_topology_t topology = stream ? load(root) : NULL;
     if (!topology)
         _exit(1);
+
     write(stream, topology, context);
     _exit(fclose(stream) == 0 ? 0 : 1);
 }
@@ -76,16 +82,20 @@ char *topology_apart(const char *root, topology_writer *write, const void *conte
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return NULL;
+
     pid_t child = fork();
     if (child == 0)
         write_and_exit(root, write, context, ends[1]);
+
     close(ends[1]);
     size_t length = 0;
     char *text = child < 0 ? NULL : sys_tree_read_all(ends[0], TEXT_MAX, &length);
     close(ends[0]);
+
     int status = 0;
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
+
     if (status == 0 && length > 0)
         return text;
     free(text);

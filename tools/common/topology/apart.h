@@ -20,13 +20,13 @@ typedef void topology_writer(FILE *stream, hwloc_topology_t topology, const void
 
 /*
  * Returns the text that `write` writes about this machine or, if `root` is not NULL, about the
- * machine recorded there. Returns NULL on failure. free() the result.
+ * machine recorded in that folder. Returns NULL on failure. free() the result.
  */
 char *topology_apart(const char *root, topology_writer *write, const void *context);
 
 struct ss_cpus topology_cpus_of(hwloc_obj_t object);
 
-/* Adds the other CPUs. */
+/* Adds `other` to `cpus`. */
 void topology_join(struct ss_cpus *cpus, const struct ss_cpus *other);
 
 /* Returns whether every online CPU is in exactly one object of the type. */

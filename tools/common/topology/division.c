@@ -40,10 +40,12 @@ static const char *divide_chips(struct sides *sides) {
         chips++;
     if (chips < 2)
         return "there is only one chip";
+
     for (hwloc_obj_t chip = NULL; (chip = next(sides, HWLOC_OBJ_PACKAGE, chip)); number++) {
         if (number < chips / 2 * 2)
             give(sides, number >= chips / 2, chip);
     }
+
     if (ss_cpus_count(&sides->cpus[0]) != ss_cpus_count(&sides->cpus[1]))
         return "the chips have different numbers of CPUs";
     return NULL;
@@ -70,10 +72,12 @@ static const char *divide_cores(struct sides *sides) {
     hwloc_obj_t waiting[WAITING_MAX];
     size_t count = 0;
     bool any = false;
+
     for (hwloc_obj_t core = NULL; (core = next(sides, HWLOC_OBJ_CORE, core));) {
         size_t at = 0;
         while (at < count && !alike(sides, waiting[at], core))
             at++;
+
         if (at < count) {
             give(sides, 0, waiting[at]);
             give(sides, 1, core);
@@ -83,6 +87,7 @@ static const char *divide_cores(struct sides *sides) {
             waiting[count++] = core;
         }
     }
+
     return any ? NULL : "no chip has two cores of the same kind";
 }
 
@@ -109,10 +114,12 @@ const char *topology_divide(hwloc_topology_t topology, const struct topology_usa
     };
     static const hwloc_obj_type_t needed[] = {HWLOC_OBJ_PU, HWLOC_OBJ_CORE, HWLOC_OBJ_PACKAGE};
     struct sides sides = {.topology = topology, .usable = &usable->usable};
+
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         if (!topology_covers(topology, needed[i], &usable->online))
             return "the kernel does not report which CPUs share a core and a chip";
     }
+
     const char *reason = dividers[division](&sides);
     memcpy(cpus, sides.cpus, sizeof sides.cpus);
     return reason;
