@@ -31,12 +31,15 @@ bool proc_tree_look(
     char text[1024];
     int parent;
     unsigned flags;
+
     if (read_file(roots, pid, "stat", text, sizeof text) < 0)
         return false;
+
     /* The name in parentheses may contain anything, also parentheses. */
     const char *end = strrchr(text, ')');
     if (!end || sscanf(end + 1, " %c %d %*d %*d %*d %*d %u", &process->state, &parent, &flags) != 3)
         return false;
+
     process->parent = parent;
     process->kernel = flags & KERNEL_THREAD;
     return true;

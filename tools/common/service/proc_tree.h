@@ -2,7 +2,7 @@
 #ifndef SERVICE_PROC_TREE_H
 #define SERVICE_PROC_TREE_H
 
-/* Processes as /proc lists them, or a recorded copy of it. `roots` may be NULL. */
+/* Reads processes from /proc or a recorded copy of it. `roots` may be NULL. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct proc_tree_process {
     bool kernel; /* a thread of the kernel */
 };
 
-/* Returns false if there is no such process. */
+/* Returns false if the process does not exist. */
 SS_NONNULL(3)
 bool proc_tree_look(
     const struct ss_platform_roots *roots, pid_t pid, struct proc_tree_process *process);

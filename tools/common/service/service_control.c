@@ -9,7 +9,7 @@
 #include "base/owned.h"
 #include "measure/load.h"
 
-/* Loads the module of a text NAME[,OPTIONS]. */
+/* Loads a module given as NAME[,OPTIONS]. */
 static int load_named(
     struct ss_module_set *set, enum ss_kind kind, const char *text, struct ss_error *error) {
     const char *comma = strchr(text, ',');
@@ -20,7 +20,7 @@ static int load_named(
     return ss_module_set_load(set, kind, name, comma ? comma + 1 : NULL, error);
 }
 
-/* One option says how many CPUs make a load of 1, whatever the feedback. */
+/* Only --cpus says how many CPUs make a load of 1, for every feedback. */
 static int check_cpus(const struct service_control *control, struct ss_error *error) {
     if (control->source.cpus == 0)
         return 0;
@@ -28,7 +28,7 @@ static int check_cpus(const struct service_control *control, struct ss_error *er
         control->set.modules[SS_KIND_FEEDBACK].head->name);
 }
 
-/* A run ends with the trace of the load, unless loop=yes is given. */
+/* Loads a trace that ends the run with its end, unless loop=yes is given. */
 static int load_trace(struct ss_module_set *set, const char *text, struct ss_error *error) {
     SS_OWNED(free) char *options = NULL;
     if (asprintf(&options, "%s%s", text, strstr(text, ",loop=") ? "" : ",loop=no") < 0)
@@ -43,7 +43,7 @@ static int load_target(struct service_control *control, const struct service_opt
     return ss_module_set_load(&control->set, SS_KIND_TRACE, SS_TRACE_DEFAULT, options->load, error);
 }
 
-/* Begins with nothing in the memory of the modules. */
+/* Replaces the board, so that the modules begin with empty memory. */
 static int open_board(struct service_control *control, struct ss_error *error) {
     free(control->board);
     control->board = ss_board_allocate(1, ss_module_set_memory(&control->set), false);
@@ -61,7 +61,8 @@ int service_control_open(struct service_control *control, const struct service_o
             .cpus = (uint32_t)ceil(cpus),
             .window = SS_WINDOW_DEFAULT,
         }};
-    /* Neither space nor dithering has a say in a rate. */
+
+    /* Space and dithering do not affect a rate. */
     if (load_named(set, SS_KIND_FEEDBACK, options->feedback, error) < 0 ||
         ss_module_set_ask_source(set, &control->source, error) < 0 ||
         check_cpus(control, error) < 0 || load_target(control, options, error) < 0 ||
@@ -85,6 +86,7 @@ static ss_time find_duration(const struct service_control *control, ss_time aske
     struct ss_self selves[SS_KINDS];
     ss_module_set_selves(&control->set, NULL, 1, selves);
     ss_time length = control->set.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
+
     if (asked == SS_TIME_NEVER && length == SS_TIME_NEVER)
         return SERVICE_DURATION;
     return asked < length ? asked : length;
@@ -105,10 +107,12 @@ int service_control_plan(
             "--duration: use at least %.4gs",
             (unsigned long long)chosen, ss_time_seconds(SERVICE_EPISODE),
             ss_time_seconds(shortest) * (double)chosen);
+
     if (chosen == 0)
         chosen = room < SERVICE_EPISODES ? room : SERVICE_EPISODES;
     if (options->load_trace || (options->episodes == 0 && chosen < SERVICE_EPISODES_MIN))
         chosen = 1;
+
     control->episodes = (uint32_t)chosen;
     control->settle = settle;
     control->length = duration / chosen;
@@ -157,7 +161,7 @@ static double find_cpus(const struct service_control *control, const struct ss_c
     return (from->capacity + control->latest.capacity) / 2;
 }
 
-/* Adds what happened since the previous step, in which the rate was controlled, to the figures. */
+/* Adds the time since the previous step, in which the rate was controlled, to the statistics. */
 static int add_interval(
     struct service_control *control, const struct ss_load *load, double target, ss_time now) {
     double cpus = find_cpus(control, &control->before);
@@ -170,22 +174,27 @@ static int add_interval(
         .target = target,
         .answers = control->ended - control->ended_then,
     };
+
     return service_figures_add(&control->figures, &interval);
 }
 
-/* Looks at what happened since the previous step. */
+/* Evaluates the time since the previous step. */
 static int look_back(struct service_control *control, ss_time now) {
     enum ss_source source = control->source.source;
     struct ss_load load;
     int result = 0;
+
     if (control->action.deadline == 0) /* the first step */
         control->first = control->before = control->latest;
+
     if (control->episode == 0 && control->rate.stage == SS_RATE_SILENT &&
         ss_load_between(source, &control->first, &control->latest, &load))
         control->background = load.load * find_cpus(control, &control->first);
+
     if (control->begin != SS_TIME_NEVER && !control->resting &&
         ss_load_between(source, &control->before, &control->latest, &load))
         result = add_interval(control, &load, control->rate.target, now);
+
     control->before = control->latest;
     control->ended_then = control->ended;
     return result;
@@ -195,7 +204,7 @@ static ss_time limited_until(const struct service_control *control, ss_time now)
     return ss_time_since(now, control->rate.limited_since);
 }
 
-/* Begins the next episode, which knows nothing of the earlier ones. */
+/* Begins the next episode, which keeps no state of earlier ones. */
 static int begin_episode(struct service_control *control, ss_time now, struct ss_error *error) {
     if (open_board(control, error) < 0)
         return -1;
@@ -213,15 +222,17 @@ static void rest(struct service_control *control, ss_time now) {
     control->action = (struct ss_rate_action){.deadline = ss_time_add(now, SS_RATE_INTERVAL)};
 }
 
-/* Notes what begins or ends by the time since control began. */
+/* Begins counting after --settle, and ends an episode after its length. */
 static void judge_time(struct service_control *control, ss_time now) {
     ss_time controlled = ss_time_since(now, control->begin);
     control->counting = controlled >= control->settle;
+
     if (controlled < control->length)
         return;
     control->over = control->episode + 1 == control->episodes;
     if (control->over)
         return;
+
     control->limited = ss_time_add(control->limited, limited_until(control, now));
     rest(control, now);
 }
@@ -231,13 +242,16 @@ static int decide(
     struct service_control *control, ss_time now, uint64_t pending, struct ss_error *error) {
     uint64_t ended = control->ended - control->ended_before;
     const struct ss_rate_counts counts = {.due = ended + pending, .ended = ended};
+
     control->action = ss_rate_step(&control->rate, now, &counts);
     if (control->action.failure)
         return ss_error_fail(error, "%s",
             control->action.failure == SS_FAILURE_COUNTERS ? "the load can no longer be measured"
                                                            : "a module returned NaN");
+
     if (control->begin != SS_TIME_NEVER || control->rate.stage != SS_RATE_CONTROL)
         return 0;
+
     control->begin = now;
     if (control->rate.target > 0 && control->action.rate <= 0)
         return ss_error_fail(error,
@@ -253,14 +267,17 @@ int service_control_step(
         return ss_error_fail(error, "the service has ended");
     if (why < 0)
         return ss_error_fail(error, "cannot read the load of the service: %s", strerror(-why));
+
     if (look_back(control, now) < 0)
         return ss_error_memory(error);
+
     if (control->resting && pending > 0) {
         rest(control, now);
         return 0;
     }
     if (control->resting && begin_episode(control, now, error) < 0)
         return -1;
+
     if (decide(control, now, pending, error) < 0)
         return -1;
     if (control->begin != SS_TIME_NEVER)
@@ -279,5 +296,6 @@ void service_control_describe(
         .background = control->background,
         .limited_seconds = ss_time_seconds(ss_time_add(control->limited, limited)),
     };
+
     service_figures_finish(&control->figures, control->settle, held);
 }

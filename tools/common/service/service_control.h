@@ -2,7 +2,7 @@
 #ifndef SERVICE_SERVICE_CONTROL_H
 #define SERVICE_SERVICE_CONTROL_H
 
-/* The control of a service's load by the rate of its requests, shared by ssrequest and sssim. */
+/* Controls the load of a service by the rate of its requests; shared by ssrequest and sssim. */
 
 #include <string.h>
 
@@ -58,14 +58,14 @@ struct service_options {
 #define SERVICE_SETTLE   (5 * SS_SECOND)
 
 /*
- * The default number of episodes, and how long each of them is at least. Fewer than EPISODES_MIN
- * say too little about their scatter to be a default.
+ * The default number of episodes, and the minimum length of each. If fewer than
+ * SERVICE_EPISODES_MIN fit, the default is one: so few do not show how much the rate scatters.
  */
 #define SERVICE_EPISODES     6
 #define SERVICE_EPISODES_MIN 3
 #define SERVICE_EPISODE      (10 * SS_SECOND)
 
-/* The end of the generator's schedule, which control ends earlier. */
+/* End of the generator's schedule: far beyond any run, because control ends the run. */
 #define SERVICE_SENDING_MAX (UINT64_C(36500) * 86400 * SS_SECOND)
 
 static inline bool service_is_held(const struct service_options *options) {
@@ -85,21 +85,21 @@ struct service_control {
     struct ss_counters_source counters;
     const struct service_options *options;
     struct ss_rate rate;
-    struct ss_rate_action action; /* in force */
+    struct ss_rate_action action; /* latest action */
     ss_time begin; /* when control of the rate began in this episode; SS_TIME_NEVER: not yet */
-    ss_time settle, length;     /* how long control is not counted, and lasts, in each episode */
-    uint32_t episodes, episode; /* their number, and the current one, from 0 */
-    uint64_t ended;             /* requests, in any way */
-    uint64_t ended_then;        /* at the previous step */
-    uint64_t ended_before;      /* in earlier episodes */
-    ss_time limited;            /* in earlier episodes; see struct request_held */
+    ss_time settle, length;     /* uncounted and total time of control in each episode */
+    uint32_t episodes, episode; /* number of episodes, and the current one, from 0 */
+    uint64_t ended;             /* requests that ended in any way */
+    uint64_t ended_then;        /* value of `ended` at the previous step */
+    uint64_t ended_before;      /* value of `ended` when this episode began */
+    ss_time limited;            /* total of earlier episodes; see struct request_held */
     bool counting;              /* requests count: the rate is controlled, and --settle is over */
-    bool resting;               /* waits for the last answers of an episode */
+    bool resting;               /* waiting for the last answers of an episode */
     bool over;                  /* the last episode is complete */
-    uint64_t failures;          /* of the requests that ended */
+    uint64_t failures;          /* number of `ended` requests without success */
     struct service_figures figures;
     struct ss_counters first, before, latest; /* readings: the first one and the two latest ones */
-    double background; /* CPUs that the service uses without requests; NaN: not known yet */
+    double background; /* CPUs that the service uses without requests; NaN until known */
 };
 
 /* Loads the modules; `cpus` CPUs make a load of 1. Close the control even on failure. */
@@ -125,9 +125,9 @@ void service_control_begin(
 request_observer service_control_observe;
 
 /*
- * Sets `action` at `now`, when `pending` requests have been sent but have not ended, or wait to be
- * sent. Call this at the deadline of the previous action. Sets `counting`, `episode` and `over`;
- * when `episode` changes, the next request needs a new connection.
+ * Sets `action`, `counting`, `episode` and `over` at `now`. `pending` is the number of requests
+ * that wait to be sent or have no answer yet. Call this at the deadline of the previous action.
+ * When `episode` changes, the next request needs a new connection.
  */
 SS_MUST_USE SS_NONNULL() int service_control_step(
     struct service_control *control, ss_time now, uint64_t pending, struct ss_error *error);

@@ -16,7 +16,7 @@
 #define BATCHES_MIN 20
 #define PER_BATCH   (2 * SS_SECOND / SS_RATE_INTERVAL)
 
-/* The cost of a request is steady if it changes by less than this from 10 s to the next. */
+/* The cost of a request is steady if it changes by less than this from 10 s to the next 10 s. */
 #define COST_STEADY 0.02
 #define PER_STRETCH (10 * SS_SECOND / SS_RATE_INTERVAL)
 
@@ -57,25 +57,29 @@ static struct sums add_up(const struct service_interval *intervals, size_t count
 }
 
 /*
- * Computes the interval of requests per CPU time, a ratio of sums, by batches, which are made
- * longer while successive ones are correlated and enough are left.
+ * Returns half of the confidence interval of requests per CPU time, a ratio of sums. Computes it
+ * from batches, and doubles their length while successive ones are correlated and enough remain.
  */
 static double find_deviation(const struct service_interval *intervals, size_t count,
     const struct sums *all, bool *correlated) {
     double ratio = all->answers / all->used, off[2 * BATCHES_MIN * 2];
     size_t size = PER_BATCH;
+
     while (count / size >= sizeof off / sizeof *off)
         size *= 2;
+
     for (;; size *= 2) {
         size_t batches = count / size;
         double squares = 0;
         if (batches < BATCHES_MIN)
             return NAN;
+
         for (size_t i = 0; i < batches; i++) {
             struct sums sums = add_up(&intervals[i * size], size);
             off[i] = sums.answers - ratio * sums.used;
             squares += off[i] * off[i];
         }
+
         *correlated = !request_steady_is_uncorrelated(off, (int)batches);
         double n = (double)batches, used = all->used * (double)(size * batches) / (double)count;
         if (!*correlated || batches / 2 < BATCHES_MIN)
@@ -87,18 +91,22 @@ static void judge_windows(
     struct request_held *held, const struct service_interval *intervals, size_t count) {
     struct ss_figures figures = {0};
     double most = -INFINITY;
+
     for (size_t i = 0; i + PER_WINDOW <= count; i += PER_WINDOW) {
         struct sums sums = add_up(&intervals[i], PER_WINDOW);
         if (!(sums.seconds > 0) || isnan(sums.granted))
             continue;
+
         ss_figures_add(&figures, sums.granted / sums.allowed, sums.used / sums.allowed);
         most = fmax(most, (sums.used - sums.granted) / sums.allowed);
     }
+
     held->target_mean = ss_figures_target_mean(&figures);
     held->load_mean = ss_figures_load_mean(&figures);
     held->error_mean_percent = ss_figures_error_mean_percent(&figures);
     held->error_mse_e4 = ss_figures_error_mse_e4(&figures);
     held->overshoot_percent = figures.count > 0 ? 100 * most : NAN;
+
     ss_figures_free(&figures);
 }
 
@@ -120,6 +128,7 @@ static double settle_episode(const struct service_interval *intervals, size_t co
         if (!isnan(sums.granted))
             ss_settling_add(&settling, start, end, (sums.granted - sums.used) / sums.allowed);
     }
+
     return ss_settling_seconds(&settling);
 }
 
@@ -143,7 +152,7 @@ static void remove_settling(struct service_figures *figures, ss_time settle) {
     figures->count = kept;
 }
 
-/* Returns the mean, which is exact unless the CPUs have changed. */
+/* Returns the mean number of CPUs, without rounding errors if it never changed. */
 static double find_cpus(const struct service_interval *intervals, size_t count, double seconds) {
     double off = 0;
     for (size_t i = 1; i < count; i++)
@@ -151,7 +160,7 @@ static double find_cpus(const struct service_interval *intervals, size_t count, 
     return intervals[0].cpus + off / seconds;
 }
 
-/* Sets the rate of each episode, had it been granted the mean of all of them. */
+/* Sets the rate of each episode, scaled to the mean CPU time that all episodes were granted. */
 static void judge_episodes(struct request_held *held, const struct service_interval *intervals,
     size_t count, double cpus_granted) {
     held->episodes = 0;
@@ -163,27 +172,30 @@ static void judge_episodes(struct request_held *held, const struct service_inter
     }
 }
 
-/* Returns half of Student's interval of the mean of the episodes' rates; NaN with less than two. */
+/* Returns half of Student's interval of the mean rate of the episodes; NaN with fewer than two. */
 static double find_scatter(const struct request_held *held) {
     double n = held->episodes, mean = 0, squares = 0;
     if (held->episodes < 2)
         return NAN;
+
     for (uint32_t i = 0; i < held->episodes; i++)
         mean += held->episode_rates[i] / n;
     for (uint32_t i = 0; i < held->episodes; i++)
         squares += (held->episode_rates[i] - mean) * (held->episode_rates[i] - mean);
+
     return ss_student(n - 1) * sqrt(squares / (n - 1) / n);
 }
 
 /*
- * Returns by how much the cost of a request changed between the last two stretches of 10 s; 0 if
- * that is less than 2 %, or could be noise: `noise` is the standard error of the cost over all of
- * the time, relative.
+ * Returns the relative change of the cost of a request between the last two stretches of 10 s; 0 if
+ * it is less than 2 % or could be noise. `noise` is the relative standard error of the cost over
+ * the whole time.
  */
 static double find_cost_change(
     const struct service_interval *intervals, size_t count, double noise) {
     if (count < 2 * PER_STRETCH)
         return NAN;
+
     struct sums before = add_up(&intervals[count - 2 * PER_STRETCH], PER_STRETCH);
     struct sums last = add_up(&intervals[count - PER_STRETCH], PER_STRETCH);
     double change = last.used / last.answers / (before.used / before.answers) - 1;
@@ -192,18 +204,21 @@ static double find_cost_change(
 }
 
 /*
- * Sets the rate and its interval: that of the scatter between episodes, but never narrower than
- * that of batches, which is all that one episode has.
+ * Sets the rate and its interval: the wider of the one from the scatter between episodes, which
+ * needs at least two, and the one from batches.
  */
 static void judge_rate(struct request_held *held, const struct service_interval *intervals,
     size_t count, const struct sums *all) {
     double cpus_granted = all->granted / all->seconds, within = NAN;
     bool correlated = false;
+
     held->rate = cpus_granted / held->cost;
     if (!isnan(held->cost))
         within = cpus_granted * find_deviation(intervals, count, all, &correlated);
+
     judge_episodes(held, intervals, count, cpus_granted);
     double scatter = find_scatter(held), half = fmax(within, scatter);
+
     held->correlated = correlated && !(scatter >= within);
     held->cost_change = find_cost_change(intervals, count, half / NORMAL / held->rate);
     held->rate_low = held->rate - half;

@@ -2,7 +2,7 @@
 #ifndef SERVICE_SERVICE_FIGURES_H
 #define SERVICE_SERVICE_FIGURES_H
 
-/* How well a service was held at its load, and how many requests it answers there. */
+/* Statistics of a service whose load was held: errors of the load, and the rate of requests. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ struct service_figures {
 SS_MUST_USE SS_NONNULL() int service_figures_add(
     struct service_figures *figures, const struct service_interval *interval);
 
-/* Returns the interval that was added last; NULL: none. */
+/* Returns the interval that was added last; NULL if none was. */
 SS_NONNULL()
 const struct service_interval *service_figures_last(const struct service_figures *figures);
 
@@ -43,7 +43,7 @@ void service_figures_free(struct service_figures *figures);
 
 /*
  * Sets the figures of the intervals that begin at `settle` or later in their episode, and removes
- * the other ones. Sets `cpus` unless no interval is left.
+ * the others. Sets `cpus` unless no interval is left.
  */
 SS_NONNULL()
 void service_figures_finish(

@@ -26,11 +26,15 @@ static bool ends(const char *text, const char *with) {
     return length >= tail && strcmp(text + length - tail, with) == 0;
 }
 
-/* Names by systemd and by terminals. A path with /.. is outside of our namespace of groups. */
+/*
+ * Excludes groups that are not services, by the names that systemd and terminals give them. A path
+ * with /.. is outside of our cgroup namespace.
+ */
 static bool may_be_of_service(const char *path) {
     const char *name = strrchr(path, '/');
     if (!name || !name[1] || strstr(path, "/.."))
         return false;
+
     name++;
     if (ends(name, ".slice") || begins(name, "user@"))
         return false;
@@ -63,10 +67,12 @@ bool service_group_of(
     for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++) {
         const struct hierarchy *hierarchy = &hierarchies[i];
         char file[SS_GROUP_PATH_SIZE + 32];
+
         group->controller = hierarchy->controller;
         if (!find_path(roots, pid, hierarchy->controller, group->path, sizeof group->path) ||
             !may_be_of_service(group->path))
             continue;
+
         snprintf(group->folder, sizeof group->folder, "%s%s%s", group_root(roots),
             hierarchy->folder, group->path);
         snprintf(file, sizeof file, "%s/%s", group->folder, hierarchy->file);
@@ -99,10 +105,12 @@ bool service_group_has_us(
 bool service_group_is_ours(const struct ss_platform_roots *roots, const char *path) {
     const char *end = strrchr(path, '/');
     size_t length = end ? (size_t)(end - path) : 0;
+
     for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++) {
         char own[2048], folder[SS_GROUP_PATH_SIZE];
         if (!find_path(roots, getpid(), hierarchies[i].controller, own, sizeof own))
             continue;
+
         snprintf(folder, sizeof folder, "%s%s%s", group_root(roots), hierarchies[i].folder, own);
         if (strncmp(folder, path, length) == 0 && (!folder[length] || folder[length] == '/'))
             return true;
@@ -110,16 +118,18 @@ bool service_group_is_ours(const struct ss_platform_roots *roots, const char *pa
     return false;
 }
 
-/* Finds the folder with this number in `folder`, and replaces `folder` by it. */
+/* Searches `folder` for a group with this inode, and replaces `folder` by the path of the group. */
 static bool find_number(char folder[SS_GROUP_PATH_SIZE], uint64_t number, int depth) {
     SS_OWNED(closedir) DIR *groups = opendir(folder);
     size_t length = strlen(folder);
     const struct dirent *entry;
+
     while (groups && (entry = readdir(groups))) {
         struct stat status;
         if (entry->d_name[0] == '.' || (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN) ||
             length + strlen(entry->d_name) + 2 > SS_GROUP_PATH_SIZE)
             continue;
+
         sprintf(folder + length, "/%s", entry->d_name);
         if (stat(folder, &status) == 0 && S_ISDIR(status.st_mode) &&
             (status.st_ino == number ||
@@ -140,6 +150,7 @@ bool service_group_numbered(
         if (hierarchies[i].controller || access(file, F_OK) < 0 ||
             !find_number(group->folder, number, 0))
             continue;
+
         group->controller = NULL;
         snprintf(group->path, sizeof group->path, "%s", group->folder + root);
         return may_be_of_service(group->path);

@@ -2,7 +2,7 @@
 #ifndef SERVICE_SERVICE_GROUP_H
 #define SERVICE_SERVICE_GROUP_H
 
-/* The control groups of services. `roots` may be NULL. */
+/* Finds the control groups of services. `roots` may be NULL. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,12 +15,12 @@
 struct service_group {
     const char *controller;          /* of a v1 hierarchy; NULL: v2 */
     char path[2048];                 /* in its hierarchy, such as /system.slice/nginx.service */
-    char folder[SS_GROUP_PATH_SIZE]; /* has the group's CPU time */
+    char folder[SS_GROUP_PATH_SIZE]; /* with the file of the group's CPU time */
 };
 
 /*
- * Gets the group of a process, in version 2 if possible, if it is one that may belong to a service
- * and counts CPU time. The root, slices, sessions of users and the scopes of their terminals are
+ * Finds the group of a process, in version 2 if possible. Returns false unless the group may belong
+ * to a service and counts CPU time. The root, slices, user sessions and the scopes of terminals are
  * not groups of services.
  */
 SS_NONNULL(3)
@@ -36,12 +36,12 @@ bool service_group_has(
 SS_NONNULL(2)
 bool service_group_has_us(const struct ss_platform_roots *roots, const struct service_group *group);
 
-/* Returns whether this process is in the group that has this file, or in a subgroup. */
+/* Returns whether this process is in the group to which this file belongs, or in a subgroup. */
 SS_NONNULL(2) bool service_group_is_ours(const struct ss_platform_roots *roots, const char *path);
 
 /*
- * Finds a group of version 2 by the number that the kernel reports for its sockets, if it is one
- * that may belong to a service.
+ * Finds a group of version 2 by the number that the kernel reports for its sockets, which is the
+ * inode of its folder. Returns false if the group is not found, or cannot belong to a service.
  */
 SS_NONNULL(3)
 bool service_group_numbered(

@@ -66,6 +66,7 @@ static struct in6_addr map(const void *bytes) {
 static struct place place_of(const struct service_address *address) {
     static const uint8_t loopback[4] = {127, 0, 0, 1};
     struct place place = {.address = in6addr_any};
+
     if (address->socket.ss_family == AF_INET6) {
         struct sockaddr_in6 six;
         memcpy(&six, &address->socket, sizeof six);
@@ -77,6 +78,7 @@ static struct place place_of(const struct service_address *address) {
         memcpy(&four, &address->socket, sizeof four);
         place = (struct place){map(&four.sin_addr), ntohs(four.sin_port)};
     }
+
     if (equals(&place.address, &any_mapped) && address->socket.ss_family != AF_UNSPEC)
         place.address = map(loopback);
     return place;
@@ -86,9 +88,11 @@ int service_address_of_path(
     struct service_address *address, const char *path, struct ss_error *error) {
     struct sockaddr_un local = {.sun_family = AF_UNIX};
     size_t length = strlen(path);
+
     if (length == 0 || length >= sizeof local.sun_path)
         return ss_error_fail(error, "'%s' cannot be the path of a socket: use 1 to %zu characters",
             ss_words_show(path).text, sizeof local.sun_path - 1);
+
     memcpy(local.sun_path, path, length);
     if (*path == ABSTRACT)
         *local.sun_path = '\0';
@@ -110,9 +114,11 @@ static void write_path(
     struct sockaddr_un local;
     size_t begin = offsetof(struct sockaddr_un, sun_path);
     size_t length = address->length > begin ? address->length - begin : 0;
+
     memcpy(&local, &address->socket, sizeof local);
     if (length > sizeof local.sun_path)
         length = sizeof local.sun_path;
+
     memcpy(path, local.sun_path, length);
     path[length] = '\0';
     for (size_t i = 0; length > 0 && !local.sun_path[0] && i < length; i++)
@@ -122,16 +128,19 @@ static void write_path(
 struct service_address_text service_address_show(const struct service_address *address) {
     struct service_address_text shown;
     char text[ADDRESS_TEXT];
+
     if (address->socket.ss_family == AF_UNIX) {
         char path[sizeof(struct sockaddr_un)];
         write_path(address, path);
         snprintf(shown.text, sizeof shown.text, "%s", ss_words_show(path).text);
         return shown;
     }
+
     struct place place = place_of(address);
     bool four = is_mapped(&place.address);
     inet_ntop(
         four ? AF_INET : AF_INET6, place.address.s6_addr + (four ? 12 : 0), text, sizeof text);
+
     if (address->socket.ss_family == AF_UNSPEC)
         snprintf(shown.text, sizeof shown.text, "port %u", place.port);
     else
@@ -154,18 +163,18 @@ void service_listeners_free(struct service_listeners *listeners) {
 
 /* ---- tables of a network namespace ---- */
 
-/* How well a socket fits an address; the kernel gives connections to those that fit best. */
+/* How well a socket matches an address. The kernel gives connections to the best match. */
 enum fit {
     FIT_NONE,
-    FIT_OTHER_FAMILY, /* it listens on all addresses of IPv6, and thus also of IPv4 */
-    FIT_ALL,          /* it listens on all addresses */
+    FIT_OTHER_FAMILY, /* listens on all IPv6 addresses, and therefore accepts IPv4, too */
+    FIT_ALL,          /* listens on all addresses of the family */
     FIT_EXACT,
 };
 
 struct table {
     char folder[PATH_MAX]; /* such as /proc/net */
     struct place place;
-    bool any;       /* the address does not matter, except for loopback addresses if `elsewhere` */
+    bool any;       /* match each address; with `elsewhere`, except for loopback addresses */
     bool elsewhere; /* in another namespace */
     enum fit best;
     struct service_listeners *found;
@@ -175,6 +184,7 @@ static enum fit fit_of(const struct table *table, const struct place *local) {
     const struct in6_addr *wanted = &table->place.address;
     if (local->port != table->place.port || (table->elsewhere && is_loopback(&local->address)))
         return FIT_NONE;
+
     if (table->any || equals(&local->address, wanted))
         return FIT_EXACT;
     if (!is_any(&local->address))
@@ -184,14 +194,16 @@ static enum fit fit_of(const struct table *table, const struct place *local) {
     return is_mapped(wanted) ? FIT_OTHER_FAMILY : FIT_NONE;
 }
 
-/* Reads an address, which the kernel prints as words of 32 bits in the order of this machine. */
+/* Reads an address, which the kernel prints as 32-bit words in the byte order of this machine. */
 static bool read_address(const char *text, struct in6_addr *address) {
     size_t length = strlen(text);
     uint32_t words[4];
+
     for (size_t i = 0; 8 * i < length && i < 4; i++) {
         if (sscanf(text + 8 * i, "%8" SCNx32, &words[i]) != 1)
             return false;
     }
+
     if (length == 32)
         memcpy(address, words, sizeof *address);
     else
@@ -204,6 +216,7 @@ static int read_socket(struct table *table, const char *line, int family, struct
     struct place local;
     char address[33];
     unsigned port, state, user;
+
     if (sscanf(line, " %*d: %32[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %u %*u %" SCNu64,
             address, &port, &state, &user, &one.inode) != 5 ||
         state != LISTENING || !read_address(address, &local.address))
@@ -225,6 +238,7 @@ static int read_tables(struct table *table, struct ss_error *error) {
         const char *name;
         int family;
     } names[] = {{"tcp", AF_INET}, {"tcp6", AF_INET6}};
+
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[PATH_MAX + 8], line[512];
         snprintf(path, sizeof path, "%s/%s", table->folder, names[i].name);
@@ -247,15 +261,17 @@ static bool differs(const uint8_t *one, const uint8_t *other, unsigned bits) {
 }
 
 /*
- * Returns whether an IPv4 address belongs to the namespace. If the table of routes is not
- * available, every address might.
+ * Returns whether an IPv4 address belongs to the namespace. If the routing table is not available,
+ * assumes that it does.
  */
 static bool has_address_4(const char *folder, const uint8_t *address) {
     char path[PATH_MAX + 16], line[128], text[INET_ADDRSTRLEN];
     struct in_addr at = {0};
     unsigned bits;
+
     snprintf(path, sizeof path, "%s/fib_trie", folder);
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
+
     while (file && fgets(line, sizeof line, file)) {
         if (sscanf(line, " |-- %15s", text) == 1)
             inet_pton(AF_INET, text, &at);
@@ -268,9 +284,11 @@ static bool has_address_4(const char *folder, const uint8_t *address) {
 
 static bool has_address_6(const char *folder, const struct in6_addr *address) {
     char path[PATH_MAX + 16], line[128], wanted[33];
+
     snprintf(path, sizeof path, "%s/if_inet6", folder);
     for (size_t i = 0; i < sizeof *address; i++)
         snprintf(wanted + 2 * i, 3, "%02x", address->s6_addr[i]);
+
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     while (file && fgets(line, sizeof line, file)) {
         if (strncmp(line, wanted, 32) == 0)
@@ -305,22 +323,25 @@ static void add_namespace(void *context, pid_t pid) {
     struct namespace one = {.pid = pid};
     if (!proc_tree_link(namespaces->roots, pid, "ns/net", one.name, sizeof one.name))
         return;
+
     for (size_t i = 0; i < namespaces->count; i++) {
         if (strcmp(namespaces->items[i].name, one.name) == 0)
             return;
     }
+
     namespaces->incomplete |= !SS_GROW(namespaces->items, namespaces->count + 1, namespaces->room);
     if (!namespaces->incomplete)
         namespaces->items[namespaces->count++] = one;
 }
 
-/* Reads the link of this process: `roots` may have it as "self" only. */
+/* Reads the link in "self": a recorded tree may have no folder for the pid of this process. */
 static bool add_own_namespace(struct namespaces *namespaces) {
     struct namespace own = {0};
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/self/ns/net", proc_tree_root(namespaces->roots));
     if (readlink(path, own.name, sizeof own.name - 1) < 0)
         return false;
+
     if (!SS_GROW(namespaces->items, 1, namespaces->room)) {
         namespaces->incomplete = true;
         return false;
@@ -330,13 +351,14 @@ static bool add_own_namespace(struct namespaces *namespaces) {
 }
 
 /*
- * Searches a namespace. An address of our own may be published: the kernel then passes connections
- * on to the container. That the port is the same in the container is usual, but not certain.
+ * Searches a namespace. A container may publish a port at an address of ours: the kernel then
+ * forwards connections to the container. Assumes that the port is the same there, as is usual.
  */
 static int search_namespace(struct service_listeners *listeners, const struct namespace *namespace,
     const struct service_address *addresses, size_t count, const struct ss_platform_roots *roots,
     struct ss_error *error) {
     size_t before = listeners->count;
+
     for (size_t i = 0; i < count && listeners->count == before; i++) {
         struct service_listeners found = {0};
         struct table table = {.place = place_of(&addresses[i]), .elsewhere = true, .found = &found};
@@ -344,6 +366,7 @@ static int search_namespace(struct service_listeners *listeners, const struct na
         snprintf(own, sizeof own, "%s/net", proc_tree_root(roots));
         snprintf(table.folder, sizeof table.folder, "%s/%d/net", proc_tree_root(roots),
             (int)namespace->pid);
+
         bool published = has_address(own, &table.place.address);
         bool theirs =
             !is_loopback(&table.place.address) && has_address(table.folder, &table.place.address);
@@ -366,15 +389,18 @@ static int search_elsewhere(struct service_listeners *listeners,
     struct namespaces namespaces = {.roots = roots};
     size_t having = 0;
     int result = 0;
+
     if (add_own_namespace(&namespaces))
         proc_tree_each(roots, add_namespace, &namespaces);
     if (namespaces.incomplete)
         result = ss_error_memory(error);
+
     for (size_t i = 1; result == 0 && i < namespaces.count; i++) {
         size_t before = listeners->count;
         result = search_namespace(listeners, &namespaces.items[i], addresses, count, roots, error);
         having += listeners->count > before;
     }
+
     free(namespaces.items);
     if (result == 0 && having > 1)
         return ss_error_fail(error,
@@ -391,12 +417,15 @@ static int find_in_table(struct service_listeners *listeners, const char *wanted
     SS_OWNED(free) char *line = NULL;
     size_t size = 0;
     ssize_t length;
+
     snprintf(name, sizeof name, "%s/net/unix", proc_tree_root(roots));
     SS_OWNED(fclose) FILE *file = fopen(name, "re");
+
     while (file && (length = getline(&line, &size, file)) > 0) {
         struct service_listener one = {.family = AF_UNIX};
         unsigned flags;
         int path = 0;
+
         line[length - (line[length - 1] == '\n')] = '\0';
         if (sscanf(line, UNIX_PATH_COLUMNS, &flags, &one.inode, &path) == 2 && path > 0 &&
             flags & ACCEPTS && strcmp(line + path, wanted) == 0 && add(listeners, &one, error) < 0)
@@ -406,8 +435,9 @@ static int find_in_table(struct service_listeners *listeners, const char *wanted
 }
 
 /*
- * Connects, and asks who called listen(): the path may be bound by another name, or in another
- * namespace, or the files of its process may not be examined.
+ * Connects, and asks the kernel who called listen(). The table is not enough: the socket may have
+ * been bound by another path or in another namespace, and the files of its process may not be
+ * readable.
  */
 static int ask_peer(struct service_listeners *listeners, const struct service_address *address,
     struct ss_error *error) {
@@ -419,6 +449,7 @@ static int ask_peer(struct service_listeners *listeners, const struct service_ad
         connect(client, (const struct sockaddr *)&address->socket, address->length) < 0 ||
         getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.pid <= 0)
         return 0;
+
     if (listeners->count > 0)
         one = listeners->items[--listeners->count];
     one.pid = peer.pid;
@@ -437,16 +468,18 @@ static int find_unix(struct service_listeners *listeners, const struct service_a
     return found ? 0 : ask_peer(listeners, address, error);
 }
 
-/* ---- all ---- */
+/* ---- all addresses of a service ---- */
 
 static int find_tcp(struct service_listeners *listeners, const struct service_address *address,
     const struct ss_platform_roots *roots, struct ss_error *error) {
     struct service_listeners found = {0};
     struct table table = {
         .place = place_of(address), .any = address->socket.ss_family == AF_UNSPEC, .found = &found};
+
     snprintf(table.folder, sizeof table.folder, "%s/net", proc_tree_root(roots));
     if (!table.any && !has_address(table.folder, &table.place.address))
         return 0;
+
     listeners->local = true;
     int result = read_tables(&table, error);
     for (size_t i = 0; result == 0 && i < found.count; i++)
@@ -459,6 +492,7 @@ int service_listeners_find(struct service_listeners *listeners,
     const struct service_address *addresses, size_t count, const struct ss_platform_roots *roots,
     struct ss_error *error) {
     bool network = false;
+
     for (size_t i = 0; i < count && listeners->count == 0; i++) {
         int family = addresses[i].socket.ss_family;
         network |= family == AF_INET || family == AF_INET6;
@@ -467,6 +501,7 @@ int service_listeners_find(struct service_listeners *listeners,
         if (result < 0)
             return -1;
     }
+
     if (!network || listeners->count > 0)
         return 0;
     return search_elsewhere(listeners, addresses, count, roots, error);
@@ -479,12 +514,13 @@ struct question {
     struct inet_diag_req_v2 request;
 };
 
-/* Returns the group in one answer of the kernel; 0: another socket, or no group. */
+/* Returns the group in one answer of the kernel; 0 if it is of another socket or has no group. */
 static uint64_t group_in(const struct nlmsghdr *header, uint64_t inode) {
     const struct inet_diag_msg *answer = NLMSG_DATA(header);
     if (header->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
         header->nlmsg_len < NLMSG_LENGTH(sizeof *answer) || answer->idiag_inode != inode)
         return 0;
+
     int rest = (int)(header->nlmsg_len - NLMSG_LENGTH(sizeof *answer));
     const struct rtattr *attribute = (const struct rtattr *)(answer + 1);
     for (; RTA_OK(attribute, rest); attribute = RTA_NEXT(attribute, rest)) {
@@ -497,12 +533,13 @@ static uint64_t group_in(const struct nlmsghdr *header, uint64_t inode) {
     return 0;
 }
 
-/* Reads one datagram with answers. Returns whether more may follow. */
+/* Reads one datagram of answers. Returns whether to read another one. */
 static bool read_answers(int diagnosis, uint64_t inode, uint64_t *group) {
     _Alignas(struct nlmsghdr) char answers[DUMP_BUFFER];
     ssize_t length = recv(diagnosis, answers, sizeof answers, 0);
     if (length <= 0)
         return false;
+
     size_t rest = (size_t)length;
     for (const struct nlmsghdr *at = (const void *)answers; NLMSG_OK(at, rest);
          at = NLMSG_NEXT(at, rest)) {
@@ -511,6 +548,7 @@ static bool read_answers(int diagnosis, uint64_t inode, uint64_t *group) {
         if (*group == 0)
             *group = group_in(at, inode);
     }
+
     return *group == 0;
 }
 
@@ -530,12 +568,15 @@ uint64_t service_listener_group(const struct service_listener *listener) {
             },
     };
     uint64_t group = 0;
+
     if (listener->elsewhere || listener->family == AF_UNIX)
         return 0;
+
     SS_OWNED(close)
     int diagnosis = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
     if (diagnosis < 0 || send(diagnosis, &question, sizeof question, 0) < 0)
         return 0;
+
     while (read_answers(diagnosis, listener->inode, &group)) {
     }
     return group;

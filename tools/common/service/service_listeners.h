@@ -2,7 +2,7 @@
 #ifndef SERVICE_SERVICE_LISTENERS_H
 #define SERVICE_SERVICE_LISTENERS_H
 
-/* Sockets that listen on an address, as listed in /proc. */
+/* Finds sockets that listen on an address, by the tables in /proc. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ struct service_address {
 SS_MUST_USE SS_NONNULL(1, 2) int service_address_of_path(
     struct service_address *address, const char *path, struct ss_error *error);
 
-/* Sets an address that matches this port of all addresses of this machine. */
+/* Sets an address that matches this port at every address of this machine. */
 SS_NONNULL() void service_address_of_port(struct service_address *address, uint16_t port);
 
 /* An address for messages: 127.0.0.1:8080, [::1]:8080, /run/web.sock, @web, port 8080. */
@@ -37,13 +37,13 @@ struct service_address_text service_address_show(const struct service_address *a
 
 struct service_listener {
     uint64_t inode; /* of the socket; 0: unknown */
-    uid_t user;     /* its owner; 0 if unknown */
+    uid_t user;     /* owner of the socket; 0 if unknown */
     pid_t pid;      /* the process that called listen(); 0: unknown */
     int family;
     bool elsewhere; /* in another network namespace, such as that of a container */
 };
 
-/* Zeroed: none. */
+/* Zeroed: no sockets. */
 struct service_listeners {
     struct service_listener *items;
     size_t count, room;
@@ -52,9 +52,9 @@ struct service_listeners {
 
 /*
  * Adds the sockets that requests reach. The addresses belong to one host; clients try them in this
- * order, so the first one with sockets decides. Searches other network namespaces if ours has none,
- * except for a mere port. Fails if several namespaces have such sockets, or memory is exhausted; if
- * nothing listens, `listeners` stays empty.
+ * order, so only sockets of the first one with sockets are added. Searches other network namespaces
+ * if ours has none, unless only a port is given. Fails if several namespaces have such sockets, or
+ * memory is exhausted. If nothing listens, `listeners` stays empty.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int service_listeners_find(struct service_listeners *listeners,
     const struct service_address *addresses, size_t count, const struct ss_platform_roots *roots,

@@ -34,6 +34,7 @@ int service_of_parse(struct service_of *of, const char *text, struct ss_error *e
     *of = (struct service_of){.kind = SERVICE_OF_URL};
     if (!text)
         return 0;
+
     if (strcmp(text, "machine") == 0) {
         of->kind = SERVICE_OF_MACHINE;
         return 0;
@@ -51,6 +52,7 @@ int service_of_parse(struct service_of *of, const char *text, struct ss_error *e
         if (pid >= 1 && pid <= INT32_MAX)
             return 0;
     }
+
     return ss_error_fail(error, "'%s' is not a service: use machine, group:PATH or pid:PID",
         ss_words_show(text).text);
 }
@@ -108,7 +110,7 @@ struct search {
     bool incomplete; /* memory was exhausted */
 };
 
-/* Returns the listener of a link such as socket:[1234]; -1: none. */
+/* Returns the index of the listener of a link such as socket:[1234]; -1 if absent. */
 static ssize_t find_listener(const struct service_listeners *listeners, const char *link) {
     uint64_t inode;
     if (sscanf(link, "socket:[%" SCNu64 "]", &inode) != 1)
@@ -140,10 +142,12 @@ static bool is_deputy(const struct ss_platform_roots *roots, pid_t pid) {
 static void check_process(void *context, pid_t pid) {
     struct search *search = context;
     char path[PATH_MAX], number[32];
+
     snprintf(path, sizeof path, "%s/%d/fd", proc_tree_root(search->roots), (int)pid);
     SS_OWNED(closedir) DIR *folder = opendir(path);
     const struct dirent *entry;
     search->hidden |= !folder && (errno == EACCES || errno == EPERM);
+
     while (folder && (entry = readdir(folder))) {
         char link[64];
         snprintf(number, sizeof number, "fd/%.20s", entry->d_name);
@@ -152,6 +156,7 @@ static void check_process(void *context, pid_t pid) {
                                : -1;
         if (listener < 0)
             continue;
+
         search->held[listener] = true;
         add_found(search, pid);
     }
@@ -162,11 +167,12 @@ static int find_holders(struct search *search, struct ss_error *error) {
     for (size_t i = 0; i < search->listeners->count; i++) {
         struct proc_tree_process process;
         pid_t pid = search->listeners->items[i].pid;
-        /* It may have ended, and left the socket to its children. */
+        /* The process may have exited and left the socket to its children. */
         search->held[i] = pid > 0 && proc_tree_look(search->roots, pid, &process);
         if (search->held[i])
             add_found(search, pid);
     }
+
     proc_tree_each(search->roots, check_process, search);
     return search->incomplete ? ss_error_memory(error) : 0;
 }
@@ -175,11 +181,13 @@ int service_add_listening(struct service_pids *pids, const struct service_addres
     size_t count, const struct ss_platform_roots *roots, struct ss_error *error) {
     struct service_listeners listeners = {0};
     struct search search = {.roots = roots, .listeners = &listeners, .found = pids};
+
     int result = service_listeners_find(&listeners, addresses, count, roots, error);
     if (result == 0 && listeners.count > 0) {
         search.held = calloc(listeners.count, sizeof *search.held);
         result = search.held ? find_holders(&search, error) : ss_error_memory(error);
     }
+
     free(search.held);
     service_listeners_free(&listeners);
     return result;
@@ -206,19 +214,21 @@ static int refuse_deputy(const struct finding *finding, pid_t pid, struct ss_err
 }
 
 /*
- * Removes the deputies: they leave a socket to the process that they have started for it. Fails if
+ * Removes the deputies, which leave a socket to the process that they have started for it. Fails if
  * no other process is left.
  */
 static int remove_deputies(
     const struct finding *finding, struct service_pids *pids, struct ss_error *error) {
     size_t kept = 0;
     pid_t deputy = 0;
+
     for (size_t i = 0; i < pids->count; i++) {
         if (is_deputy(finding->roots, pids->items[i]))
             deputy = pids->items[i];
         else
             pids->items[kept++] = pids->items[i];
     }
+
     pids->count = kept;
     return kept > 0 ? 0 : refuse_deputy(finding, deputy, error);
 }
@@ -249,22 +259,25 @@ static bool have_one_program(const struct ss_platform_roots *roots, pid_t one, p
 }
 
 /*
- * Returns the parent of one root that is an ancestor of all; 0: none. Our own ancestors do not
- * count: a shell may have started two services, and us.
+ * Returns a root's parent that is an ancestor of all roots; 0 if absent. Ignores our own ancestors:
+ * a shell may have started both two services and this process.
  */
 static pid_t find_shared_parent(
     const struct ss_platform_roots *roots, const struct service_pids *pids) {
     for (size_t i = 0; i < pids->count; i++) {
         struct proc_tree_process process;
         size_t below = 0;
+
         if (!proc_tree_look(roots, pids->items[i], &process) || process.parent <= 1 ||
             proc_tree_is_below(roots, getpid(), process.parent))
             continue;
+
         for (size_t j = 0; j < pids->count; j++)
             below += proc_tree_is_below(roots, pids->items[j], process.parent);
         if (below == pids->count)
             return process.parent;
     }
+
     return 0;
 }
 
@@ -277,7 +290,7 @@ static bool are_in_group(const struct ss_platform_roots *roots, const struct ser
     return !service_group_has_us(roots, group);
 }
 
-/* Returns whether the group of one of them has all, and none of our processes. */
+/* Returns whether the group of one of them contains all of them, but neither us nor an ancestor. */
 static bool share_a_group(const struct ss_platform_roots *roots, const struct service_pids *pids) {
     for (size_t i = 0; i < pids->count; i++) {
         struct service_group group;
@@ -291,9 +304,11 @@ static int refuse_several(const struct finding *finding, struct ss_error *error)
     const struct service_pids *pids = &finding->service->roots;
     char list[256] = "";
     size_t used = 0;
+
     for (size_t i = 0; i < pids->count && i < LISTED; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%d (%s)", i ? ", " : "",
             (int)pids->items[i], proc_tree_name(finding->roots, pids->items[i]).text);
+
     return ss_error_fail(error, "%s: %zu services listen: processes %s%s: " CHOOSE,
         shown(finding).text, pids->count, list, pids->count > LISTED ? ", ..." : "");
 }
@@ -303,10 +318,15 @@ static int unite_roots(const struct finding *finding, struct ss_error *error) {
     struct service_pids *pids = &finding->service->roots;
     if (pids->count == 1)
         return 0;
+
     pid_t parent = find_shared_parent(finding->roots, pids);
     if (!parent && !share_a_group(finding->roots, pids))
         return refuse_several(finding, error);
-    /* Workers may be replaced. But what supervises many services is not a part of this one. */
+
+    /*
+     * Workers may be replaced, so use their parent. A parent with another program may supervise
+     * several services, and does not belong to this one.
+     */
     if (parent && have_one_program(finding->roots, parent, pids->items[0])) {
         pids->items[0] = parent;
         pids->count = 1;
@@ -320,19 +340,21 @@ static void name_first(const struct finding *finding) {
 }
 
 /*
- * The files of the process may not be examined, but the kernel knows in which group it has made its
- * socket.
+ * Uses the group in which the socket was created, which the kernel reports although the files of
+ * its process may not be read.
  */
 static int use_group(const struct finding *finding, const struct service_listener *listener,
     struct ss_error *error) {
     struct service_group group;
     uint64_t number = service_listener_group(listener);
+
     if (number == 0 || !service_group_numbered(finding->roots, number, &group) ||
         service_group_has_us(finding->roots, &group))
         return ss_error_fail(error,
             "%s: a process of user %u listens, whose files may not be examined: run this as root, "
             "or name the service with --of group:PATH or --of pid:PID",
             shown(finding).text, (unsigned)listener->user);
+
     if (*finding->service->group && strcmp(finding->service->group, group.folder) != 0)
         return ss_error_fail(error, "%s: control groups %s and %s both listen: " CHOOSE,
             shown(finding).text, finding->service->group, group.folder);
@@ -348,13 +370,14 @@ static int refuse_hidden(const struct finding *finding, const struct service_lis
         shown(finding).text, (unsigned)listener->user);
 }
 
-/* Handles the listeners of which no process was found. */
+/* Handles the listeners for which no process was found. */
 static int take_unheld(
     const struct finding *finding, const struct search *search, struct ss_error *error) {
     for (size_t i = 0; i < search->listeners->count; i++) {
         const struct service_listener *listener = &search->listeners->items[i];
         if (search->held[i])
             continue;
+
         int result = search->hidden ? use_group(finding, listener, error)
                                     : refuse_hidden(finding, listener, error);
         if (result < 0)
@@ -363,10 +386,11 @@ static int take_unheld(
     return 0;
 }
 
-/* Fails if a process that was found does not belong to the group of sockets without a process. */
+/* Fails if a process was found outside of the group that use_group() has chosen. */
 static int compare_with_group(const struct finding *finding, struct ss_error *error) {
     struct service_group group;
     struct service_pids *pids = &finding->service->roots;
+
     for (size_t i = 0; i < pids->count; i++) {
         if (!service_group_of(finding->roots, pids->items[i], &group) ||
             strcmp(group.folder, finding->service->group) != 0)
@@ -375,6 +399,7 @@ static int compare_with_group(const struct finding *finding, struct ss_error *er
                 shown(finding).text, (int)pids->items[i],
                 proc_tree_name(finding->roots, pids->items[i]).text, finding->service->group);
     }
+
     pids->count = 0;
     return 0;
 }
@@ -385,9 +410,11 @@ static int take_holders(
         return -1;
     if (search->found->count == 0)
         return 0;
+
     if (remove_deputies(finding, search->found, error) < 0 ||
         keep_topmost(finding, search->found, error) < 0)
         return -1;
+
     if (*finding->service->group)
         return compare_with_group(finding, error);
     if (unite_roots(finding, error) < 0)
@@ -403,9 +430,11 @@ static int find_by_listeners(const struct finding *finding,
         .listeners = listeners,
         .found = &found,
         .held = calloc(listeners->count, sizeof *search.held)};
+
     int result = search.held ? find_holders(&search, error) : ss_error_memory(error);
     if (result == 0)
         result = take_holders(finding, &search, error);
+
     free(search.held);
     free(found.items);
     return result;
@@ -430,12 +459,14 @@ static int find_by_addresses(const struct finding *finding, const struct service
         result = refuse_absent(finding, &listeners, error);
     else if (result == 0)
         result = find_by_listeners(finding, &listeners, error);
+
     service_listeners_free(&listeners);
     return result;
 }
 
 static int find_by_pid(const struct finding *finding, pid_t pid, struct ss_error *error) {
     struct proc_tree_process process;
+
     if (!proc_tree_look(finding->roots, pid, &process))
         return ss_error_fail(error, "no process has pid %d: check with `ps`", (int)pid);
     if (process.state == 'Z' || process.state == 'X')
@@ -448,6 +479,7 @@ static int find_by_pid(const struct finding *finding, pid_t pid, struct ss_error
     if (pid == 1 && is_deputy(finding->roots, pid))
         return ss_error_fail(
             error, "all processes descend from process 1: use --of machine instead");
+
     if (add_pid(&finding->service->roots, pid, error) < 0)
         return -1;
     name_first(finding);
@@ -460,6 +492,7 @@ int service_find(struct service *service, const struct service_of *of,
     const struct finding finding = {roots, addresses, service};
     int result = 0;
     *service = (struct service){0};
+
     switch (of->kind) {
     case SERVICE_OF_URL:
         return find_by_addresses(&finding, addresses, count, error);
@@ -475,5 +508,6 @@ int service_find(struct service *service, const struct service_of *of,
     case SERVICE_OF_MACHINE:
         break;
     }
+
     return result == 0 ? 0 : ss_error_wrap(error, "--of");
 }

@@ -26,7 +26,7 @@ struct service_of {
     pid_t pid;
 };
 
-/* Parses machine, group:PATH or pid:PID; NULL: the URL decides. */
+/* Parses machine, group:PATH or pid:PID; NULL is SERVICE_OF_URL. */
 SS_MUST_USE SS_NONNULL(1) int service_of_parse(
     struct service_of *of, const char *text, struct ss_error *error);
 
@@ -36,19 +36,19 @@ struct service_pids {
 };
 
 /*
- * A service: either a control group with its subgroups, or trees of processes. Zeroed: none, as for
- * `--of machine`.
+ * A service: either a control group with its subgroups, or trees of processes. Zeroed: the machine,
+ * as with `--of machine`.
  */
 struct service {
     char group[SS_GROUP_PATH_SIZE]; /* "": trees; otherwise an argument for SS_SOURCE_CGROUP */
-    struct service_pids roots;      /* each with all of its descendants */
+    struct service_pids roots;      /* roots of the trees */
     char first[SS_PROCESS_NAME];    /* the name of the first root */
 };
 
 /*
  * Finds the service. The addresses are those of one URL's host, with the port, in the order in
- * which clients try them; only SERVICE_OF_URL needs them. Fails with what to do if the service
- * cannot be determined. Free the service even then.
+ * which clients try them; only SERVICE_OF_URL needs them. If the service cannot be determined, the
+ * error says what to do. Free the service even then.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int service_find(struct service *service, const struct service_of *of,
     const struct service_address *addresses, size_t count, const struct ss_platform_roots *roots,
@@ -59,14 +59,14 @@ SS_NONNULL() void service_free(struct service *service);
 /* Returns whether both were found to be the same service, for example by two URLs. */
 SS_NONNULL() bool service_is_same(const struct service *one, const struct service *other);
 
-/* Writes what it is: "process 812 (nginx)", "control group /sys/fs/cgroup/web", "the machine". */
+/* Describes it: "process 812 (nginx)", "control group /sys/fs/cgroup/web", "the machine". */
 SS_NONNULL()
 SS_WRITES(2, 3)
 void service_describe(const struct service *service, char *text, size_t size);
 
 /*
- * Adds the processes that have a socket which listens on one of these addresses, also those that
- * only inherited it. Finds only processes whose files this user may examine.
+ * Adds all processes that have a socket which listens on one of these addresses, including those
+ * that inherited it. Finds only processes whose files this user may read.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int service_add_listening(struct service_pids *pids,
     const struct service_address *addresses, size_t count, const struct ss_platform_roots *roots,

@@ -14,38 +14,40 @@
 #include "tree/process_sum.h"
 
 /*
- * All processes are listed at the start. Afterwards new ones are found by their pids, which are
- * assigned in ascending order, and each reading looks at a few of all processes for those that were
- * missed: a whole list takes milliseconds, in which no request is sent.
+ * Listing all processes takes milliseconds, in which no request is sent. It is therefore done only
+ * at the start. Afterwards new processes are found by their pids, which the kernel assigns in
+ * ascending order, and each reading also looks at a few of all processes, to find missed ones.
  */
 
 /* A reading tries at most this many pids. An unused one takes less than a microsecond. */
 #define TRIED_MAX 4096
 
-/* If new pids are not known, or too many, listing all processes takes at most this part of the
- * time. */
+/*
+ * If the new pids are unknown or too many, all processes are listed, in at most 1 / COST_PART of
+ * the time.
+ */
 #define COST_PART 200
 
-/* The kernel gives no lower pids once they have wrapped around. */
+/* The lowest pid that the kernel assigns after they have wrapped around (RESERVED_PIDS). */
 #define PID_AFTER_WRAP 300
 
-/* Times that processes have waited for are reported in steps of 10 ms. */
+/* The kernel reports the CPU times of reaped children in steps of 10 ms. */
 #define WAITED_STEP (10 * SS_MILLISECOND)
 
 struct service_usage {
     double capacity, cpus;
     bool by_group;
     struct ss_counter_reader group;
-    int events;       /* the file that says whether the group has processes; -1: none */
+    int events;       /* cgroup.events, which says whether the group has processes; -1 if absent */
     bool includes_us; /* this process is in the group */
     struct ss_process_sum sum;
     int folder;   /* /proc, a few processes at a time; -1: not open */
     bool read;    /* the processes have been read before */
     pid_t latest; /* the last pid assigned at the previous reading; -1: unknown */
-    pid_t before; /* and at the one before */
+    pid_t before; /* the same at the reading before that */
     ss_time due;  /* when all processes may be listed again */
     ss_time grain;
-    uint64_t used; /* of the last reading */
+    uint64_t used; /* CPU time at the last reading */
 };
 
 /* The kernel advances clocks of running processes once in a tick. */
@@ -77,7 +79,7 @@ static void add_to_snapshot(void *context, pid_t pid) {
         snapshot->items[snapshot->count++] = (struct process){pid, times.parent};
 }
 
-/* Adds the descendants of the listed processes. Our CPU time is not the service's. */
+/* Adds the descendants of the listed processes, except for this process. */
 static void add_descendants(struct ss_process_sum *sum, const struct snapshot *snapshot) {
     for (uint32_t i = 0; i < sum->now.count; i++) {
         for (size_t j = 0; j < snapshot->count; j++) {
@@ -91,10 +93,12 @@ static void add_descendants(struct ss_process_sum *sum, const struct snapshot *s
 static void list_all(struct service_usage *usage) {
     struct snapshot snapshot = {0};
     ss_time begin = ss_platform_now();
+
     ss_platform_process_each(add_to_snapshot, &snapshot);
     add_descendants(&usage->sum, &snapshot);
     usage->sum.now.incomplete |= snapshot.incomplete;
     free(snapshot.items);
+
     ss_time end = ss_platform_now();
     usage->due = end + COST_PART * ss_time_since(end, begin);
 }
@@ -112,16 +116,18 @@ static void add_child(struct service_usage *usage, pid_t pid, pid_t parent) {
 static bool try_pids(struct service_usage *usage, pid_t from, pid_t to) {
     if (from == to)
         return true;
+
     pid_t limit = ss_platform_process_limit();
     pid_t count = to - from;
     if (count < 0)
         count += limit - PID_AFTER_WRAP;
     if (count < 0 || count > TRIED_MAX)
         return false;
+
     while (from != to) {
         struct ss_process process;
         from = from + 1 < limit ? from + 1 : PID_AFTER_WRAP;
-        /* The number may be that of a thread, which this does not find. */
+        /* The number may be that of a thread, for which this fails. */
         if (is_candidate(usage, from) && ss_platform_process_look(from, &process))
             add_child(usage, from, process.parent);
     }
@@ -136,8 +142,8 @@ static void try_pid(void *context, pid_t pid) {
 }
 
 /*
- * Adds new processes. A pid is assigned shortly before its process can be seen, so each one is
- * tried at two readings.
+ * Adds new processes. The kernel assigns a pid shortly before its process becomes visible, so each
+ * pid is tried at two readings.
  */
 static void add_new(struct service_usage *usage) {
     pid_t latest = ss_platform_process_latest();
@@ -153,7 +159,7 @@ static void add_new(struct service_usage *usage) {
 
 /* ---- by processes ---- */
 
-/* Returns whether one of the processes still lives: usually the first one. */
+/* Returns whether one of the processes is alive; usually the first one is. */
 static bool is_alive(const struct service_usage *usage) {
     for (uint32_t i = 0; i < usage->sum.now.count; i++) {
         struct ss_process process;
@@ -178,10 +184,12 @@ static int read_processes(struct service_usage *usage, struct ss_counters *count
     uint64_t total;
     if (!ss_process_sum_finish(&usage->sum, !usage->read, 0, &total))
         return -ENOMEM;
+
     counters->time = ss_platform_now();
     usage->read = true;
     if (!is_alive(usage))
         return -ESRCH;
+
     usage->used = total > usage->used ? total : usage->used;
     if (has_waited(usage) && usage->grain < WAITED_STEP)
         usage->grain = WAITED_STEP;
@@ -198,12 +206,14 @@ static int read_by_processes(struct service_usage *usage, struct ss_counters *co
 static int open_processes(
     struct service_usage *usage, const struct service *service, struct ss_error *error) {
     struct ss_counters ignored;
+
     usage->folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     usage->latest = usage->before = ss_platform_process_latest();
     ss_process_sum_begin(&usage->sum);
     for (size_t i = 0; i < service->roots.count; i++)
         ss_process_sum_add(&usage->sum, service->roots.items[i], 0);
     list_all(usage);
+
     int why = read_processes(usage, &ignored);
     if (why == -ESRCH)
         return ss_error_fail(
@@ -229,9 +239,11 @@ static int open_group(struct service_usage *usage, const char *folder,
     struct ss_cpus all;
     char path[sizeof usage->group.path + 16];
     struct ss_source_request request = {.source = SS_SOURCE_CGROUP, .argument = folder};
+
     memset(&all, 0xff, sizeof all);
     if (ss_platform_counters_open(&usage->group, &request, &all, roots, error) < 0)
         return -1;
+
     usage->by_group = true;
     snprintf(path, sizeof path, "%s", usage->group.path);
     *strrchr(path, '/') = '\0';
@@ -256,14 +268,15 @@ static int read_by_group(struct service_usage *usage, struct ss_counters *counte
         return -ESRCH;
     if (why)
         return why;
+
     uint64_t used = counters->used > own ? counters->used - own : 0;
     usage->used = used > usage->used ? used : usage->used;
     return 0;
 }
 
 /*
- * Uses the group that the service's processes have for themselves, if there is one. A group of
- * version 1 does not say whether it has processes, so these are kept.
+ * Uses a group that contains all of the service's processes but not this process, if one exists.
+ * Keeps the list of processes, because a group of version 1 does not say whether it has any.
  */
 static void prefer_group(struct service_usage *usage, const struct service *service,
     const struct ss_platform_roots *roots) {
@@ -281,16 +294,19 @@ struct service_usage *service_usage_open(const struct service *service, double c
     double cpus, const struct ss_platform_roots *roots, struct ss_error *error) {
     struct service_usage *usage = calloc(1, sizeof *usage);
     int result = 0;
+
     if (!usage) {
         ss_error_memory(error);
         return NULL;
     }
+
     *usage = (struct service_usage){.capacity = capacity,
         .cpus = cpus,
         .group = {.file = -1},
         .events = -1,
         .folder = -1,
         .grain = tick_length()};
+
     if (!*service->group && service->roots.count == 0) {
         result = ss_error_fail(error, "the service has no processes");
     } else if (*service->group) {
@@ -301,6 +317,7 @@ struct service_usage *service_usage_open(const struct service *service, double c
         if (result == 0)
             prefer_group(usage, service, roots);
     }
+
     if (result == 0)
         return usage;
     service_usage_close(usage);
@@ -325,6 +342,7 @@ int service_usage_read(void *context, struct ss_counters *counters) {
     int why = usage->by_group ? read_by_group(usage, &reading) : read_by_processes(usage, &reading);
     if (why)
         return why;
+
     *counters = (struct ss_counters){
         .time = reading.time,
         .set = 1,
@@ -343,6 +361,7 @@ void service_usage_describe(const struct service_usage *usage, char *text, size_
         snprintf(text, size, "control group %.*s", length, usage->group.path);
         return;
     }
+
     size_t count = 0;
     for (uint32_t i = 0; i < usage->sum.now.count; i++)
         count += usage->sum.now.items[i].pid > 0;

@@ -19,14 +19,14 @@
 struct service_usage;
 
 /*
- * Opens the CPU time of a service that is not the machine, of whose `cpus` CPUs `capacity` make a
- * load of 1. It comes from the control group of a service, if all of its processes are in one that
- * is not ours, too. Otherwise it is that of its processes: their clocks, and the times of children
- * that they have waited for. A group of --of that has this process counts without this process's
- * CPU time. `service` may be freed afterwards. Returns NULL on failure.
+ * Opens the CPU time of a service other than the machine. `cpus` and `capacity` are those of the
+ * readings, see struct ss_counters. Reads the control group of the service if all of its processes
+ * are in one that does not contain this process. Otherwise adds up the clocks of its processes and
+ * the times of children that they have reaped. If a group given by --of contains this process,
+ * subtracts the CPU time of this process. `service` may be freed afterwards. Returns NULL on
+ * failure.
  */
 SS_MUST_USE SS_NONNULL(1) struct service_usage *service_usage_open(const struct service *service,
-
     double capacity, double cpus, const struct ss_platform_roots *roots, struct ss_error *error);
 
 /* NULL is allowed. */
@@ -34,11 +34,11 @@ void service_usage_close(struct service_usage *usage);
 
 /*
  * Takes a reading; `context` is the usage. For struct ss_counters_source. Returns 0 or a negative
- * errno; -ESRCH: the service has ended. Sets `used`, which never falls, and `ran`.
+ * errno; -ESRCH: the service has ended. Sets `used`, which never decreases, and `ran`.
  */
 SS_MUST_USE SS_NONNULL() int service_usage_read(void *context, struct ss_counters *counters);
 
-/* Writes what is read: "control group /sys/fs/cgroup/web", "clocks of 5 processes". */
+/* Describes the source: "control group /sys/fs/cgroup/web", "clocks of 5 processes". */
 SS_NONNULL()
 SS_WRITES(2, 3)
 void service_usage_describe(const struct service_usage *usage, char *text, size_t size);

@@ -11,7 +11,7 @@
 #include "proc_tree.h"
 #include "service_group.h"
 
-/* Others are reported if they used more than this part of the CPU time of the service. */
+/* Report other processes that used more than this fraction of the CPU time of the service. */
 #define PART 0.5
 
 /* Seconds of CPU time that a process may use by chance. */
@@ -19,7 +19,7 @@
 
 #define NAMED_MAX 3
 
-/* A process that did this many times as much as the mean of those with its name is named. */
+/* Report a process that did more than this many times the mean work of those with its name. */
 #define UNEVEN 2
 
 static struct service_worker *find(struct service_work *work, pid_t pid) {
@@ -27,6 +27,7 @@ static struct service_worker *find(struct service_work *work, pid_t pid) {
         if (work->items[i].pid == pid)
             return &work->items[i];
     }
+
     if (!SS_GROW(work->items, work->count + 1, work->room))
         return NULL;
     struct service_worker *added = &work->items[work->count++];
@@ -50,14 +51,15 @@ void service_work_look(struct service_work *work, ss_time now) {
 }
 
 /*
- * Returns the seconds that a process used for requests, beyond what it uses without them. A process
- * that was busy before, or that has just begun, has other work.
+ * Returns the CPU seconds that a process used for requests, beyond what it uses without them. A
+ * process that was as busy before, or that has just started, has other work.
  */
 static double find_growth(const struct service_work *work, const struct service_worker *worker) {
     const ss_time *used = worker->used, *at = work->looked;
     if (used[0] == SS_TIME_NEVER || used[1] == SS_TIME_NEVER || used[2] == SS_TIME_NEVER ||
         at[1] <= at[0])
         return 0;
+
     double before = ss_time_seconds(ss_time_since(used[1], used[0])) * (double)(at[2] - at[1]) /
                     (double)(at[1] - at[0]);
     double growth = ss_time_seconds(ss_time_since(used[2], used[1])) - before;
@@ -90,6 +92,7 @@ bool service_work_of_others(const struct service_work *work, const struct servic
     size_t count = 0, length = 0;
     double sum = 0;
     text[0] = '\0';
+
     for (size_t i = 0; grown && i < work->count; i++) {
         const struct service_worker *worker = &work->items[i];
         double by = find_growth(work, worker);
@@ -108,7 +111,7 @@ bool service_work_of_others(const struct service_work *work, const struct servic
     return true;
 }
 
-/* Returns the seconds that a process used between the first two looks. */
+/* Returns the CPU seconds that a process used between the first two looks. */
 static double find_work(const struct service_worker *worker) {
     if (worker->used[0] == SS_TIME_NEVER || worker->used[1] == SS_TIME_NEVER)
         return 0;
@@ -138,6 +141,7 @@ bool service_work_is_uneven(
         sum += find_work(worker);
         count++;
     }
+
     snprintf(text, size, "%s (%d) did %.0f %% of the work of %u processes", name.text,
         (int)busiest->pid, 100 * most / sum, count);
     return most > UNEVEN * sum / count;

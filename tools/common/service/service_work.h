@@ -3,9 +3,9 @@
 #define SERVICE_SERVICE_WORK_H
 
 /*
- * Which processes work for the requests of a service, by the CPU time of all processes at some
- * moments: some may not belong to the service, such as those that a proxy passes requests on to,
- * and one of the service may do most of its work.
+ * Finds the processes that work for the requests of a service, by the CPU time of all processes at
+ * up to three moments. Some may not belong to the service, such as servers behind a proxy, and one
+ * process may do most of the work of the service.
  */
 
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 struct service_worker {
     pid_t pid;
-    ss_time used[3]; /* CPU time at each look; SS_TIME_NEVER: not seen then */
+    ss_time used[3]; /* CPU time at each look; SS_TIME_NEVER if it did not exist */
 };
 
 /* Zeroed: no look yet. */
@@ -30,8 +30,8 @@ struct service_work {
 };
 
 /*
- * Notes the CPU time of all processes. Call this three times: as silence begins, as requests begin,
- * and when they have ended.
+ * Records the CPU time of all processes, up to three times. service_work_of_others() needs all
+ * three: before a time without requests, when requests begin, and when they have ended.
  */
 SS_NONNULL() void service_work_look(struct service_work *work, ss_time now);
 
