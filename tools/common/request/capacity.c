@@ -11,6 +11,7 @@ static int parse_figure(
     criterion->mean = strcmp(name, "mean") == 0;
     if (criterion->mean)
         return 0;
+
     double percent;
     if (name[0] != 'p' || ss_units_percent(name + 1, &percent, NULL) != 0 || percent <= 0 ||
         percent > 100)
@@ -25,12 +26,15 @@ int request_criterion_parse(
     *criterion = (struct request_criterion){0};
     const char *equals = strchr(text, '=');
     char name[16] = "";
+
     if (!equals || (size_t)(equals - text) >= sizeof name)
         return ss_error_fail(
             error, "'%s' is not of the form STATISTIC=TIME: use mean=1s or p95=2s", text);
+
     memcpy(name, text, (size_t)(equals - text));
     if (parse_figure(name, criterion, error) != 0)
         return -1;
+
     if (ss_units_time(equals + 1, &criterion->limit, error) != 0)
         return ss_error_wrap(error, "%s", text);
     if (criterion->limit == 0)
@@ -46,7 +50,7 @@ static double figure_of(
 
 double request_criterion_figure(
     const struct request_criterion *criterion, const struct request_tally *tally) {
-    /* Use the longer one: failures may take longer than successes, or much less. */
+    /* Use the longer one: failures may take longer than successes, or be much faster. */
     double successes = figure_of(criterion, &tally->successes[REQUEST_INTENDED]);
     double all = figure_of(criterion, &tally->all[REQUEST_INTENDED]);
     return all > successes ? all : successes;
@@ -59,7 +63,7 @@ bool request_criterion_holds(
            request_criterion_figure(criterion, tally) <= ss_time_seconds(criterion->limit);
 }
 
-/* The search ends if even this part of the first rate fails. */
+/* The search ends if even this fraction of the first rate fails. */
 #define START_PART_MIN (1.0 / 1024)
 
 void request_capacity_begin(
@@ -75,10 +79,12 @@ void request_capacity_add(struct request_capacity *capacity, const struct reques
     size_t i = 0;
     if (capacity->trial_count == REQUEST_TRIALS_MAX)
         return;
+
     while (i < capacity->count && capacity->rates[i].rate != trial->rate)
         i++;
     if (i == capacity->count)
         capacity->rates[capacity->count++] = (struct request_trials){.rate = trial->rate};
+
     *(trial->held ? &capacity->rates[i].held : &capacity->rates[i].failed) += 1;
     capacity->rates[i].unsteady += trial->held && !trial->steady;
     capacity->rates[i].limited += request_trial_is_limited(trial);
@@ -87,8 +93,8 @@ void request_capacity_add(struct request_capacity *capacity, const struct reques
 }
 
 /*
- * Bounds found so far. If `lowest_failed` is below `highest_held`, rates between them may hold or
- * fail.
+ * Bounds found so far. `lowest_failed` may be below `highest_held`: rates between them hold in some
+ * trials and fail in others.
  */
 struct known {
     double lowest_failed, highest_held; /* rates so far; INFINITY and 0 if none */
@@ -104,6 +110,7 @@ static struct known look(const struct request_capacity *capacity) {
         if (it->held > 0 && it->rate > known.highest_held)
             known.highest_held = it->rate;
     }
+
     for (size_t i = 0; i < capacity->count; i++) {
         const struct request_trials *it = &capacity->rates[i];
         if (it->rate < known.lowest_failed && it->rate > known.held.rate)
@@ -112,12 +119,14 @@ static struct known look(const struct request_capacity *capacity) {
             (known.failed.rate == 0 || it->rate < known.failed.rate))
             known.failed = *it;
     }
+
     return known;
 }
 
 /* Returns the next rate while no rate has failed yet, or none has held; 0 if the search is over. */
 static double next_outside(const struct request_capacity *capacity, const struct known *known) {
     const struct request_search *search = &capacity->search;
+
     if (capacity->count == 0)
         return search->start;
     if (known->highest_held == 0)
@@ -134,6 +143,7 @@ static double next_outside(const struct request_capacity *capacity, const struct
 static double next_inside(const struct request_capacity *capacity, const struct known *known) {
     const struct request_search *search = &capacity->search;
     double low = known->lowest_failed, high = known->highest_held;
+
     if (high < low) {
         if (low - high > search->precision * low)
             return high + (low - high) / 2;
@@ -145,6 +155,7 @@ static double next_inside(const struct request_capacity *capacity, const struct 
         if (known->failed.rate == 0 || known->failed.rate > high * (1 + step))
             return high * (1 + step);
     }
+
     if (known->held.held < search->repeats)
         return known->held.rate;
     return known->failed.failed < search->repeats ? known->failed.rate : 0;
@@ -167,6 +178,7 @@ struct request_capacity_result request_capacity_result(const struct request_capa
         .upper_bound = known.held.unsteady > 0,
         .lower_bound = known.failed.limited > 0,
     };
+
     result.sure = result.agreed && !result.upper_bound && !result.lower_bound &&
                   known.failed.rate - known.held.rate <= REQUEST_SURE_WIDTH * known.failed.rate;
     return result;

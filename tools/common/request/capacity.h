@@ -6,9 +6,9 @@
  * The search for the highest rate at which a service is fast enough. The search runs nothing: it
  * chooses the next rate to try, and the caller reports whether the criterion held. Trials vary, and
  * near the capacity some hold and some fail. A rate is therefore known only if several trials
- * agree, and the result is an interval: from a rate that always held to one that always failed. Its
- * width depends on the trials: with five of them, the interval contains the true capacity in at
- * least 95 of 100 searches if the figure's standard deviation is below half of the figure.
+ * agree, and the result is an interval: from a rate that always held to one that always failed.
+ * With five trials at each end, it contains the true capacity in at least 95 of 100 searches if the
+ * standard deviation of the statistic is below half of its value.
  */
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@ struct request_criterion {
     ss_time limit;
 };
 
-/* Parses "mean=1s", "p95=2s", "p99.9=500m". Fails with status 125. */
+/* Parses "mean=1s", "p95=2s", "p99.9=500ms". Fails with status 125. */
 SS_MUST_USE SS_NONNULL(1, 2) int request_criterion_parse(
     const char *text, struct request_criterion *criterion, struct ss_error *error);
 
@@ -62,7 +62,7 @@ struct request_search {
 struct request_trial {
     double rate;
     double seconds;       /* result of request_criterion_figure() */
-    double success_ratio; /* part of all requests that were due */
+    double success_ratio; /* successes among all requests that were due */
     bool held;
     bool steady;     /* response times became stationary, see capacity_trial.h */
     double measured; /* counted time, seconds */
@@ -74,8 +74,10 @@ struct request_trial {
     bool generator_is_limit; /* the generator was too busy to send the requests on time */
 };
 
-/* Returns whether a trial failed because of the generator, so that it says nothing about the
- * service. */
+/*
+ * Returns whether a trial failed because of the generator, so that it says nothing about the
+ * service.
+ */
 SS_NONNULL() bool request_trial_is_limited(const struct request_trial *trial);
 
 /* The trials of one rate. */
@@ -100,8 +102,7 @@ struct request_capacity_result {
                                        0 if none */
     struct request_trials failed; /* the lowest rate that failed and is above all rates that held;
                                        0 if none */
-    bool agreed;                  /* `held` and `failed` exist, with the required number of
-                                     trials */
+    bool agreed;                  /* `held` and `failed` exist, each with the required trials */
     bool upper_bound;             /* `held` was not stationary, so only the upper end is known */
     bool lower_bound; /* trials at `failed` failed because of the generator, so at most the lower
                          end is known */

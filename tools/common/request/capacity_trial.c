@@ -41,12 +41,14 @@ bool request_steady_is_uncorrelated(const double *values, int count) {
     double mean = 0, squares = 0, steps = 0;
     for (int i = 0; i < count; i++)
         mean += values[i] / count;
+
     for (int i = 0; i < count; i++) {
         double off = values[i] - mean;
         double step = i > 0 ? values[i] - values[i - 1] : 0;
         squares += off * off;
         steps += step * step;
     }
+
     double ratio = steps / (2 * squares); /* about 1 without correlation, near 0 with a trend */
     double deviation = sqrt((count - 2.0) / (count * (double)count - 1));
     return ratio >= 1 - QUANTILE * deviation;
@@ -106,6 +108,7 @@ static bool is_enough(struct request_trial_watch *watch) {
     double limit = ss_time_seconds(watch->criterion->limit);
     double ended = (double)(tally->sent - tally->unfinished + tally->refused);
     bool has_failed = (double)tally->outcomes[REQUEST_SUCCESS] < REQUEST_SUCCESSES_MIN * ended;
+
     watch->is_steady = request_steady_is_reached(&watch->steady, request_trial_measured(watch));
     return watch->is_steady || has_failed || figure > HOPELESS * limit ||
            (figure > limit && request_steady_rises(&watch->steady)) ||
@@ -115,8 +118,10 @@ static bool is_enough(struct request_trial_watch *watch) {
 bool request_trial_step(struct request_trial_watch *watch) {
     unsigned stage = watch->stage;
     unsigned length = stage == 0 ? REQUEST_TRIAL_WARMUP : REQUEST_TRIAL_STAGE << (stage - 1);
+
     if (watch->is_over || ++watch->periods < watch->stage_begin + length)
         return false;
+
     watch->is_over = stage > 0 && is_enough(watch);
     if (watch->is_over)
         return true;

@@ -39,16 +39,13 @@ SS_NONNULL() void request_steady_add(struct request_steady *steady, double secon
 SS_NONNULL() bool request_steady_is_uncorrelated(const double *values, int count);
 
 /*
- * Returns true if that ratio of at least 16 batches shows no trend, or if a trend
- * does not matter: batches differ by at most 10 %, or less than half a request is in the service on
- * average over `elapsed` seconds, so there is no queue.
+ * Returns whether response times are stationary: that ratio of at least 16 batches shows no trend,
+ * or a trend does not matter because batches differ by at most 10 %, or because less than half a
+ * request is in the service on average over `elapsed` seconds, so there is no queue.
  */
 SS_NONNULL() bool request_steady_is_reached(const struct request_steady *steady, double elapsed);
 
-/*
- * Returns whether the values of the second half are at least a quarter longer than those of the
- * first.
- */
+/* Returns whether the sum of the second half of the batches exceeds that of the first by 25 %. */
 SS_NONNULL() bool request_steady_rises(const struct request_steady *steady);
 
 #define REQUEST_TRIAL_WARMUP  1  /* periods of the warm-up */

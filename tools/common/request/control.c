@@ -13,7 +13,7 @@
 #include "base/words.h"
 #include "generator.h"
 
-/* A higher rate is a typing error: no process can send that fast. */
+/* Refuse a higher rate, which must be a typing error: no process can send that fast. */
 #define RATE_MAX 1e6
 
 _Static_assert(REQUEST_TARGETS_MAX == 64, "the usage below contains this number");
@@ -40,16 +40,20 @@ static int take_rate(struct request_control *control, const char *text, struct s
 static int take_words(struct request_control *control, size_t count, struct ss_error *error) {
     static const struct ss_suggest_names known = {
         "command", SS_SUGGEST_ROWS(commands), "use rate, urls, stop or status"};
+
     if (count == 0)
         return ss_error_fail(error, "the line is empty: use rate, urls, stop or status");
+
     int found = ss_suggest_find(&known, control->words[0], error);
     if (found < 0)
         return -1;
     control->command = (enum request_command)found;
     const struct command *command = &commands[found];
+
     if (count - 1 < command->min || count - 1 > command->max)
         return ss_error_fail(error, "%s: wrong number of arguments (%zu): use %s", command->name,
             count - 1, command->usage);
+
     if (control->command == REQUEST_CONTROL_RATE)
         return take_rate(control, control->words[1], error);
     if (control->command == REQUEST_CONTROL_URLS) {
@@ -100,6 +104,7 @@ void request_control_describe(
     char shown[SS_NUMBER_PLAIN_ROOM] = "none";
     if (!isnan(rate))
         ss_number_put_plain(shown, rate);
+
     snprintf(buffer, size,
         "elapsed_seconds=%.3f rate=%s intended=%llu sent=%llu refused=%llu waiting=%llu "
         "unfinished=%llu succeeded=%llu failed=%llu",
@@ -129,14 +134,16 @@ static int compare_first(const void *left, const void *right) {
     return (a->first > b->first) - (a->first < b->first);
 }
 
-/* Adds up the targets of each URL. Returns the number of URLs, in the order of their first use. */
+/* Adds up the targets of each URL, sorts the URLs by first use, and returns how many there are. */
 static size_t group_targets(
     const struct request_control_targets *targets, struct same_url *groups) {
     size_t used = 0;
+
     for (size_t i = 0; i < targets->count; i++)
         groups[i] = (struct same_url){
             targets->urls[i], i, targets->unfinished[i], i + targets->current >= targets->count};
     qsort(groups, targets->count, sizeof *groups, compare_urls);
+
     for (size_t i = 0; i < targets->count; i++) {
         struct same_url *last = used > 0 ? &groups[used - 1] : NULL;
         if (last && strcmp(last->url, groups[i].url) == 0) {
@@ -146,6 +153,7 @@ static size_t group_targets(
             groups[used++] = groups[i];
         }
     }
+
     qsort(groups, used, sizeof *groups, compare_first);
     return used;
 }
@@ -158,9 +166,11 @@ void request_control_describe_targets(
     SS_OWNED(free) struct same_url *groups = calloc(targets->count + 1, sizeof *groups);
     size_t count = groups ? group_targets(targets, groups) : 0;
     left_out += groups ? 0 : targets->count;
+
     for (size_t i = 0; i < count; i++) {
         if (!groups[i].is_current && groups[i].unfinished == 0)
             continue;
+
         int length = snprintf(buffer + used, room > used ? room - used : 0,
             " unfinished_of=%llu,%s", (unsigned long long)groups[i].unfinished, groups[i].url);
         if (length > 0 && used + (size_t)length < room)
@@ -168,6 +178,7 @@ void request_control_describe_targets(
         else
             left_out++;
     }
+
     buffer[used] = '\0';
     if (left_out > 0)
         snprintf(buffer + used, size - used, " left_out=%zu", left_out);

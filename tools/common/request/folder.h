@@ -13,8 +13,8 @@
 
 /*
  * Creates the folder, which must not exist, and begins the tables if `rows` is not NULL. Returns
- * its descriptor, by which the record is finished: by then, another user may have put another
- * folder at the path. Leaves nothing behind on failure.
+ * its descriptor: use it to finish the record, because another user may have replaced the folder at
+ * the path by then. Leaves nothing behind on failure.
  */
 SS_MUST_USE SS_NONNULL(1) int request_folder_open(
     const char *path, struct request_rows *rows, struct ss_error *error);

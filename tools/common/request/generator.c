@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Delay after a failure: a client must not retry in a busy loop. */
+/* Delay of a client after a failure, which must not retry in a busy loop. */
 #define PAUSE_AFTER_FAILURE (10 * SS_MILLISECOND)
 
 #define CAP_MAX 16777216
@@ -51,17 +51,19 @@ struct request_generator {
     struct line pausing; /* clients after a failure, by the time at which they send */
     uint64_t intended;
     unsigned sends; /* number of requests that request_generator_advance() may still send */
-    ss_time over;   /* latest end of a request, or of sending, so far */
+    ss_time over;   /* latest end of a request or of sending so far */
     bool stopped;
 };
 
 static bool line_reserve(struct line *line) {
     if (line->count < line->capacity)
         return true;
+
     size_t capacity = line->capacity > 0 ? 2 * line->capacity : 64;
     ss_time *moments = malloc(capacity * sizeof *moments);
     if (!moments)
         return false;
+
     for (size_t i = 0; i < line->count; i++)
         moments[i] = line->moments[(line->first + i) % line->capacity];
     free(line->moments);
@@ -104,10 +106,12 @@ static bool make_clients(struct request_generator *generator) {
     uint64_t count = generator->rules.closed;
     if (count == 0)
         return true;
+
     generator->ready.moments = calloc(count, sizeof *generator->ready.moments);
     generator->pausing.moments = calloc(count, sizeof *generator->pausing.moments);
     if (!generator->ready.moments || !generator->pausing.moments)
         return false;
+
     generator->ready.capacity = generator->pausing.capacity = count;
     generator->ready.count = count; /* all clients send at 0 */
     return true;
@@ -130,18 +134,22 @@ int request_generator_open(struct request_generator **generator, const struct re
     *generator = NULL;
     if (check_rules(rules, error) != 0)
         return -1;
+
     struct request_generator *made = calloc(1, sizeof *made);
     if (!made)
         return ss_error_memory(error);
+
     made->rules = *rules;
     made->schedule = schedule;
     made->transport = *transport;
     made->tally = tally;
     made->last_target = rules->targets - 1;
+
     if (!make_clients(made) || !make_slots(made)) {
         request_generator_close(made);
         return ss_error_memory(error);
     }
+
     *generator = made;
     return 0;
 }
@@ -177,6 +185,7 @@ uint32_t request_balance_choose(
     uint32_t chosen = (last + 1) % count;
     if (balance == REQUEST_ROUND_ROBIN)
         return chosen;
+
     for (uint32_t i = 2; i <= count; i++) {
         uint32_t next = (last + i) % count;
         if (unfinished[next] < unfinished[chosen])
@@ -194,10 +203,12 @@ static void send_one(
                           ? rules->order[number % rules->order_count]
                           : request_balance_choose(rules->balance, generator->unfinished_of,
                                 rules->targets, generator->last_target);
+
     generator->last_target = target;
     generator->sends--;
     generator->unfinished++;
     generator->unfinished_of[target]++;
+
     slot->used = true;
     slot->balanced = target;
     slot->one.number = number;
@@ -206,6 +217,7 @@ static void send_one(
     slot->one.target = target;
     slot->one.status = 0;
     slot->one.label = generator->labels + target;
+
     generator->transport.send(generator->transport.context, &slot->one);
     request_tally_send(generator->tally, due, slot->one.sent);
 }
@@ -255,12 +267,14 @@ static ss_time next_due(const struct request_generator *generator) {
     ss_time due;
     if (!has_more(generator))
         return SS_TIME_NEVER;
+
     if (generator->rules.closed > 0) {
         ss_time ready = line_first(&generator->ready), pausing = line_first(&generator->pausing);
         due = ready < pausing ? ready : pausing;
     } else {
         due = request_schedule_peek(generator->schedule);
     }
+
     return due < generator->rules.end ? due : SS_TIME_NEVER;
 }
 
@@ -281,8 +295,10 @@ static bool is_due(const struct request_generator *generator, ss_time now) {
 void request_generator_advance(struct request_generator *generator, ss_time now) {
     if (generator->stopped)
         return;
+
     bool ends = now >= generator->rules.end, open = generator->rules.closed == 0;
     generator->sends = SENDS_AT_ONCE;
+
     if (!ends)
         send_waiting(generator, now);
     while ((!ends || open) && generator->sends > 0 && is_due(generator, now)) {
@@ -290,6 +306,7 @@ void request_generator_advance(struct request_generator *generator, ss_time now)
         take_due(generator, due);
         begin_one(generator, due, now);
     }
+
     if (ends && !(open && is_due(generator, now)))
         request_generator_stop(generator, generator->rules.end);
 }
@@ -335,6 +352,7 @@ void request_generator_retarget(
     struct request_generator *generator, const uint32_t *before, uint32_t targets) {
     for (uint32_t i = 0; i < REQUEST_TARGETS_MAX; i++)
         generator->unfinished_of[i] = 0;
+
     for (uint32_t i = 0; i < generator->rules.cap; i++) {
         struct slot *slot = &generator->slots[i];
         if (!slot->used || slot->balanced == NO_TARGET)
@@ -343,6 +361,7 @@ void request_generator_retarget(
         if (slot->balanced != NO_TARGET)
             generator->unfinished_of[slot->balanced]++;
     }
+
     generator->labels += generator->rules.targets;
     generator->rules.targets = targets;
     generator->last_target = targets - 1;
@@ -374,10 +393,12 @@ static void over_not_before(struct request_generator *generator, ss_time moment)
 void request_generator_finish(struct request_generator *generator, struct request_one *one,
     enum request_outcome outcome, uint64_t bytes, ss_time now) {
     struct request_ended ended = {one->due, one->sent, now, outcome, bytes, one->status};
+
     request_tally_end(generator->tally, &ended);
     tell(generator, one, REQUEST_ENDED, &ended);
     over_not_before(generator, now);
     free_slot(generator, &generator->slots[one->slot]);
+
     if (outcome == REQUEST_SUCCESS)
         add_client(generator, &generator->ready, now);
     else
@@ -407,11 +428,13 @@ static void never_send(
 void request_generator_stop(struct request_generator *generator, ss_time now) {
     if (generator->stopped)
         return;
+
     over_not_before(generator, now);
     while (generator->waiting.count > 0) {
         uint64_t number = generator->intended - generator->waiting.count;
         never_send(generator, number, line_take(&generator->waiting), now);
     }
+
     /* Count requests that are due but were not handled, because this call was late. */
     while (generator->rules.closed == 0 && is_due(generator, now)) {
         ss_time due = next_due(generator);
@@ -419,6 +442,7 @@ void request_generator_stop(struct request_generator *generator, ss_time now) {
         request_tally_due(generator->tally);
         never_send(generator, generator->intended++, due, now);
     }
+
     generator->stopped = true;
 }
 
@@ -433,6 +457,7 @@ void request_generator_abandon(struct request_generator *generator, ss_time now)
         struct slot *slot = &generator->slots[i];
         if (!slot->used)
             continue;
+
         over_not_before(generator, now);
         request_tally_abandon(generator->tally, slot->one.due, slot->one.sent, now);
         struct request_ended ended = {

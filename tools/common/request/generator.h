@@ -109,9 +109,7 @@ SS_NONNULL(1, 2)
 void request_generator_watch(
     struct request_generator *generator, request_observer *observer, void *context);
 
-/*
- * Sends a few of the requests that are due. If more are due, request_generator_wake() is `now`.
- */
+/* Sends a few of the requests that are due. Call it again if request_generator_wake() <= `now`. */
 SS_NONNULL() void request_generator_advance(struct request_generator *generator, ss_time now);
 
 /*

@@ -15,7 +15,7 @@
 #define BODY_MAX   (64 * 1024 * 1024) /* bytes */
 #define METHOD_MAX 31                 /* bytes */
 
-/* The number of previous messages searched for a body from the same file. */
+/* How many previous messages are searched for a body from the same file. */
 #define SHARED_WITHIN 64
 
 /* Characters of methods and header names: "token" in RFC 9110. */
@@ -59,6 +59,7 @@ static int share_body(struct request_messages *messages, struct request_message 
     message->body_path = strdup(path);
     if (!message->body_path)
         return ss_error_memory(error);
+
     for (size_t i = first; i < messages->count; i++) {
         const struct request_message *before = &messages->list[i];
         if (before->body_path && strcmp(before->body_path, path) == 0) {
@@ -67,6 +68,7 @@ static int share_body(struct request_messages *messages, struct request_message 
             return 0;
         }
     }
+
     return read_body(message, path, error);
 }
 
@@ -114,6 +116,7 @@ static int fill_from_options(
     struct request_message *message, const char *method, const char *data, struct ss_error *error) {
     if (take_method(message, method ? method : data ? "POST" : "GET", error) < 0)
         return ss_error_wrap(error, "--method");
+
     if (data && data[0] == '@') {
         bool standard = strcmp(data, "@-") == 0;
         if ((standard ? take_body(message, stdin, error) : read_body(message, data + 1, error)) < 0)
@@ -122,9 +125,11 @@ static int fill_from_options(
         message->body = data;
         message->body_size = strlen(data);
     }
+
     if (message->body && strcmp(message->method, "HEAD") == 0)
         return ss_error_fail(
             error, "--data has no effect with --method HEAD, which has no body: leave out --data");
+
     add_empty_body(message);
     return 0;
 }
@@ -151,8 +156,10 @@ static int find_origin(
         if (strlen(origin) == length && memcmp(origin, url, length) == 0)
             return 0;
     }
+
     if (messages->origin_count == REQUEST_TARGETS_MAX)
         return ss_error_fail(error, "too many hosts (at most %d)", REQUEST_TARGETS_MAX);
+
     char *origin = strndup(url, length);
     if (!origin)
         return ss_error_memory(error);
@@ -169,6 +176,7 @@ static int take_target(struct request_message *message, const char *text, struct
                 "'%s' contains a byte that is not allowed in a URL: use %%%02X",
                 ss_words_show(text).text, (unsigned char)text[i]);
     }
+
     message->target =
         ss_words_format(error, "%s%.*s", text[0] == '/' ? "" : "/", (int)length, text);
     return message->target ? 0 : -1;
@@ -177,14 +185,17 @@ static int take_target(struct request_message *message, const char *text, struct
 static int take_place(struct request_messages *messages, struct request_message *message,
     const char *word, struct ss_error *error) {
     bool is_path = word[0] == '/', begins = messages->count == 0;
+
     if (!is_path && !strstr(word, "://")) {
         SS_OWNED(free) char *shown = request_show_url(word);
         return ss_error_fail(error,
             "'%s' is neither a URL nor a path: use http://HOST/PATH or /PATH",
             ss_words_show(shown ? shown : "the word").text);
     }
+
     if (!begins && is_path == (messages->origin_count > 0))
         return ss_error_fail(error, "the file mixes paths and URLs: use only paths or only URLs");
+
     messages->order[messages->count] = 0;
     if (!is_path && find_origin(messages, word, &messages->order[messages->count], error) < 0)
         return -1;
@@ -195,13 +206,16 @@ static int take_words(struct request_messages *messages, struct request_message 
     char **words, struct ss_error *error) {
     if (!words[1] || (words[2] && (words[2][0] != '@' || words[3])))
         return ss_error_fail(error, "expected METHOD URL-or-PATH [@BODYFILE]");
+
     if (take_method(message, words[0], error) < 0 ||
         take_place(messages, message, words[1], error) < 0)
         return -1;
+
     if (words[2] && strcmp(message->method, "HEAD") == 0)
         return ss_error_fail(error, "HEAD requests have no body: remove @BODYFILE");
     if (words[2] && share_body(messages, message, words[2] + 1, error) < 0)
         return -1;
+
     add_empty_body(message);
     return 0;
 }
@@ -213,6 +227,7 @@ static int take_line(struct request_messages *messages, const char *line, struct
         return -1;
     if (count == 0)
         return 0;
+
     struct request_message *message = add_message(messages, error);
     if (!message)
         return -1;
@@ -223,6 +238,7 @@ static int take_lines(struct request_messages *messages, FILE *stream, struct ss
     SS_OWNED(free) char *line = NULL;
     size_t room = 0;
     ssize_t length;
+
     for (unsigned number = 1; (length = getline(&line, &room, stream)) >= 0; number++) {
         while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
             line[--length] = '\0';
@@ -231,8 +247,10 @@ static int take_lines(struct request_messages *messages, FILE *stream, struct ss
         if (take_line(messages, line, error) < 0)
             return ss_error_wrap(error, "line %u", number);
     }
+
     if (ferror(stream))
         return ss_error_fail(error, "%s", strerror(errno));
+
     return messages->count > 0
                ? 0
                : ss_error_fail(
@@ -258,6 +276,7 @@ int request_messages_add_header(
         return ss_error_fail(error, "'%.*s%s' is not a header: use 'Name: value'",
             (int)(name < 40 ? name : 40), header,
             header[name] ? "..." : ""); /* a value may be secret */
+
     if (messages->header_count == REQUEST_HEADERS_MAX)
         return ss_error_fail(error, "too many headers (at most %d)", REQUEST_HEADERS_MAX);
     messages->headers[messages->header_count++] = header;
@@ -273,6 +292,7 @@ void request_messages_close(struct request_messages *messages) {
     }
     for (uint32_t i = 0; i < messages->origin_count; i++)
         free(messages->origins[i]);
+
     free(messages->list);
     free(messages->order);
     *messages = (struct request_messages){0};

@@ -13,9 +13,11 @@ int request_per_target_add(
     size_t target = 0;
     while (target < per_target->count && strcmp(per_target->targets[target].url, url) != 0)
         target++;
+
     if (!SS_GROW(per_target->targets, per_target->count + 1, per_target->room) ||
         !SS_GROW(per_target->of_labels, per_target->label_count + 1, per_target->label_room))
         return ss_error_memory(error);
+
     if (target == per_target->count) {
         struct request_at_target *added = &per_target->targets[target];
         *added = (struct request_at_target){.url = url};
@@ -23,6 +25,7 @@ int request_per_target_add(
             return ss_error_memory(error);
         per_target->count++;
     }
+
     per_target->of_labels[per_target->label_count++] = target;
     return 0;
 }
@@ -47,6 +50,7 @@ void request_per_target_count(struct request_per_target *per_target, const struc
     enum request_fate fate, const struct request_ended *ended) {
     if (one->sent == SS_TIME_NEVER || one->label >= per_target->label_count)
         return;
+
     struct request_at_target *target = &per_target->targets[per_target->of_labels[one->label]];
     if (fate == REQUEST_UNFINISHED) {
         target->unfinished++;

@@ -3,8 +3,8 @@
 #define REQUEST_PER_TARGET_H
 
 /*
- * Counts and response times for each URL, so that an overloaded target is seen. A URL that is given
- * again keeps its figures.
+ * Counts and response times for each URL, which show an overloaded target. A URL that is given
+ * again keeps its counts.
  */
 
 #include <stddef.h>

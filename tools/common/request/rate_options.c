@@ -5,7 +5,7 @@
 
 #define CAP_DEFAULT 200
 
-/* An option, the shapes to which it applies, and those that require it, as bits. */
+/* An option, and bits of the shapes to which it applies and of those that require it. */
 struct belonging {
     const char *name;
     bool given;
@@ -58,6 +58,7 @@ static int check(
         {"trace", given->trace, TRACE, TRACE},
     };
     const char *shape = request_shape_name((enum request_shape)given->shape);
+
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i].given && !(all[i].to & 1U << given->shape))
             return ss_error_fail(error, "--%s has no effect with --profile %s: leave out --%s",
@@ -66,6 +67,7 @@ static int check(
             return ss_error_fail(
                 error, "--profile %s requires --%s: see --help", shape, all[i].name);
     }
+
     return 0;
 }
 
@@ -90,6 +92,7 @@ int request_rate_profile(const struct request_rate_options *given, struct reques
     *profile = (struct request_profile){0};
     if (given->closed)
         return 0;
+
     switch ((enum request_shape)given->shape) {
     case REQUEST_STEP:
         return request_profile_step(profile, given->max, given->step, given->hold, error);

@@ -96,7 +96,8 @@ struct request_rate_options request_rate_nothing(void);
 
 /*
  * Checks that the options agree, and sets defaults. Derives the shape from the other options. The
- * cap is 200 or, with `closed`, the number of clients. If a search finds the rate, none is needed.
+ * default cap is 200 or, with `closed`, the number of clients. `finds_rate`: a search finds the
+ * rate, so --rate is not required.
  */
 SS_MUST_USE SS_NONNULL(1) int request_rate_settle(
     struct request_rate_options *given, bool finds_rate, struct ss_error *error);
@@ -105,8 +106,10 @@ SS_MUST_USE SS_NONNULL(1) int request_rate_settle(
 SS_MUST_USE SS_NONNULL(1, 2) int request_rate_profile(const struct request_rate_options *given,
     struct request_profile *profile, struct ss_error *error);
 
-/* Returns the rules for the generator. Sending ends with the profile; with `closed`, after the
- * duration. */
+/*
+ * Returns the rules for the generator. Sending ends with the profile; with `closed`, after the
+ * duration.
+ */
 SS_MUST_USE SS_NONNULL() struct request_rules request_rate_rules(
     const struct request_rate_options *given, const struct request_profile *profile);
 

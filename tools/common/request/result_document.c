@@ -30,6 +30,7 @@ static void print_url(struct ss_json *json, const char *name, const char *url) {
 static void print_profile(struct ss_json *json, const struct request_result *result) {
     ss_json_open(json, "profile", '{');
     ss_json_text(json, "kind", request_shape_name((enum request_shape)result->given.shape));
+
     if (result->given.shape == REQUEST_STEP) {
         ss_json_number(json, "max", result->given.max);
         ss_json_number(json, "step", result->given.step);
@@ -37,6 +38,7 @@ static void print_profile(struct ss_json *json, const struct request_result *res
     } else {
         ss_json_number(json, "rate", result->given.rate);
     }
+
     if (result->given.shape == REQUEST_TRACE)
         ss_json_text(json, "trace", result->given.trace);
     ss_json_bool(json, "changed", result->turned);
@@ -47,12 +49,14 @@ static void print_profile(struct ss_json *json, const struct request_result *res
 /* Prints null for values that do not apply to this kind of loop. */
 static void print_request(struct ss_json *json, const struct request_result *result) {
     bool closed = result->rules.closed > 0;
+
     ss_json_text(json, "loop", closed ? "closed" : "open");
     ss_json_open(json, "targets", '[');
     for (size_t i = 0; i < result->target_count; i++)
         print_url(json, NULL, result->targets[i]);
     ss_json_close(json, ']');
     ss_json_text(json, "balance", request_balance_name(result->rules.balance));
+
     if (closed) {
         print_whole(json, "clients", result->rules.closed);
         ss_json_text(json, "profile", NULL);
@@ -68,6 +72,7 @@ static void print_request(struct ss_json *json, const struct request_result *res
             json, "arrival", request_arrival_name((enum request_arrival)result->given.arrival));
         print_whole(json, "seed", result->given.seed);
     }
+
     print_whole(json, "cap", result->rules.cap);
     /* Clients never exceed the cap, which is their number. */
     ss_json_text(json, "when_full",
@@ -84,10 +89,12 @@ static void print_counts(struct ss_json *json, const struct request_tally *tally
     print_whole(json, "unfinished", tally->unfinished);
     print_whole(json, "succeeded", tally->outcomes[REQUEST_SUCCESS]);
     print_whole(json, "failed", request_tally_failed(tally));
+
     ss_json_open(json, "causes", '{');
     for (int i = REQUEST_SUCCESS + 1; i < REQUEST_OUTCOMES; i++)
         print_whole(json, request_outcome_name((enum request_outcome)i), tally->outcomes[i]);
     ss_json_close(json, '}');
+
     ss_json_number(json, "success_ratio", request_success_ratio(tally));
     print_whole(json, "bytes", tally->bytes);
 }
@@ -99,6 +106,7 @@ static void print_distribution(
         double share;
     } quantiles[] = {{"p50_seconds", 0.5}, {"p90_seconds", 0.9}, {"p95_seconds", 0.95},
         {"p99_seconds", 0.99}, {"p99_9_seconds", 0.999}};
+
     ss_json_open(json, name, '{');
     print_whole(json, "count", times->count);
     ss_json_number(json, "mean_seconds", ss_histogram_mean(times));
@@ -125,11 +133,13 @@ static void print_end(struct ss_json *json, const char *rate, const char *times,
 static void print_capacity(struct ss_json *json, const struct request_result *result) {
     const struct request_capacity *capacity = result->capacity;
     const struct request_capacity_result found = request_capacity_result(capacity);
+
     ss_json_open(json, "capacity", '{');
     ss_json_text(json, "demand", result->demand);
     print_end(json, "held_rate", "held_times", &found.held, found.held.held);
     print_end(json, "failed_rate", "failed_times", &found.failed, found.failed.failed);
     ss_json_bool(json, "sure", found.sure);
+
     ss_json_open(json, "rates", '[');
     for (size_t i = 0; i < capacity->count; i++) {
         ss_json_open(json, NULL, '{');
@@ -139,6 +149,7 @@ static void print_capacity(struct ss_json *json, const struct request_result *re
         ss_json_close(json, '}');
     }
     ss_json_close(json, ']');
+
     ss_json_open(json, "trials", '[');
     for (unsigned i = 0; i < capacity->trial_count; i++) {
         ss_json_open(json, NULL, '{');
@@ -156,6 +167,7 @@ static void print_capacity(struct ss_json *json, const struct request_result *re
         ss_json_close(json, '}');
     }
     ss_json_close(json, ']');
+
     ss_json_bool(json, "upper_bound", found.upper_bound);
     ss_json_bool(json, "lower_bound", found.lower_bound);
     ss_json_close(json, '}');
@@ -165,6 +177,7 @@ static void print_capacity(struct ss_json *json, const struct request_result *re
 static void print_answers(struct ss_json *json, const struct request_result *result) {
     const struct request_tally *tally = result->tally;
     bool failed = tally->first_failure != SS_TIME_NEVER;
+
     ss_json_open(json, "statuses", '{');
     for (unsigned i = 0; i < REQUEST_STATUSES; i++) {
         char name[8];
@@ -173,6 +186,7 @@ static void print_answers(struct ss_json *json, const struct request_result *res
             print_whole(json, name, tally->statuses[i]);
     }
     ss_json_close(json, '}');
+
     ss_json_number(json, "first_failure_seconds",
         failed ? ss_time_seconds(ss_time_since(tally->first_failure, result->skipped)) : NAN);
     ss_json_number(json, "last_failure_seconds",
@@ -181,6 +195,7 @@ static void print_answers(struct ss_json *json, const struct request_result *res
 
 static void print_per_target(struct ss_json *json, const struct request_per_target *per_target) {
     size_t count = per_target ? per_target->count : 0;
+
     ss_json_open(json, "per_target", '[');
     for (size_t i = 0; i < count; i++) {
         const struct request_at_target *target = &per_target->targets[i];
@@ -200,17 +215,20 @@ static void print_per_target(struct ss_json *json, const struct request_per_targ
 
 static void print_figures(struct ss_json *json, const struct request_result *result) {
     const struct request_tally *tally = result->tally;
+
     print_counts(json, tally);
     ss_json_number(json, "duration_seconds", ss_time_seconds(result->took));
     ss_json_number(json, "throughput", request_throughput(result));
     print_whole(json, "unfinished_most", tally->unfinished_most);
     ss_json_number(json, "own_cpu_seconds", result->own_cpu_seconds);
     ss_json_number(json, "connections", result->connections);
+
     print_distribution(json, "lateness", &tally->lateness);
     ss_json_open(json, "response", '{');
     print_origins(json, "successes", tally->successes);
     print_origins(json, "all", tally->all);
     ss_json_close(json, '}');
+
     print_answers(json, result);
     ss_json_number(json, "own_cpu_wait_seconds", result->own_wait_seconds);
     print_per_target(json, result->per_target);
@@ -219,9 +237,11 @@ static void print_figures(struct ss_json *json, const struct request_result *res
 /* Prints only the names of headers, because values may be secrets. */
 static void print_messages(struct ss_json *json, const struct request_messages *messages) {
     const struct request_message *only = messages->file ? NULL : messages->list;
+
     ss_json_text(json, "method", only ? only->method : NULL);
     ss_json_number(json, "data_bytes", only && only->body ? (double)only->body_size : NAN);
     ss_json_text(json, "requests_file", messages->file);
+
     ss_json_open(json, "headers", '[');
     for (size_t i = 0; i < messages->header_count; i++) {
         const char *header = messages->headers[i];
@@ -236,6 +256,7 @@ static void print_held(struct ss_json *json, const struct request_held *held) {
     ss_json_open(json, "held", '{');
     ss_json_text(json, held->follows ? "trace" : "load", held->target);
     ss_json_number(json, "cpus", held->cpus);
+
     ss_json_number(json, "seconds", held->seconds);
     ss_json_number(json, "target_mean", held->target_mean);
     ss_json_number(json, "load_mean", held->load_mean);
@@ -243,14 +264,17 @@ static void print_held(struct ss_json *json, const struct request_held *held) {
     ss_json_number(json, "error_mse_e4", held->error_mse_e4);
     ss_json_number(json, "overshoot_percent", held->overshoot_percent);
     ss_json_number(json, "settled_seconds", held->settled_seconds);
+
     ss_json_number(json, "cpu_seconds_per_request", held->cost);
     ss_json_number(json, "rate", held->rate);
     ss_json_number(json, "rate_low", held->rate_low);
     ss_json_number(json, "rate_high", held->rate_high);
+
     ss_json_open(json, "episode_rates", '[');
     for (uint32_t i = 0; i < held->episodes; i++)
         ss_json_number(json, NULL, held->episode_rates[i]);
     ss_json_close(json, ']');
+
     ss_json_bool(json, "correlated", held->correlated);
     ss_json_number(json, "cost_change", held->cost_change);
     ss_json_number(json, "background_cpus", held->background);
@@ -272,6 +296,7 @@ static void print_machine(struct ss_json *json, const struct request_machine *ma
 
 void request_document_print(FILE *stream, const struct request_result *result) {
     struct ss_json json = {.stream = stream};
+
     ss_json_open(&json, NULL, '{');
     ss_json_text(&json, "program", result->program);
     ss_json_number(&json, "schema", SS_RECORD_SCHEMA);
@@ -280,16 +305,19 @@ void request_document_print(FILE *stream, const struct request_result *result) {
     ss_json_number(&json, "end_epoch_seconds",
         result->begin + ss_time_seconds(result->skipped + result->left_out + result->took));
     print_request(&json, result);
+
     if (result->capacity)
         print_capacity(&json, result);
     else
         print_figures(&json, result);
+
     if (result->messages)
         print_messages(&json, result->messages);
     if (result->held)
         print_held(&json, result->held);
     if (result->machine)
         print_machine(&json, result->machine);
+
     if (!result->capacity) {
         struct ss_verdict verdict = request_verdict(result);
         ss_verdict_print_json(&json, &verdict);

@@ -27,8 +27,8 @@ static const char seconds_heading[] =
 static const char held_heading[] = ",target,load";
 
 /*
- * A line for each bucket with successes in a second and, at the end, without an elapsed time, in
- * the whole run. A bucket is named by its smallest time.
+ * One line for each bucket with successes in a second. At the end, lines without an elapsed time
+ * have the buckets of the whole run. A bucket is identified by its smallest time.
  */
 static const char times_heading[] = "elapsed_seconds,bucket_seconds,intended,actual\n";
 
@@ -42,7 +42,7 @@ struct request_rows {
     double epoch;     /* seconds since 1970 at the start */
     ss_time begin;    /* start of the current second */
     ss_time since;    /* last change of the rate in this second, or its start */
-    double asked_for; /* number of requests that the rate required in this second before `since` */
+    double asked_for; /* number of requests that the rate implies in this second before `since` */
     bool has_last;
     struct request_second last;
 
@@ -52,11 +52,12 @@ struct request_rows {
     double lateness_max;
     uint64_t failed, timeouts, bytes;
     uint64_t due, sent, refused; /* totals before this second */
-    bool holds;                  /* the load of the service is known */
-    double held, target, load;   /* sums of this second: seconds, and both times seconds */
+    bool holds;                  /* the load of a service is held */
+    double held, target, load;   /* sums of this second: seconds, target and load times seconds */
 
     const char *each_path;
-    int each_folder; /* of a new, empty file, which is removed if the run does not begin; else -1 */
+    int each_folder; /* folder of the new, empty file of each request, which is removed if the run
+                        does not begin; -1 otherwise */
     char each_name[NAME_MAX + 1];
     struct ss_lines seconds, response_times, each;
 };
@@ -66,11 +67,13 @@ int request_rows_open(struct request_rows **opened, const struct request_tally *
     struct request_rows *rows = *opened = calloc(1, sizeof *rows);
     if (!rows)
         return ss_error_memory(error);
+
     rows->tally = tally;
     rows->profile = profile;
     rows->turned = -1;
     rows->lateness_max = rows->epoch = NAN;
     rows->seconds.file = rows->response_times.file = rows->each.file = rows->each_folder = -1;
+
     for (int origin = 0; origin < REQUEST_ORIGINS; origin++) {
         if (ss_histogram_open(&rows->times[origin], SS_HISTOGRAM_FINE) < 0 ||
             ss_histogram_open(&rows->before[origin], SS_HISTOGRAM_FINE) < 0) {
@@ -113,16 +116,19 @@ static int close_lines(struct ss_lines *lines, const char *name, struct ss_error
 int request_rows_close(struct request_rows *rows, struct ss_error *error) {
     if (!rows)
         return 0;
+
     int result = close_lines(&rows->seconds, REQUEST_ROWS_SECONDS, error);
     if (close_lines(&rows->response_times, REQUEST_ROWS_TIMES, error) < 0)
         result = -1;
     if (rows->each_path && close_lines(&rows->each, rows->each_path, error) < 0)
         result = -1;
+
     forget_folder(rows, true);
     for (int origin = 0; origin < REQUEST_ORIGINS; origin++) {
         ss_histogram_close(&rows->times[origin]);
         ss_histogram_close(&rows->before[origin]);
     }
+
     free(rows);
     return result;
 }
@@ -145,6 +151,7 @@ int request_rows_keep(struct request_rows *rows, int folder, struct ss_error *er
         unlinkat(folder, REQUEST_ROWS_SECONDS, 0);
         return -1;
     }
+
     char heading[sizeof seconds_heading + sizeof held_heading];
     int length = snprintf(
         heading, sizeof heading, "%s%s\n", seconds_heading, rows->holds ? held_heading : "");
@@ -161,6 +168,7 @@ int request_rows_keep_each(
     struct request_rows *rows, const char *path, int interrupt, struct ss_error *error) {
     struct stat status;
     struct ss_walk walk;
+
     int file = ss_walk_begin(&walk, path);
     if (file == 0)
         file = ss_walk_open(&walk, O_WRONLY | O_NONBLOCK);
@@ -169,14 +177,17 @@ int request_rows_keep_each(
         strcpy(rows->each_name, walk.name);
     }
     ss_walk_end(&walk);
+
     if (file == -ENXIO)
         return ss_error_fail(error, "%s: no process reads this pipe: start its reader first",
             ss_words_show(path).text);
     if (file < 0)
         return ss_error_fail(error, "%s: %s", path, ss_walk_explain(&walk, file));
+
     bool is_pipe = fstat(file, &status) == 0 && S_ISFIFO(status.st_mode);
     if (!is_pipe)
         fcntl(file, F_SETFL, 0);
+
     ss_lines_adopt(&rows->each, file);
     rows->each.interrupt = is_pipe ? interrupt : -1;
     rows->each_path = path;
@@ -185,17 +196,19 @@ int request_rows_keep_each(
 
 void request_rows_begin(struct request_rows *rows, double epoch) {
     struct stat status;
+
     rows->epoch = epoch;
     forget_folder(rows, false);
     if (rows->each.file < 0)
         return;
+
     if (fstat(rows->each.file, &status) == 0 && S_ISREG(status.st_mode) &&
         ftruncate(rows->each.file, 0) < 0)
         rows->each.why = errno;
     add_heading(&rows->each, each_heading, sizeof each_heading - 1);
 }
 
-/* Returns the number of requests that the rate requires between two times within a second. */
+/* Returns the number of requests that the rate implies between two times within a second. */
 static double asked_for(const struct request_rows *rows, ss_time from, ss_time to) {
     if (to <= from)
         return 0;
@@ -233,12 +246,14 @@ static char *put_times(char *to, const struct request_second *second, enum reque
 static void write_second(struct request_rows *rows, const struct request_second *second) {
     double elapsed = ss_time_seconds(second->end);
     char *to = ss_lines_begin(&rows->seconds, LINE_ROOM);
+
     if (!isnan(rows->epoch))
         to = ss_number_put_fixed(to, rows->epoch + elapsed, 6);
     to = put_number(to, elapsed, 6);
     *to++ = ',';
     if (!isnan(second->rate))
         to = ss_number_put(to, second->rate);
+
     to = put_count(to, second->due);
     to = put_count(to, second->sent);
     to = put_count(to, second->refused);
@@ -248,13 +263,16 @@ static void write_second(struct request_rows *rows, const struct request_second 
     to = put_count(to, second->failed);
     to = put_count(to, second->timeouts);
     to = put_count(to, second->bytes);
+
     to = put_number(to, second->lateness_max, 9);
     for (int origin = 0; origin < REQUEST_ORIGINS; origin++)
         to = put_times(to, second, (enum request_origin)origin);
+
     if (rows->holds) {
         to = put_number(to, second->target, 6);
         to = put_number(to, second->load, 6);
     }
+
     *to++ = '\n';
     ss_lines_end(&rows->seconds, to);
     ss_lines_flush(&rows->seconds);
@@ -283,6 +301,7 @@ static void write_times(
         *to++ = '\n';
         ss_lines_end(&rows->response_times, to);
     }
+
     ss_lines_flush(&rows->response_times);
 }
 
@@ -296,8 +315,10 @@ static void write_each(struct request_rows *rows, const struct request_one *one,
     static const char *const names[] = {[REQUEST_REFUSED] = "refused",
         [REQUEST_NEVER_SENT] = "waiting",
         [REQUEST_UNFINISHED] = "unfinished"};
+
     if (rows->each.file < 0)
         return;
+
     char *to = ss_lines_begin(&rows->each, LINE_ROOM);
     to += sprintf(to, "%llu,", (unsigned long long)one->number);
     if (one->sent != SS_TIME_NEVER)
@@ -358,20 +379,21 @@ static void end_second(struct request_rows *rows, ss_time end) {
         .target = rows->target / rows->held,
         .load = rows->load / rows->held,
     };
-    /*
-     * Write the buckets before the second's line, so that a killed run leaves no line without
-     * buckets.
-     */
+
+    /* Write the buckets before the line, so that a killed run leaves no line without buckets. */
     if (rows->response_times.file >= 0)
         write_times(rows, rows->times, end);
     ss_lines_flush(&rows->each); /* a program may read the file during the run */
+
     for (int origin = 0; origin < REQUEST_ORIGINS; origin++) {
         fill_times(&second, &rows->times[origin], (enum request_origin)origin);
         ss_histogram_merge(&rows->before[origin], &rows->times[origin]);
         ss_histogram_clear(&rows->times[origin]);
     }
+
     if (rows->seconds.file >= 0)
         write_second(rows, &second);
+
     rows->due = tally->intended;
     rows->sent = tally->sent;
     rows->refused = tally->refused;
@@ -417,10 +439,12 @@ void request_rows_exchange(struct request_rows *rows, struct request_tally *tall
 
 void request_rows_finish(struct request_rows *rows, ss_time now) {
     request_rows_advance(rows, now);
+
     /* In virtual time the last request may end exactly at the end of a second. */
     bool has_news = rows->tally->intended != rows->due || rows->tally->sent != rows->sent ||
                     rows->tally->refused != rows->refused || rows->failed > 0 ||
                     rows->times[REQUEST_INTENDED].count > 0;
+
     if (now > rows->begin || has_news)
         end_second(rows, now);
     if (rows->response_times.file >= 0)
@@ -439,6 +463,7 @@ static void count_ended(struct request_rows *rows, const struct request_ended *e
         rows->timeouts += ended->outcome == REQUEST_TIMEOUT;
         return;
     }
+
     ss_histogram_add(&rows->times[REQUEST_INTENDED], ss_time_since(ended->finished, ended->due));
     ss_histogram_add(&rows->times[REQUEST_ACTUAL], ss_time_since(ended->finished, ended->sent));
 }

@@ -9,10 +9,10 @@
 #include "base/lines.h"
 #include "run_result.h"
 
-/* A part of the run of at most a second. Times are seconds, NaN if unknown. */
+/* A part of the run, of at most a second. Times are in seconds; NaN if unknown. */
 struct request_second {
     ss_time begin, end;
-    double rate;                      /* requested rate per second; NaN in a closed loop */
+    double rate;                      /* planned requests per second; NaN in a closed loop */
     uint64_t due, sent, refused;      /* numbers of requests in this second */
     uint64_t waiting, unfinished;     /* numbers at the end of the second */
     uint64_t completed;               /* successes that ended in this second */
@@ -74,7 +74,7 @@ SS_NONNULL() bool request_rows_advance(struct request_rows *rows, ss_time now);
 /* Clears the tally. The current second still counts all of its requests. */
 SS_NONNULL() void request_rows_clear(struct request_rows *rows, struct request_tally *tally);
 
-/* Exchanges both tallies, as request_tally_exchange() does; the second counts all its requests. */
+/* Like request_tally_exchange(). The current second still counts all of its requests. */
 SS_NONNULL()
 void request_rows_exchange(struct request_rows *rows, struct request_tally *tally,
     struct request_tally *other, ss_time now);

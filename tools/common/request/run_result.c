@@ -25,6 +25,7 @@ double request_mean_rate(const struct request_profile *profile, ss_time from, ss
         const struct request_stretch *stretch = &profile->stretches[i];
         if (stretch->begin >= to || to <= from)
             break;
+
         ss_time begin = stretch->begin > from ? stretch->begin : from;
         ss_time end = stretch->end < to ? stretch->end : to;
         mean += stretch->rate * ((double)(end - begin) / (double)(to - from));
@@ -76,19 +77,23 @@ static void divide(double *sums, const double *counts, size_t windows) {
 static void judge_changes(const struct request_result *result, struct ss_evidence *evidence) {
     const struct request_tally *tally = result->tally;
     double sums[SS_STATIONARITY_MAX], counts[SS_STATIONARITY_MAX];
+
     /* Response times should not change if the load on the service is constant. */
     bool is_steady = !result->turned && !(result->held && result->held->follows) &&
                      (result->rules.closed > 0 || result->given.shape == REQUEST_CONSTANT);
-    /* Once sending ends, less and less is in progress, and a lost request may end very late. */
+
+    /* Ignore the time after sending: fewer and fewer requests end, and lost ones very late. */
     ss_time end = ss_time_add(result->skipped, result->asked);
     size_t windows = ss_stationarity_windows((double)tally->outcomes[REQUEST_SUCCESS]);
     if (windows == 0 || !is_steady)
         return;
+
     ss_windows_split(&tally->ended_seconds, end, windows, sums);
     ss_windows_split(&tally->ended_count, end, windows, counts);
     divide(sums, counts, windows);
     evidence->response = ss_stationarity_find(sums, windows);
     evidence->figures[SS_CHECK_RESPONSE] = 100 * ss_stationarity_change(&evidence->response);
+
     /* In an open loop, the throughput only reflects the rate at which requests arrive. */
     if (result->rules.closed == 0)
         return;
@@ -114,6 +119,7 @@ struct ss_verdict request_verdict(const struct request_result *result) {
     const struct request_tally *tally = result->tally;
     uint64_t successes = tally->outcomes[REQUEST_SUCCESS], failures = request_tally_failed(tally);
     struct ss_evidence evidence;
+
     ss_evidence_clear(&evidence);
     judge_changes(result, &evidence);
     evidence.figures[SS_CHECK_LATE_REQUESTS] = find_lateness(result);
@@ -124,11 +130,13 @@ struct ss_verdict request_verdict(const struct request_result *result) {
     evidence.figures[SS_CHECK_UNANSWERED_REQUESTS] =
         100 * (double)(tally->refused + tally->waiting + tally->unfinished) /
         (double)tally->intended;
+
     if (result->held) {
         evidence.figures[SS_CHECK_MEAN_ERROR] = result->held->error_mean_percent;
         evidence.figures[SS_CHECK_BACKGROUND] = 100 * result->held->background / result->held->cpus;
         evidence.figures[SS_CHECK_COST] = 100 * result->held->cost_change;
     }
+
     evidence.figures[SS_CHECK_INTERRUPTED] = result->stopped;
     evidence.interruption = SS_STOPPED_EARLY;
     evidence.figures[SS_CHECK_SUCCESSES] = (double)successes;

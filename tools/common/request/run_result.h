@@ -22,8 +22,8 @@
  * if all requests were sent at once.
  */
 struct request_machine {
-    double active;             /* mean part of the CPUs that are busy, 0 to 1 */
-    double idle;               /* part of the time in which no CPU is busy */
+    double active;             /* mean fraction of the CPUs that are busy, 0 to 1 */
+    double idle;               /* fraction of the time in which no CPU is busy */
     double watts;              /* mean power */
     double joules_per_success; /* NaN without successes */
     double speed;              /* factor of each server's speed */
@@ -36,8 +36,8 @@ struct request_machine {
 struct request_held {
     const char *target; /* as given: a load, or the trace of a load */
     bool follows;       /* `target` is a trace */
-    double cpus;        /* that make a load of 1 */
-    double seconds;     /* counted, as are the following figures */
+    double cpus;        /* CPUs that make a load of 1 */
+    double seconds;     /* counted time, of which the following figures are */
     double target_mean, load_mean;
     double error_mean_percent, error_mse_e4;    /* target minus load, in windows of 500 ms */
     double overshoot_percent;                   /* the largest load minus target of these windows */
@@ -49,20 +49,17 @@ struct request_held {
     uint32_t episodes;                          /* parts of the run, each with a search */
     double episode_rates[REQUEST_EPISODES_MAX]; /* like `rate` */
     bool correlated;    /* the interval is too narrow: its batches are correlated */
-    double cost_change; /* of the last 10 s, relative to the 10 s before; 0: no more than noise */
+    double cost_change; /* of the last 10 s, relative to the 10 s before; 0 if it may be noise */
     double background;  /* CPUs that the service used before the first request */
-    char uneven[96];    /* which process did most of the work; "": none */
-    double limited_seconds; /* for how long a bound of the rate kept the load below the target,
-                               up to the end of an episode, summed; 0: it did not */
+    char uneven[96];    /* process that did most of the work; empty if none did */
+    double limited_seconds; /* sum over the episodes of how long, up to their ends, a bound of the
+                               rate kept the load below the target */
 };
 
 /* Requests count as late if they are sent later than this. */
 #define REQUEST_LATE 1e-3 /* seconds */
 
-/*
- * The generator limits the rate if it runs, or waits for a CPU, for more than this part of the
- * time.
- */
+/* The generator limits the rate if it runs or waits for a CPU for more of the time than this. */
 #define REQUEST_BUSY 0.9
 
 struct request_result {
@@ -78,7 +75,7 @@ struct request_result {
     struct request_rules rules;
     const struct request_profile *profile;
     struct request_rate_options given;
-    const struct request_held *held; /* NULL: the rate was not found by the load of the service */
+    const struct request_held *held; /* NULL unless the load of the service determined the rate */
     bool turned;                     /* the rate was changed during the run */
 
     /* Results: */
@@ -86,8 +83,8 @@ struct request_result {
     ss_time asked;    /* time in which requests were due */
     bool stopped;     /* sending was stopped, by a signal or a command, before its planned end */
     ss_time took;     /* time until the last request ended or was abandoned; at least `asked` */
-    ss_time skipped;  /* start of the figures on the tally's clock */
-    ss_time left_out; /* time between the episodes, which none of the figures includes */
+    ss_time skipped;  /* when counting began, since the run began */
+    ss_time left_out; /* time between the episodes, which no figure includes */
     double own_cpu_seconds;  /* CPU time of the generator; NaN if unknown */
     double own_wait_seconds; /* time ready to run without a CPU; NaN if unknown */
     double connections;      /* number of connections opened; NaN in a simulation */
@@ -110,19 +107,18 @@ struct request_result {
 SS_MUST_USE SS_NONNULL() double request_mean_rate(
     const struct request_profile *profile, ss_time from, ss_time to);
 
-/*
- * Returns the part of due requests, including refused ones, that succeeded; NaN if none were due.
- */
+/* Returns the fraction of due requests, including refused ones, that succeeded; NaN without any. */
 SS_NONNULL() double request_success_ratio(const struct request_tally *tally);
 
 /*
- * Returns whether the rate was limited: always in a closed loop, otherwise if requests were late.
+ * Returns whether the rate was limited: always in a closed loop, otherwise if requests were late,
+ * dropped, or never sent.
  */
 SS_NONNULL() bool request_is_saturated(const struct request_result *result);
 
 /*
- * Returns the part of `took` in which the generator ran or waited for a CPU; NaN if its CPU time is
- * unknown.
+ * Returns the fraction of `took` in which the generator ran or waited for a CPU; NaN if its CPU
+ * time is unknown.
  */
 SS_NONNULL() double request_generator_busy(const struct request_result *result);
 

@@ -66,12 +66,14 @@ int request_profile_step(struct request_profile *profile, double max, double ste
             "the only step below %.40s requests per second is 0: choose a step smaller than that",
             number);
     }
+
     /* A multiple that equals the maximum except for rounding is not below it. */
     double levels = ceil(max / step * (1 - 1e-12));
     if (levels > STRETCHES_MAX)
         return ss_error_fail(error, "the profile has more than %d stretches", STRETCHES_MAX);
     if ((double)hold * levels >= (double)SS_TIME_NEVER)
         return ss_error_fail(error, "the profile is longer than 584 years: choose a shorter one");
+
     if (reserve(profile, (size_t)levels, error) != 0)
         return -1;
     for (uint64_t i = 0; i < (uint64_t)levels; i++)
@@ -92,14 +94,15 @@ static uint64_t ramp_pieces(const struct ramp *ramp, double full) {
 }
 
 /*
- * Approximates a ramp with pieces of constant rate, each at the rate of its middle, which keeps the
- * number of requests.
+ * Approximates a ramp by pieces of constant rate. Each has the rate in its middle, so the number of
+ * requests stays the same.
  */
 static int add_ramp(struct request_profile *profile, const struct ramp *ramp, double full,
     ss_time until, struct ss_error *error) {
     uint64_t pieces = ramp_pieces(ramp, full);
     if (reserve(profile, pieces, error) != 0)
         return -1;
+
     double length = (double)(ramp->end - ramp->begin);
     for (uint64_t i = 1; i <= pieces && request_profile_length(profile) < until; i++) {
         double part = ((double)i - 0.5) / (double)pieces;
@@ -117,17 +120,21 @@ static int add_records(struct request_profile *profile, const struct ss_trace_re
     const struct ss_trace_record *items = records->items;
     double first = items[0].free ? 0 : items[0].load * rate;
     struct ramp before = {0, items[0].time, first, first};
+
     if (add_ramp(profile, &before, rate, until, error) != 0)
         return -1;
+
     for (size_t i = 0; i < records->count; i++) {
         bool last = i + 1 == records->count;
         if (items[i].time >= until)
             break;
+
         struct ramp ramp = {items[i].time, last ? until : items[i + 1].time, 0, 0};
         if (!items[i].free) {
             ramp.first = items[i].load * rate;
             ramp.last = last || items[i + 1].free ? ramp.first : items[i + 1].load * rate;
         }
+
         if (add_ramp(profile, &ramp, rate, until, error) != 0)
             return -1;
     }
@@ -140,13 +147,16 @@ int request_profile_trace(struct request_profile *profile, const char *path, dou
         return -1;
     if (duration == 0)
         return ss_error_fail(error, "the duration is 0: choose a longer one");
+
     struct ss_trace_records records = {0};
     if (ss_trace_load(path, &records, error) != 0)
         return -1;
+
     ss_time until = duration == SS_TIME_NEVER ? records.items[records.count - 1].time : duration;
     int result = until == 0
                      ? ss_error_fail(error, "the trace in %s has length 0: choose a duration", path)
                      : add_records(profile, &records, rate, until, error);
+
     ss_trace_records_free(&records);
     return result;
 }
@@ -197,12 +207,14 @@ static void go_to(
  */
 static ss_time step_gaps(const struct request_schedule *schedule, struct request_cursor *cursor) {
     const struct request_profile *profile = schedule->profile;
+
     for (; cursor->stretch < profile->count; cursor->stretch++) {
         double rate = rate_of(schedule, cursor->stretch);
         ss_time end = profile->stretches[cursor->stretch].end;
         ss_time wait =
             rate > 0 ? ss_time_from_double(cursor->need * 1e9 / rate + 0.5) : SS_TIME_NEVER;
         ss_time due = ss_time_add(cursor->from, wait);
+
         if (due < end) {
             cursor->need += draw_gap(schedule->arrival, &cursor->random);
             return due;
@@ -217,6 +229,7 @@ static double expected_until(
     const struct request_schedule *schedule, struct request_cursor *cursor, ss_time to) {
     const struct request_profile *profile = schedule->profile;
     double expected = 0;
+
     while (cursor->stretch < profile->count && cursor->from < to) {
         ss_time end = profile->stretches[cursor->stretch].end;
         ss_time part = end < to ? end : to;
@@ -225,6 +238,7 @@ static double expected_until(
         if (part == end)
             cursor->stretch++;
     }
+
     return expected;
 }
 
@@ -237,8 +251,10 @@ static ss_time step_burst(const struct request_schedule *schedule, struct reques
         cursor->burst = (uint64_t)whole;
         cursor->rest = expected - whole;
     }
+
     if (cursor->burst == 0)
         return SS_TIME_NEVER;
+
     cursor->burst--;
     return cursor->burst_due;
 }
@@ -266,6 +282,7 @@ bool request_schedule_next(struct request_schedule *schedule, ss_time *due) {
 void request_schedule_turn(struct request_schedule *schedule, ss_time now, double rate) {
     struct request_cursor *cursor = &schedule->cursor;
     const struct request_profile *profile = schedule->profile;
+
     if (schedule->arrival == REQUEST_CONCURRENT) {
         /*
          * The change takes effect at the next second: the current one keeps its number of requests,
@@ -282,6 +299,7 @@ void request_schedule_turn(struct request_schedule *schedule, ss_time now, doubl
         if (cursor->stretch < profile->count && cursor->from < now)
             go_to(schedule, cursor, now);
     }
+
     schedule->rate = rate;
     schedule->known = false;
 }

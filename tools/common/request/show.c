@@ -32,10 +32,12 @@ struct request_shown request_show_time(double seconds) {
     } units[] = {{"s", 1, 0.9995}, {"ms", 1e3, 0.9995e-3}, {"us", 1e6, 0}};
     struct request_shown shown = {"-"};
     size_t unit = 0;
+
     if (isnan(seconds))
         return shown;
     if (seconds == 0)
         return (struct request_shown){"0 s"};
+
     while (seconds < units[unit].from)
         unit++;
     double value = seconds * units[unit].per_second;
@@ -47,6 +49,7 @@ struct request_shown request_show_count(uint64_t count) {
     struct request_shown shown;
     char digits[24], *to = shown.text;
     int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
+
     for (int i = 0; i < length; i++) {
         if (i > 0 && (length - i) % 3 == 0)
             *to++ = ',';
@@ -60,11 +63,13 @@ struct request_shown request_show_share(uint64_t part, uint64_t whole) {
     struct request_shown shown = {"-"};
     if (whole == 0)
         return shown;
+
     double percent = 100 * (double)part / (double)whole;
     if (part > 0 && percent < 0.01)
         return (struct request_shown){"less than 0.01 %"};
     if (part < whole && percent > 99.99)
         return (struct request_shown){"more than 99.99 %"};
+
     int decimals = percent < 0.995 || percent > 99 ? 2 : 1;
     if (part == 0 || part == whole)
         decimals = 0;

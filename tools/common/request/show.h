@@ -2,7 +2,10 @@
 #ifndef REQUEST_SHOW_H
 #define REQUEST_SHOW_H
 
-/* Numbers and URLs for people. Numbers fit into an argument list: request_show_time(x).text. */
+/*
+ * Formats numbers and URLs for people. The results are structures, so that calls fit into a list of
+ * arguments: request_show_time(x).text.
+ */
 
 #include <stdint.h>
 
@@ -26,8 +29,8 @@ struct request_shown request_show_count(uint64_t count);
 struct request_shown request_show_share(uint64_t part, uint64_t whole);
 
 /*
- * Returns a copy of the URL with *** as its password, because records and messages are passed on;
- * free() it. Returns NULL if memory is exhausted.
+ * Returns a copy of the URL with *** instead of its password, because people share records and
+ * messages. free() it. Returns NULL if memory is exhausted.
  */
 char *request_show_url(const char *url);
 

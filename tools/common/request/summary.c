@@ -11,21 +11,19 @@
 #include "options/values.h"
 #include "show.h"
 
-/* A time is mentioned if it exceeds another one by this factor. */
+/* Mention a time that exceeds another one by this factor. */
 #define REMARKABLE 1.5
 
 #define RELIEVE_GENERATOR "Give it a CPU of its own (--own-cpu), or use several generators."
 #define SAVE_RESOURCES    "Lower --cap, or raise the limit on open files."
 
-/* Measured response times are too long if the generator waits for a CPU for more than this part. */
+/* Response times are too long if the generator waits for a CPU for more of the time than this. */
 #define STARVED 0.05
 
-/* Seconds after which a load counts as out of reach, and a background that is reported, of all
- * CPUs. */
-#define LIMITED    5
-#define BACKGROUND 0.01
+#define LIMITED    5    /* seconds below the target after which the load counts as out of reach */
+#define BACKGROUND 0.01 /* report a service that uses more of the CPUs without requests */
 
-/* An interval of the rate that is narrower than this part of it is narrow enough in any case. */
+/* Do not report an interval as too narrow if it is narrower than this fraction of the rate. */
 #define NARROW 0.002
 
 /* Prints a paragraph after a dash. */
@@ -73,17 +71,20 @@ static int compare_causes(const void *one, const void *other) {
 static size_t list_causes(struct cause causes[CAUSES_MAX], const struct request_tally *tally) {
     size_t count = 0;
     uint64_t with_status = 0;
+
     for (unsigned status = 400; status < REQUEST_STATUSES; status++) {
         char name[24];
         snprintf(name, sizeof name, "with status %u", status);
         add_cause(causes, &count, tally->statuses[status], name);
         with_status += tally->statuses[status];
     }
+
     for (int i = REQUEST_SUCCESS + 1; i < REQUEST_OUTCOMES; i++) {
         uint64_t known = i == REQUEST_STATUS ? with_status : 0;
         add_cause(causes, &count, tally->outcomes[i] - known,
             request_outcome_name((enum request_outcome)i));
     }
+
     qsort(causes, count, sizeof *causes, compare_causes);
     return count;
 }
@@ -100,11 +101,13 @@ static void tell_closed(FILE *stream, const struct request_result *result) {
 static void tell_rate(FILE *stream, const struct request_result *result) {
     const struct request_tally *tally = result->tally;
     double seconds = ss_time_seconds(result->asked);
+
     /* If all requests were due at the beginning, this is the rate at that moment. */
     ss_time end = result->asked > 0 ? result->asked : 1;
     double offered = result->turned ? (double)tally->intended / ss_time_seconds(end)
                                     : request_mean_rate(result->profile, 0, end);
     bool mean = result->turned || result->given.shape != REQUEST_CONSTANT;
+
     say(stream,
         "An open loop: %s%s requests per second were intended (%s%s, %s), %s %s due in %s; %s "
         "per second succeeded.",
@@ -121,8 +124,8 @@ static bool is_limited(const struct request_held *held) {
 }
 
 /*
- * Describes the rate at which the service had the load, and its interval: "412 (408 to 416)". If it
- * did not reach the load, describes what it answered.
+ * Describes the rate at which the service had the load, and its interval: "412 (408 to 416)". If
+ * the load was out of reach, describes the rate of successes instead.
  */
 static const char *rate_of(char text[128], const struct request_result *result) {
     const struct request_held *held = result->held;
@@ -135,7 +138,7 @@ static const char *rate_of(char text[128], const struct request_result *result) 
     return text;
 }
 
-/* Reports for which runs the interval of the rate holds. */
+/* Says for which runs the interval of the rate is valid. */
 static void tell_scope(FILE *stream, const struct request_held *held) {
     if (is_limited(held) || held->follows || isnan(held->rate_low))
         return;
@@ -154,22 +157,26 @@ static void tell_doubts(FILE *stream, const struct request_held *held) {
     if (is_limited(held))
         say(stream, "A load of %.1f %% was out of reach: the service answers no more requests.",
             100 * held->target_mean);
+
     if (fabs(held->cost_change) > 0)
         say(stream,
             "The service had not settled: in the last 10 s, the CPU time of a request %s by %.1f "
             "%%. "
             "Use a longer --settle and --duration.",
             held->cost_change > 0 ? "rose" : "fell", 100 * fabs(held->cost_change));
+
     if (held->background > BACKGROUND * held->cpus)
         say(stream,
             "It used %.1f %% before the first request: it works without requests, or gets those of "
             "others.",
             100 * held->background / held->cpus);
+
     if (*held->uneven)
         say(stream,
             "%s: each connection stays with one of them. More connections divide the work: "
             "--connections fresh, or without --http2.",
             held->uneven);
+
     if (held->correlated && held->rate_high - held->rate_low > NARROW * held->rate)
         say(stream, "The interval of the rate is too narrow: the CPU time of requests changed "
                     "slowly. Use a longer --duration.");
@@ -181,13 +188,16 @@ static void tell_held(FILE *stream, const struct request_result *result) {
     bool limited = is_limited(held);
     const char *condition = held->follows ? " (mean)" : "";
     char rate[128];
+
     if (limited && !held->follows)
         condition = ", the most that it reached,";
+
     if (isnan(held->cost)) {
         say(stream, "The service was not held at a load: no request was answered in the time that "
                     "counts.");
         return;
     }
+
     say(stream,
         "At %.1f %% load%s the service answers %s requests per second; median %s, 95 %% %s, 99 %% "
         "%s; a request uses %s of CPU time.",
@@ -196,6 +206,7 @@ static void tell_held(FILE *stream, const struct request_result *result) {
         request_show_time(ss_histogram_quantile(times, 0.95)).text,
         request_show_time(ss_histogram_quantile(times, 0.99)).text,
         request_show_time(held->cost).text);
+
     tell_scope(stream, held);
     tell_doubts(stream, held);
 }
@@ -208,12 +219,15 @@ static void tell_lateness(FILE *stream, const struct request_result *result) {
                   result->rules.when_full == REQUEST_DELAY;
     const char *due = closed ? "their client's last answer" : "when they were due";
     const char *why = "none had to wait at the cap, so the generator itself was late";
+
     if (waited)
         why = "they waited because of the maximum number of unfinished requests";
     else if (closed)
         why = "the generator itself was late";
+
     if (tally->lateness.count == 0)
         return;
+
     struct request_shown max = request_show_time(ss_time_seconds(tally->lateness.max));
     if (tally->lateness.max == 0)
         say(stream, "Requests were sent on time: none was late.");
@@ -227,6 +241,7 @@ static void tell_lateness(FILE *stream, const struct request_result *result) {
 
 static void tell_unsent(FILE *stream, const struct request_result *result) {
     const struct request_tally *tally = result->tally;
+
     if (tally->refused)
         say(stream,
             "%s of the requests (%s) were dropped at the cap of %s. Response times do not include "
@@ -243,6 +258,7 @@ static const char *when_failed(char text[96], const struct request_result *resul
     const struct request_tally *tally = result->tally;
     double first = ss_time_seconds(ss_time_since(tally->first_failure, result->skipped));
     double last = ss_time_seconds(ss_time_since(tally->last_failure, result->skipped));
+
     if (first < last)
         snprintf(
             text, 96, "from %s to %s", request_show_time(first).text, request_show_time(last).text);
@@ -257,9 +273,11 @@ static void tell_failures(FILE *stream, const struct request_result *result) {
     struct cause causes[CAUSES_MAX];
     char list[512] = "", when[96];
     size_t count = list_causes(causes, tally), used = 0;
+
     for (size_t i = 0; i < count && used < sizeof list; i++)
         used += (size_t)snprintf(
             list + used, sizeof list - used, "%s%s", i ? ", " : "", causes[i].text);
+
     if (tally->sent == 0)
         say(stream, "No request was sent.");
     else if (failed)
@@ -267,6 +285,7 @@ static void tell_failures(FILE *stream, const struct request_result *result) {
             request_show_share(failed, tally->sent).text, when_failed(when, result), list);
     else if (!tally->unfinished)
         say(stream, "No request failed.");
+
     if (tally->outcomes[REQUEST_RESOURCES])
         say(stream, "The generator ran out of descriptors, ports or memory: such failures say "
                     "nothing about the service. " SAVE_RESOURCES);
@@ -278,11 +297,13 @@ static void tell_times(FILE *stream, const struct request_result *result) {
     double intended = ss_histogram_quantile(&tally->successes[REQUEST_INTENDED], 0.99);
     double actual = ss_histogram_quantile(&tally->successes[REQUEST_ACTUAL], 0.99);
     double all = ss_histogram_quantile(&tally->all[REQUEST_INTENDED], 0.99);
+
     if (intended > REMARKABLE * actual && intended - actual > REQUEST_LATE)
         say(stream,
             "99 %% of the successes were answered within %s of being sent, but within %s of being "
             "due: only the second figure includes the wait before sending.",
             request_show_time(actual).text, request_show_time(intended).text);
+
     if (all > REMARKABLE * intended)
         say(stream,
             "Successes alone look better than all requests: 99 %% of the successes took at most "
@@ -310,6 +331,7 @@ static void tell_limit(FILE *stream, const struct request_result *result) {
     double busy = request_generator_busy(result);
     bool saturated = request_is_saturated(result);
     char did[128];
+
     what_it_did(did, used, waited);
     if (request_generator_is_limit(result))
         say(stream, "The generator was the limit, not the service: it %s. " RELIEVE_GENERATOR, did);
@@ -323,6 +345,7 @@ static void tell_limit(FILE *stream, const struct request_result *result) {
             "The generator %s: response times are too long by the time that it waited. Give it a "
             "CPU of its own (--own-cpu).",
             did);
+
     bool full = result->tally->unfinished_most >= result->rules.cap;
     if (busy <= REQUEST_BUSY && saturated && (result->rules.closed > 0 || full))
         say(stream,
@@ -346,9 +369,11 @@ static void print_times(FILE *stream, const struct request_tally *tally) {
     const struct ss_histogram *times[] = {&tally->successes[REQUEST_INTENDED],
         &tally->successes[REQUEST_ACTUAL], &tally->all[REQUEST_INTENDED],
         &tally->all[REQUEST_ACTUAL]};
+
     fprintf(stream, "%-18s%28s%31s\n", "response time", "successes", "all");
     print_row(
         stream, "  from", (const char *const[]){"when due", "when sent", "when due", "when sent"});
+
     for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
         struct request_shown shown[4];
         for (int i = 0; i < 4; i++)
@@ -358,6 +383,7 @@ static void print_times(FILE *stream, const struct request_tally *tally) {
         print_row(stream, rows[row].name,
             (const char *const[]){shown[0].text, shown[1].text, shown[2].text, shown[3].text});
     }
+
     struct request_shown counts[4];
     for (int i = 0; i < 4; i++)
         counts[i] = request_show_count(times[i]->count);
@@ -379,6 +405,7 @@ static void print_sums(FILE *stream, const struct request_tally *tally) {
         request_show_count(tally->outcomes[REQUEST_SUCCESS]).text,
         request_show_count(request_tally_failed(tally)).text,
         request_show_count(tally->unfinished).text);
+
     struct cause causes[CAUSES_MAX];
     size_t count = list_causes(causes, tally);
     for (size_t i = 0; i < count; i++)
@@ -388,6 +415,7 @@ static void print_sums(FILE *stream, const struct request_tally *tally) {
 static void print_figures(FILE *stream, const struct request_result *result) {
     const struct request_tally *tally = result->tally;
     char what[64];
+
     snprintf(what, sizeof what, "per second, successes in %s",
         request_show_time(ss_time_seconds(result->took)).text);
     print_figure(stream, "throughput", request_show_number(request_throughput(result)).text, what);
@@ -396,10 +424,12 @@ static void print_figures(FILE *stream, const struct request_result *result) {
         "of all requests due");
     print_figure(stream, "lateness", request_show_time(ss_histogram_mean(&tally->lateness)).text,
         "of sending, mean of all requests sent");
+
     snprintf(
         what, sizeof what, "at a time, of at most %s", request_show_count(result->rules.cap).text);
     print_figure(stream, "most unfinished", request_show_count(tally->unfinished_most).text, what);
     print_figure(stream, "bytes", request_show_count(tally->bytes).text, "of answers");
+
     if (!isnan(result->own_cpu_seconds))
         print_figure(stream, "own CPU time", request_show_time(result->own_cpu_seconds).text,
             "of the generator");
@@ -415,24 +445,29 @@ static void print_held(FILE *stream, const struct request_held *held) {
     char value[32], what[80];
     if (isnan(held->load_mean))
         return;
+
     snprintf(value, sizeof value, "%.2f %%", 100 * held->load_mean);
     snprintf(
         what, sizeof what, "of %g CPUs, mean; target %.2f %%", held->cpus, 100 * held->target_mean);
     print_figure(stream, "load", value, what);
+
     snprintf(value, sizeof value, "%.3f", held->error_mse_e4);
     print_figure(stream, "mean squared error", value, "%^2, in windows of 500 ms");
+
     print_figure(
         stream, "settled", request_show_time(held->settled_seconds).text, "after control began");
 }
 
 static void print_machine(FILE *stream, const struct request_machine *machine) {
     char value[32], what[80];
+
     if (!isnan(machine->active)) {
         snprintf(value, sizeof value, "%.1f %%", 100 * machine->active);
         snprintf(what, sizeof what, "of the CPUs, on average; none for %.1f %% of the time",
             100 * machine->idle);
         print_figure(stream, "busy", value, what);
     }
+
     if (machine->speed != 1) {
         snprintf(value, sizeof value, "%.4g", machine->speed);
         snprintf(what, sizeof what, "of each server");
@@ -441,6 +476,7 @@ static void print_machine(FILE *stream, const struct request_machine *machine) {
                 machine->contention[0], machine->contention[1]);
         print_figure(stream, "speed", value, what);
     }
+
     if (isnan(machine->watts))
         return;
     snprintf(value, sizeof value, "%.1f W", machine->watts);
@@ -455,18 +491,20 @@ static const char *agreement(char text[48], unsigned agreed, const struct reques
     return text;
 }
 
-/* Describes a search whose upper end says nothing about the service. */
+/* Describes a search whose upper end is the generator's limit, not the service's. */
 static void tell_lower_bound(FILE *stream, const struct request_result *result,
     const struct request_capacity_result *found) {
     const struct request_trials *upper = &found->failed;
     bool resources = upper->short_of_resources > 0;
     char held[48], failed[48], known[200] = "unknown: ";
+
     agreement(held, found->held.held, &found->held);
     agreement(failed, upper->failed, upper);
     if (found->held.rate > 0 && !found->upper_bound)
         snprintf(known, sizeof known,
             "above %s requests per second: %s held there. This is a lower bound: ",
             request_show_number(found->held.rate).text, held);
+
     say(stream, "The capacity for %s is %s%s failed at %s, but in %u of them %s", result->demand,
         known, failed, request_show_number(upper->rate).text,
         resources ? upper->short_of_resources : upper->limited,
@@ -494,8 +532,10 @@ static void tell_capacity(FILE *stream, const struct request_result *result) {
     const struct request_capacity_result found = request_capacity_result(result->capacity);
     const char *demand = result->demand;
     char held[48], failed[48];
+
     agreement(held, found.held.held, &found.held);
     agreement(failed, found.failed.failed, &found.failed);
+
     if (found.lower_bound)
         tell_lower_bound(stream, result, &found);
     else if (found.upper_bound && found.failed.rate > 0)
@@ -519,6 +559,7 @@ static void tell_capacity(FILE *stream, const struct request_result *result) {
     else if (found.failed.rate > 0)
         say(stream, "The capacity for %s is below %s requests per second: %s failed there.", demand,
             request_show_number(found.failed.rate).text, failed);
+
     if (!found.sure)
         say(stream, "This is uncertain: %s.", why_unsure(result->capacity, &found));
 }
@@ -536,18 +577,21 @@ void request_summary_print(FILE *stream, const struct request_result *result) {
         tell_capacity(stream, result);
         return;
     }
+
     if (result->rules.closed > 0)
         tell_closed(stream, result);
     else if (result->held)
         tell_held(stream, result);
     else
         tell_rate(stream, result);
+
     tell_failures(stream, result);
     tell_unsent(stream, result);
     tell_lateness(stream, result);
     tell_times(stream, result);
     if (!isnan(result->own_cpu_seconds))
         tell_limit(stream, result);
+
     fputc('\n', stream);
     print_times(stream, result->tally);
     fputc('\n', stream);
@@ -558,5 +602,6 @@ void request_summary_print(FILE *stream, const struct request_result *result) {
         print_held(stream, result->held);
     if (result->machine)
         print_machine(stream, result->machine);
+
     print_verdict(stream, result);
 }

@@ -25,6 +25,7 @@ const char *request_outcome_name(enum request_outcome outcome) {
         [REQUEST_RESOURCES] = "resources",
         [REQUEST_OTHER] = "other",
     };
+
     return names[outcome];
 }
 
@@ -40,6 +41,7 @@ int request_tally_open(struct request_tally *tally, ss_time timeout, struct ss_e
     tally->left = SS_TIME_NEVER;
     tally->first_failure = SS_TIME_NEVER;
     clear_windows(tally);
+
     for (unsigned i = 0; i < HISTOGRAMS; i++) {
         if (ss_histogram_open(histogram_of(tally, i), SS_HISTOGRAM_FINE) < 0) {
             request_tally_close(tally);
@@ -65,6 +67,7 @@ void request_tally_clear(struct request_tally *tally) {
     tally->bytes = 0;
     tally->unfinished_most = tally->unfinished;
     clear_windows(tally);
+
     for (unsigned i = 0; i < HISTOGRAMS; i++)
         ss_histogram_clear(histogram_of(tally, i));
 }
@@ -116,6 +119,7 @@ void request_tally_send(struct request_tally *tally, ss_time due, ss_time sent) 
 void request_tally_end(struct request_tally *tally, const struct request_ended *ended) {
     bool succeeded = ended->outcome == REQUEST_SUCCESS;
     ss_time finished = ended->finished, counted = ss_time_since(finished, tally->left_out);
+
     tally->unfinished--;
     tally->outcomes[ended->outcome]++;
     tally->bytes += ended->bytes;
@@ -139,6 +143,7 @@ void request_tally_end(struct request_tally *tally, const struct request_ended *
         if (succeeded)
             ss_histogram_add(&tally->successes[i], lengths[i]);
     }
+
     if (!succeeded)
         return;
     /* The windows begin with the first success. */

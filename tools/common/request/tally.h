@@ -64,8 +64,8 @@ struct request_tally {
     ss_time first_failure, last_failure; /* times at which the first and the last failed request
                                             ended; SS_TIME_NEVER and 0 if none */
     ss_time left_out; /* time that was not counted, see request_tally_exchange(); the windows and
-                         the two times above go without it */
-    ss_time left;     /* when counting was left off; SS_TIME_NEVER if it was not */
+                         the two times above exclude it */
+    ss_time left;     /* when counting last stopped; SS_TIME_NEVER if it never did */
     ss_time timeout;  /* value of --timeout; timeouts count as at least this long */
     struct ss_histogram successes[REQUEST_ORIGINS];
     /*
@@ -90,8 +90,8 @@ SS_NONNULL() void request_tally_close(struct request_tally *tally);
 SS_NONNULL() void request_tally_clear(struct request_tally *tally);
 
 /*
- * Exchanges both tallies, so that requests from `now` on count in what was `other`. Requests in
- * progress now belong to that one.
+ * Exchanges the contents of both tallies, except for waiting and unfinished requests, which stay in
+ * `tally`. Requests from `now` on count there, too.
  */
 SS_NONNULL()
 void request_tally_exchange(struct request_tally *tally, struct request_tally *other, ss_time now);
