@@ -41,18 +41,22 @@ void ssload_command_catch(bool has_command) {
     struct sigaction action = {
         .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | (has_command ? SA_RESTART : 0)};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
+
     sigprocmask(SIG_SETMASK, NULL, &mask_before);
     for (size_t i = 0; i < NUMBERS; i++)
         sigaction(numbers[i], NULL, &before[i]);
+
     sigset_t held;
     sigemptyset(&held);
     if (has_command)
-        sigfillset(&held); /* blocked until the command exists and can receive signals */
+        sigfillset(&held); /* until the command exists and can receive signals */
     sigprocmask(SIG_SETMASK, &held, NULL);
+
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     if (before[2].sa_handler != SIG_IGN) /* SIGHUP is ignored under nohup */
         sigaction(SIGHUP, &action, NULL);
+
     if (!has_command)
         return;
     sigaction(SIGQUIT, &action, NULL);
@@ -87,6 +91,7 @@ int ssload_command_start(char **words, struct ss_error *error) {
     struct ss_child child;
     struct ss_child_failure failure;
     sigset_t none;
+
     sigemptyset(&none);
     int result = ss_child_fork(&child, &setup);
     if (result < 0)
@@ -95,6 +100,7 @@ int ssload_command_start(char **words, struct ss_error *error) {
         result = ss_child_fail(&failure, words[0], error);
     else
         atomic_store(&command, child.pid);
+
     sigprocmask(SIG_SETMASK, &none, NULL);
     return result;
 }
@@ -124,6 +130,7 @@ bool ssload_command_sleep(ss_time until) {
 int ssload_command_wait(void) {
     pid_t child = atomic_load(&command);
     int status = 0;
+
     while (!has_ended(child, 0))
         continue;
     /* Forget the pid before reaping: afterwards it may be reused. */

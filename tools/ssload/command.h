@@ -8,17 +8,14 @@
 #include <showstopper/time.h>
 
 /*
- * Signals and the command of a run, which ends on a signal or with the command. A signal from the
- * keyboard reaches the command, too; a signal sent to ssload alone is forwarded.
+ * Handles the signals and the command of a run, which ends with the command or, without one, on a
+ * signal. The terminal sends its signals to the command, too; other signals are forwarded to it.
  */
 
-/*
- * Checks the command, before anything is written. Fails with status 127 or 126 if the command
- * cannot be executed.
- */
+/* Checks the command before anything is written. Fails with status 127 or 126 if it cannot run. */
 int ssload_command_check(char **words, struct ss_error *error);
 
-/* Catches the signals. With a command they do not end ssload. */
+/* Catches the signals. With a command, they do not end ssload. */
 void ssload_command_catch(bool has_command);
 
 /*
@@ -30,10 +27,10 @@ int ssload_command_start(char **words, struct ss_error *error);
 /* Returns whether a signal ends ssload itself. Without a command it may interrupt a write. */
 bool ssload_command_is_over(void);
 
-/* Sleeps until `until`. If the run ends before that, returns true at that moment. */
+/* Sleeps until `until`. Returns true early if the run ends. */
 bool ssload_command_sleep(ss_time until);
 
-/* Waits for the command. Returns its exit status, or 128 plus the number of its signal. */
+/* Waits for the command. Returns its exit status, or 128 plus the signal that killed it. */
 int ssload_command_wait(void);
 
 #endif

@@ -59,11 +59,13 @@ static int check_paths(const struct ssload_request *request, struct ss_error *er
 int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_error *error) {
     char **rest;
     *request = (struct ssload_request){.duration = SS_TIME_NEVER, .format = SSLOAD_FITTING};
+
     if (ss_arguments_parse(rows, request, &request->store, argv, &rest, error) < 0)
         return -1;
     bool marked = rest > argv + 1 && strcmp(rest[-1], "--") == 0;
     if (request->help || request->version)
         return 0;
+
     if (*rest && !marked)
         return ss_error_fail(error,
             "unexpected argument '%s': put a command after --, as in ssload -- sleep 10; see "
@@ -74,6 +76,7 @@ int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_
     if (request->metrics && strcmp(request->metrics, "-") == 0)
         return ss_error_fail(
             error, "--openmetrics replaces its file at each sample: name a file, not -");
+
     if (request->output && strcmp(request->output, "-") == 0)
         request->output = NULL;
     request->command = *rest ? rest : NULL;

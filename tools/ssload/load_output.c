@@ -15,10 +15,10 @@
 #include "record/sample_row.h"
 #include "screen/window.h"
 
-/* A difference between load and load_ticks that exceeds this is explained. */
+/* Explain a difference between load and load_ticks that exceeds this. */
 #define TICKS_ASTRAY 0.02
 
-/* Below this much CPU time, in nanoseconds, load and load_ticks differ because ticks are coarse. */
+/* With less CPU time, in nanoseconds, load and load_ticks differ because ticks are coarse. */
 #define TICKS_ENOUGH 2e9
 
 #define NUMBER_WIDTH 7 /* a space and 100.00 */
@@ -36,11 +36,11 @@ struct column {
     const char *heading; /* at most six characters */
     const char *help;    /* of the metric */
     size_t offset;       /* of a double in struct ss_load_sample */
-    int rank;            /* in a narrow window, columns of the lowest rank are omitted first */
+    int rank;            /* a narrow window lacks the columns of the lowest ranks */
     enum need need;
 };
 
-/* Columns of this rank are shown even without room. */
+/* Columns of this rank are always shown. */
 #define FIXED 9
 
 // clang-format off
@@ -81,16 +81,15 @@ static void open_table(struct ssload_table *table, FILE *stream, ss_time interva
     table->time_width = 8 + (table->decimals ? table->decimals + 1 : 0);
 }
 
-/*
- * Chooses the columns that fit. Called for each heading, because the size of the window may have
- * changed.
- */
+/* Chooses the columns that fit. Call it for each heading, because the window may be resized. */
 static void fit(struct ssload_table *table) {
     int width, height;
     ss_screen_size(fileno(table->stream), &width, &height);
     table->screen = isatty(fileno(table->stream)) ? height : 0;
+
     width -= table->time_width + (table->request->per_cpu ? CPU_WIDTH : 0);
     table->shown = 0;
+
     for (int rank = FIXED; rank > 0; rank--) {
         for (int i = 0; i < COLUMNS; i++) {
             bool fits = width - NUMBER_WIDTH - GAP - DRAWING_MIN >= 0 || rank == FIXED;
@@ -100,6 +99,7 @@ static void fit(struct ssload_table *table) {
             width -= NUMBER_WIDTH;
         }
     }
+
     width -= GAP;
     table->drawing_width = width < DRAWING_MAX ? width : DRAWING_MAX;
     if (width < DRAWING_MIN / 2)
@@ -110,10 +110,12 @@ static void print_heading(struct ssload_table *table) {
     fprintf(table->stream, "%-*s", table->time_width, "percent");
     if (table->request->per_cpu)
         fprintf(table->stream, "%*s", CPU_WIDTH, "cpu");
+
     for (int i = 0; i < COLUMNS; i++) {
         if (table->shown & 1u << i)
             fprintf(table->stream, "%*s", NUMBER_WIDTH, columns[i].heading);
     }
+
     int half = table->drawing_width / 2;
     if (half > 0)
         fprintf(table->stream, "%*s0%*s%*s", GAP, "", half, "50", table->drawing_width - half - 1,
@@ -121,7 +123,7 @@ static void print_heading(struct ssload_table *table) {
     fputc('\n', table->stream);
 }
 
-/* Draws a bar as long as the load, in eighths of a character, and a stroke at the target. */
+/* Draws the load as a bar, in eighths of a character, with a mark at the target. */
 static void draw(const struct ssload_table *table, const struct ss_load_sample *sample) {
     static const char *const blocks[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
     static const char *const letters[] = {" ", " ", " ", " ", "#", "#", "#", "#", "#"};
@@ -129,8 +131,10 @@ static void draw(const struct ssload_table *table, const struct ss_load_sample *
     int width = table->drawing_width;
     int mark = isnan(sample->target) ? -1 : (int)(sample->target * width);
     int eighths = (int)lround(sample->load * width * 8), blanks = 0;
+
     if (mark == width)
         mark--;
+
     fprintf(table->stream, "%*s", GAP, "");
     for (int i = 0; i < width && (i * 8 < eighths || i <= mark); i++) {
         int here = eighths - i * 8;
@@ -139,6 +143,7 @@ static void draw(const struct ssload_table *table, const struct ss_load_sample *
         const char *glyph = bar[here < 8 ? here : 8];
         if (i == mark)
             glyph = table->unicode ? "│" : "|";
+
         if (*glyph == ' ') {
             blanks++;
             continue;
@@ -155,15 +160,18 @@ static void print_row(
         fprintf(table->stream, "%*s", CPU_WIDTH, "all");
     else if (table->request->per_cpu)
         fprintf(table->stream, "%*d", CPU_WIDTH, (int)sample->cpu);
+
     for (int i = 0; i < COLUMNS; i++) {
         double value = column_value(&columns[i], sample);
         if (!(table->shown & 1u << i))
             continue;
+
         if (isnan(value))
             fprintf(table->stream, "%*s", NUMBER_WIDTH, "-");
         else
             fprintf(table->stream, "%*.2f", NUMBER_WIDTH, fabs(value) < 5e-5 ? 0 : 100 * value);
     }
+
     if (table->drawing_width > 0 && !isnan(sample->load))
         draw(table, sample);
     fputc('\n', table->stream);
@@ -176,15 +184,18 @@ static void print_in_table(struct ssload_table *table, const struct ss_load_samp
         print_heading(table);
         table->lines = 1;
     }
+
     time_t seconds = (time_t)(sample->time / (int64_t)SS_SECOND);
     int milliseconds = (int)(sample->time % (int64_t)SS_SECOND / (int64_t)SS_MILLISECOND);
     char label[40];
     struct tm local;
+
     localtime_r(&seconds, &local);
     size_t length = strftime(label, sizeof label, "%H:%M:%S", &local);
     if (table->decimals)
         snprintf(label + length, sizeof label - length, ".%0*d", table->decimals,
             table->decimals == 1 ? milliseconds / 100 : milliseconds);
+
     print_row(table, label, sample);
     table->lines++;
 }
@@ -205,6 +216,7 @@ int ssload_report_open(
     };
     if (!report->sums)
         return ss_error_memory(error);
+
     struct ss_error why = {0};
     if (request->output && !(report->stream = ss_walk_stream(request->output, O_TRUNC, &why))) {
         ss_error_fail(error, "%s: %s%s", ss_words_show(request->output).text, why.message,
@@ -213,6 +225,7 @@ int ssload_report_open(
         *report = (struct ssload_report){0};
         return -1;
     }
+
     if (report->format == SSLOAD_FITTING)
         report->format = isatty(fileno(report->stream)) ? SSLOAD_TABLE : SSLOAD_CSV;
     open_table(&report->table, report->stream, request->interval);
@@ -227,7 +240,8 @@ void ssload_report_begin(struct ssload_report *report) {
 
 static void print_sample(struct ssload_report *report, const struct ss_load_sample *sample) {
     char line[SS_SAMPLE_ROW];
-    /* After a write that a signal has interrupted, another one would block again. */
+
+    /* A signal may have interrupted a write to a slow reader: another one would block again. */
     if (ferror(report->stream))
         return;
     if (report->format == SSLOAD_TABLE) {
@@ -235,6 +249,7 @@ static void print_sample(struct ssload_report *report, const struct ss_load_samp
         print_in_table(&report->table, sample);
         return;
     }
+
     size_t length = report->format == SSLOAD_CSV
                         ? ss_sample_row_csv(line, sample, columns_of(report))
                         : ss_sample_row_json(line, sample, columns_of(report));
@@ -244,23 +259,28 @@ static void print_sample(struct ssload_report *report, const struct ss_load_samp
 void ssload_report_add(struct ssload_report *report, const struct ss_load_sample *sample,
     const struct ss_load_span *span, double seconds) {
     struct ssload_sums *sums = &report->sums[sample->cpu + 1];
+
     if ((size_t)sample->cpu + 1 > report->cpus)
         report->cpus = (size_t)sample->cpu + 1;
+
     ss_load_span_add(&sums->span, span);
     sums->last = *sample;
     sums->capacity += span->capacity / 1e9;
     sums->busy += sample->load * span->capacity / 1e9;
     sums->seconds += seconds;
+
     if (!isnan(sample->pressure)) {
         sums->pressure += sample->pressure * seconds;
         sums->pressure_seconds += seconds;
     }
+
     /* Like showstopper, exclude samples that began in a `free` section. */
     if (!isnan(sample->target) && !report->was_free) {
         sums->target += sample->target;
         sums->error += sample->error;
         sums->targets++;
     }
+
     print_sample(report, sample);
 }
 
@@ -269,10 +289,12 @@ static struct ss_load_sample average(const struct ssload_sums *sums, int32_t cpu
     sample.cpu = cpu;
     ss_load_sample_set(&sample, &sums->span);
     sample.error = NAN;
+
     if (sums->targets > 0) {
         sample.target = sums->target / (double)sums->targets;
         sample.error = sums->error / (double)sums->targets;
     }
+
     if (sums->pressure_seconds > 0)
         sample.pressure = sums->pressure / sums->pressure_seconds;
     return sample;
@@ -280,14 +302,17 @@ static struct ss_load_sample average(const struct ssload_sums *sums, int32_t cpu
 
 static void print_average(const struct ss_load_sample *sample, double seconds) {
     const char *separator = ": ";
+
     fprintf(stderr, "ssload: average");
     if (sample->cpu != SS_LOAD_ALL_CPUS)
         fprintf(stderr, " of CPU %d", (int)sample->cpu);
     fprintf(stderr, " over %.1f s", seconds);
+
     for (int i = 0; i < COLUMNS; i++) {
         double value = column_value(&columns[i], sample);
         if (isnan(value))
             continue;
+
         fprintf(stderr, "%s%s %.2f %%", separator, columns[i].name,
             fabs(value) < 5e-5 ? 0 : 100 * value);
         separator = ", ";
@@ -299,6 +324,7 @@ static void explain_ticks(const struct ss_load_sample *sample, const struct ss_l
     if (isnan(sample->load_ticks) || span->capacity < TICKS_ENOUGH ||
         fabs(sample->load - sample->load_ticks) <= TICKS_ASTRAY)
         return;
+
     fprintf(stderr,
         "ssload: note: load is %.2f %%, but load_ticks is %.2f %%: the kernel samples busy time at "
         "timer ticks, which miscounts work that runs in step with them; load is measured by the "
@@ -308,15 +334,18 @@ static void explain_ticks(const struct ss_load_sample *sample, const struct ss_l
 
 void ssload_report_end(struct ssload_report *report) {
     bool table = report->format == SSLOAD_TABLE, first = true;
+
     if (report->sums[0].seconds <= 0) {
         if (!report->request->quiet)
             fprintf(stderr, "ssload: note: nothing was measured: the time was too short\n");
         return;
     }
+
     for (int32_t cpu = SS_LOAD_ALL_CPUS; cpu < (int32_t)report->cpus; cpu++) {
         const struct ssload_sums *sums = &report->sums[cpu + 1];
         if (sums->seconds <= 0)
             continue;
+
         struct ss_load_sample sample = average(sums, cpu);
         if (table && first)
             fputc('\n', report->stream);
@@ -326,9 +355,10 @@ void ssload_report_end(struct ssload_report *report) {
             print_average(&sample, sums->seconds);
         first = false;
     }
+
     struct ss_load_sample all = average(&report->sums[0], SS_LOAD_ALL_CPUS);
     if (table)
-        fflush(report->stream); /* flushed before the note, which goes to the same terminal */
+        fflush(report->stream); /* before the note, which goes to the same terminal */
     if (!report->request->quiet)
         explain_ticks(&all, &report->sums[0].span);
 }
@@ -339,17 +369,21 @@ int ssload_report_flush(struct ssload_report *report) {
 
 int ssload_report_close(struct ssload_report *report) {
     int result = 0;
+
     if (report->stream == stdout)
         result = ssload_report_flush(report);
     else if (report->stream && fclose(report->stream) != 0)
         result = -1;
+
     free(report->sums);
     report->stream = NULL;
     report->sums = NULL;
     return result;
 }
 
-/* A metric of all CPUs together, and one of each CPU, which a query over all CPUs must not count.
+/*
+ * A metric of all CPUs together, and one of each CPU. Their names differ, so that a sum over one
+ * metric does not count each CPU twice.
  */
 struct pair {
     const char *name, *unit;
@@ -369,9 +403,10 @@ static void put_pair(struct ss_metrics *metrics, const struct pair *pair, const 
     const struct ssload_report *report) {
     char name[64], help[128], number[16];
     struct ss_metric metric = {name, pair->unit, pair->type, help};
+
     snprintf(name, sizeof name, "ssload_%s_%s", pair->name, pair->unit);
     snprintf(help, sizeof help, "%s", pair->help);
-    metrics->last = NULL; /* another metric, in the same place */
+    metrics->last = NULL; /* the previous call's metric may have had the address of this one */
     ss_metrics_put(metrics, &metric, labels, value_of(pair, &report->sums[0]));
 
     struct ss_metric of_cpu = metric;
@@ -403,6 +438,7 @@ static void put_all(FILE *stream, const struct ssload_report *report) {
     struct ss_metrics metrics = {.stream = stream};
     const char *labels[8] = {NULL};
     size_t count = 0;
+
     if (report->request->group) {
         labels[count++] = "cgroup";
         labels[count++] = report->request->group;
@@ -426,6 +462,7 @@ static void put_all(FILE *stream, const struct ssload_report *report) {
 int ssload_report_write_metrics(const struct ssload_report *report, struct ss_error *error) {
     const char *path = report->request->metrics;
     struct ss_whole_file file;
+
     if (ss_whole_file_begin(&file, path, error) < 0)
         return ss_error_wrap(error, "--openmetrics");
     put_all(file.stream, report);

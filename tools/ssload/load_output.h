@@ -7,12 +7,12 @@
 
 /* A table of samples: the known columns that fit next to a drawing. */
 struct ssload_table {
-    const struct ssload_request *request; /* of a target, of rows for each CPU, of a group */
+    const struct ssload_request *request; /* for --target, --per-cpu and --cgroup */
     FILE *stream;
     bool unicode;
     bool pressure;     /* the pressure is known */
     int decimals;      /* number of decimals of seconds in the time */
-    int screen;        /* lines of the terminal; 0: not a terminal, so only one heading */
+    int screen;        /* lines of the terminal; 0 if not a terminal, so only one heading */
     int lines;         /* number of lines since the heading; 0: a heading is due */
     unsigned shown;    /* a bit for each column that is shown */
     int time_width;    /* width of the time in characters */
@@ -23,7 +23,7 @@ struct ssload_table {
 struct ssload_sums {
     struct ss_load_span span;
     struct ss_load_sample last;
-    double busy;     /* seconds of CPU time; unlike a difference of idle times, never decreases */
+    double busy;     /* busy seconds of CPU time; never decreases, as idle times may */
     double capacity; /* seconds of CPU time that passed */
     double seconds;
     double pressure;         /* sum of pressure times seconds */
@@ -33,7 +33,7 @@ struct ssload_sums {
     uint64_t targets; /* number of samples that count for `target` and `error` */
 };
 
-/* The output of samples, and their sums. */
+/* Prints samples and sums them up. */
 struct ssload_report {
     const struct ssload_request *request;
     FILE *stream;
@@ -42,7 +42,7 @@ struct ssload_report {
     struct ssload_table table;
     struct ssload_sums *sums; /* sums of all CPUs together, then of each CPU */
     size_t cpus;              /* one more than the highest CPU number so far */
-    bool was_free;            /* the last sample ended in a `free` section */
+    bool was_free;            /* the previous sample ended in a `free` section */
 };
 
 int ssload_report_open(
@@ -60,7 +60,7 @@ void ssload_report_end(struct ssload_report *report);
 /* Writes the latest sample to the file of --openmetrics, which is replaced as a whole. */
 int ssload_report_write_metrics(const struct ssload_report *report, struct ss_error *error);
 
-/* Writes the rows of a sample. Returns -1 with errno set if they could not be written. */
+/* Flushes the rows of a sample. Returns -1 with errno set on failure. */
 int ssload_report_flush(struct ssload_report *report);
 
 /* Writes the remaining output and closes the file. Returns -1 with errno set on failure. */
