@@ -14,26 +14,32 @@
 int ssplace_join(const struct ssplace *place, pid_t pid, struct ss_error *error) {
     struct ssplace_process first, joining = {pid, ss_platform_process_started(pid)};
     char file[64];
+
     if (ssplace_read(place, &first, error) < 0)
         return -1;
+
     int count = named_group_join(place->group, first.pid, pid, place->roots);
     if (count < 0 || (count == 0 && first.pid > 0))
         return ss_error_fail(error, "%s: cannot join the control groups: %s", place->name,
             count < 0 ? strerror(-count) : "the container has none");
+
     snprintf(file, sizeof file, "entered.%d", (int)pid);
     if (count == 0 && ssplace_write_process(place, file, &joining) < 0)
         return ss_error_fail(error, "%s: cannot record process %d", place->name, (int)pid);
-    /* Fail if the place was closed meanwhile: the process may have joined too late to be ended. */
+
+    /* Fail if the place was closed meanwhile: the process may have joined too late to be killed. */
     return ssplace_read(place, &first, error);
 }
 
 int ssplace_print_group(const struct ssplace *place, struct ss_error *error) {
     struct ssplace_process first;
     char path[SS_GROUP_PATH_SIZE];
+
     if (ssplace_read(place, &first, error) < 0)
         return -1;
     if (!named_group_exists(place->group, place->roots))
         return ss_error_fail(error, "%s: no control group", place->name);
+
     snprintf(path, sizeof path, "/%s", place->group);
     if (first.pid > 0 && named_group_account_of(first.pid, path, sizeof path, place->roots) < 0)
         return ss_error_fail(error, "%s: the container has exited", place->name);
@@ -49,10 +55,12 @@ static int enter_namespaces(const struct ssplace_process *first, int process) {
     int files[COUNT];
     SS_OWNED(close) int root = openat(process, "root", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int status = root < 0 ? -errno : 0;
+
     for (int i = 0; i < COUNT; i++) {
         files[i] = openat(process, names[i], O_RDONLY | O_CLOEXEC);
         status = files[i] < 0 && status == 0 ? -errno : status;
     }
+
     if (!ssplace_lives(first))
         status = -ESRCH;
     for (int i = 0; i < COUNT; i++) {
@@ -60,9 +68,11 @@ static int enter_namespaces(const struct ssplace_process *first, int process) {
             status = -errno;
         ss_owned_close(&files[i]);
     }
+
     /* A container that was started in a chroot has another root than its mount namespace. */
     if (status == 0 && (fchdir(root) < 0 || chroot(".") < 0))
         status = -errno;
+
     return status;
 }
 
@@ -70,7 +80,7 @@ static int enter_folder(const void *folder) {
     return chdir(folder) < 0;
 }
 
-/* Waits for the command, and passes SIGTERM on if it is among the blocked signals. */
+/* Waits for the command. Forwards SIGTERM if it is one of the blocked signals. */
 static int await_end(pid_t child, const sigset_t *signals) {
     int status = 0;
     while (waitpid(child, &status, WNOHANG) == 0) {
@@ -103,6 +113,7 @@ static int run_child(
     int result = ss_child_fork(&child, &setup);
     if (result < 0)
         return ss_error_fail(error, "cannot start a process: %s", strerror(-result));
+
     if (ss_child_execute(&child, &failure) == 0)
         return await_end(child.pid, &signals);
     if (failure.step)
@@ -114,20 +125,24 @@ int ssplace_enter(const struct ssplace *place, char *const *words, bool instance
     struct ss_error *error) {
     struct ssplace_process first;
     char path[64], folder[PATH_MAX];
+
     if (ssplace_read(place, &first, error) < 0)
         return -1;
     if (first.pid == 0)
         return ss_error_fail(error, "%s: no container", place->name);
+
     snprintf(path, sizeof path, "/proc/%d", (int)first.pid);
     SS_OWNED(close) int process = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (process < 0)
         return ss_error_fail(error, "%s: the container has exited", place->name);
     if (!getcwd(folder, sizeof folder))
         return ss_error_fail(error, "the working folder does not exist");
+
     int result = enter_namespaces(&first, process);
     if (result < 0)
         return ss_error_fail(
             error, "%s: cannot enter the container: %s", place->name, strerror(-result));
+
     result = run_child(words, folder, instance, error);
     *status = result;
     return result < 0 ? -1 : 0;

@@ -27,7 +27,7 @@ struct holder {
     pid_t child;       /* the program; 0: it has exited */
     int status;        /* exit status of the program, once it has exited */
     bool is_container; /* the program is a container: it has printed `open` */
-    bool is_ended;     /* a signal to end has arrived */
+    bool is_ended;     /* one of ss_end_signals() has arrived */
 };
 
 static int open_signals(struct holder *holder, struct ss_error *error) {
@@ -41,7 +41,7 @@ static int open_signals(struct holder *holder, struct ss_error *error) {
     return 0;
 }
 
-/* Records which signals have arrived, and whether the program has exited. */
+/* Records whether a signal to end has arrived, and whether the program has exited. */
 static void read_signals(struct holder *holder) {
     struct signalfd_siginfo signal;
     while (read(holder->signals, &signal, sizeof signal) == sizeof signal)
@@ -60,11 +60,13 @@ static int start(struct holder *holder, char *const *words, struct ss_error *err
     SS_OWNED(free) char **command = calloc(count + 3, sizeof *command);
     if (!command)
         return ss_error_memory(error);
+
     snprintf(name, sizeof name, "%s", holder->place->name);
     command[0] = words[0];
     command[1] = option;
     command[2] = name;
     memcpy(command + 3, words + 1, (count - 1) * sizeof *command);
+
     if (pipe2(input, O_CLOEXEC) < 0)
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
     SS_OWNED(close) int child_input = input[0];
@@ -73,6 +75,7 @@ static int start(struct holder *holder, char *const *words, struct ss_error *err
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
     SS_OWNED(close) int child_output = output[1];
     holder->said = output[0];
+
     SS_OWNED(fclose) FILE *log = ssplace_open(holder->place, "log", "we");
     if (!log)
         return ss_paths_fail(holder->place->state, error);
@@ -85,11 +88,13 @@ static int start(struct holder *holder, char *const *words, struct ss_error *err
     int result = ss_child_fork(&child, &setup);
     if (result < 0)
         return ss_error_fail(error, "cannot start a process: %s", strerror(-result));
-    /* It holds the lock until exec, so the next holder finds this file. */
+
+    /* The child holds the lock until exec, so the next holder finds this file. */
     const struct ssplace_process starter = {child.pid, ss_platform_process_started(child.pid)};
     result = ssplace_write_process(holder->place, "starter", &starter);
     if (result < 0)
         return ss_error_fail(error, "%s: %s", holder->place->state, strerror(-result));
+
     if (ss_child_execute(&child, &failure) < 0)
         return ss_error_fail(
             error, "cannot execute '%s': %s", command[0], strerror(failure.number));
@@ -97,21 +102,20 @@ static int start(struct holder *holder, char *const *words, struct ss_error *err
     return 0;
 }
 
-/*
- * Reads the program's output, and keeps the unfinished line in `text`. Returns whether one line is
- * `open`.
- */
+/* Reads output, and keeps an unfinished line in `text`. Returns whether a line is `open`. */
 static bool has_said_open(const struct holder *holder, char text[256]) {
     size_t length = strlen(text);
     ssize_t more = read(holder->said, text + length, 255 - length);
     if (more > 0)
         text[length + (size_t)more] = '\0';
+
     bool is_open = strncmp(text, "open\n", 5) == 0 || strstr(text, "\nopen\n");
     char *end = strrchr(text, '\n');
     if (end)
         memmove(text, end + 1, strlen(end + 1) + 1);
     else if (strlen(text) == 255)
-        strcpy(text, "?"); /* too long to be `open`: only that it has begun matters */
+        strcpy(text, "?"); /* too long to be `open`; marks that the line has begun */
+
     return is_open;
 }
 
@@ -119,11 +123,13 @@ static bool has_said_open(const struct holder *holder, char text[256]) {
 static int fail(const struct holder *holder, const char *what, struct ss_error *error) {
     char line[512], said[512] = "";
     SS_OWNED(fclose) FILE *log = ssplace_open(holder->place, "log", "re");
+
     while (log && fgets(line, sizeof line, log)) {
         line[strcspn(line, "\n")] = '\0';
         if (*line)
             memcpy(said, line, sizeof said);
     }
+
     return ss_error_fail(error, "%s: %s%s%s", holder->place->name, what, *said ? ": " : "", said);
 }
 
@@ -132,15 +138,18 @@ static int await_start(struct holder *holder, struct ss_error *error) {
     ss_time deadline = ss_platform_now() + OPEN_PATIENCE;
     struct pollfd files[] = {{holder->signals, POLLIN, 0}, {holder->said, POLLIN, 0}};
     char text[256] = "";
+
     while (holder->child > 0 && !holder->is_container && !holder->is_ended) {
         if (ss_platform_now() >= deadline)
             return fail(holder, "it did not start within 30 s", error);
+
         poll(files, 2, 100);
         holder->is_container = files[1].revents & POLLIN && has_said_open(holder, text);
         if (files[1].revents && !(files[1].revents & POLLIN))
             files[1].fd = -1; /* the program has closed it and is about to exit */
         read_signals(holder);
     }
+
     if (holder->child == 0 && !holder->is_container && holder->status != 0)
         return fail(holder, "it did not start", error);
     return 0;
@@ -152,6 +161,7 @@ static int publish(const struct holder *holder, struct ss_error *error) {
     struct ssplace_process first = {0};
     FILE *file = ssplace_open(place, "place.new", "we");
     int status = file ? fclose(file) : -1;
+
     if (holder->is_container && status == 0) {
         first.pid = named_group_first(place->group, place->roots);
         first.started = ss_platform_process_started(first.pid);
@@ -159,6 +169,7 @@ static int publish(const struct holder *holder, struct ss_error *error) {
             return fail(holder, "cannot find the container's first process", error);
         status = ssplace_write_process(place, "place.new", &first);
     }
+
     if (status == 0 && renameat(place->lock, "place.new", place->lock, "place") == 0)
         return 0;
     return ss_error_fail(error, "%s/place cannot be written: %s", place->state, strerror(errno));
@@ -166,9 +177,11 @@ static int publish(const struct holder *holder, struct ss_error *error) {
 
 static int open_place(struct holder *holder, char *const *words, struct ss_error *error) {
     struct ssplace_process self = {getpid(), ss_platform_process_started(getpid())};
+
     /* Remove the remains of a killed holder. */
     if (ssplace_clear(holder->place, words[0], error) < 0)
         return -1;
+
     int status = ssplace_write_process(holder->place, "holder", &self);
     if (status < 0)
         return ss_error_fail(error, "%s: %s", holder->place->state, strerror(-status));
@@ -179,10 +192,12 @@ static int open_place(struct holder *holder, char *const *words, struct ss_error
 
 static int stay(struct holder *holder, struct ss_error *error) {
     struct pollfd signals = {holder->signals, POLLIN, 0};
+
     if (!holder->is_ended) {
         puts("open");
         fflush(stdout);
     }
+
     while (!holder->is_ended) {
         poll(&signals, 1, -1);
         read_signals(holder);
@@ -195,12 +210,14 @@ static int stay(struct holder *holder, struct ss_error *error) {
 /* Closes the container's input, which ends it, and removes the place. */
 static int leave(struct holder *holder, char *environment, struct ss_error *error) {
     struct pollfd signals = {holder->signals, POLLIN, 0};
+
     ss_owned_close(&holder->life);
     for (int left = END_PATIENCE; holder->child > 0 && holder->is_container && left > 0;
          left -= 10) {
         poll(&signals, 1, 10);
         read_signals(holder);
     }
+
     int result = ssplace_clear(holder->place, environment, error);
     if (result == 0)
         ssplace_remove(holder->place);
@@ -211,11 +228,13 @@ int ssplace_hold(struct ssplace *place, char *const *words, struct ss_error *err
     struct holder holder = {.place = place, .life = -1, .said = -1, .signals = -1};
     if (ssplace_lock_free(place, error) < 0)
         return -1;
+
     int result = open_signals(&holder, error);
     if (result == 0)
         result = open_place(&holder, words, error);
     if (result == 0)
         result = stay(&holder, error);
+
     if (leave(&holder, words[0], error) < 0)
         result = -1;
     ss_owned_close(&holder.said);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The common part of the environments in tools/experiments/env, as far as scripts cannot do it
- * well: locks, control groups, and ending processes without hitting others with the same pid.
+ * What the environments in tools/experiments/env need and scripts cannot do reliably: locks,
+ * control groups, and ending processes without hitting others with the same pid.
  *
  *   hold --lock--> ENVIRONMENT --open --> container, or nothing --> open
  *                                                                    |  join, enter: commands in it
@@ -23,15 +23,17 @@
 
 #define PERIOD (100 * SS_MILLISECOND) /* period of quotas */
 
-/* make PLACE: creates a control group with the given limits; or one that can have a quota. */
+/* make PLACE: creates a control group with the given limits, or else one that can have a quota. */
 static int make(
     const struct ssplace_options *options, struct ssplace *place, struct ss_error *error) {
     struct limit_group group;
     unsigned limits = options->cpu_list ? 1U << LIMIT_CPUS : 0;
     if (options->quota > 0 || !limits)
         limits |= 1U << LIMIT_QUOTA;
+
     if (limit_group_make_named(&group, limits, place->group, &options->roots, error) < 0)
         return -1;
+
     if (options->quota > 0 && limit_group_set_quota(&group, options->quota, PERIOD, error) < 0)
         return ss_error_wrap(error, "the quota cannot be set");
     if (options->cpu_list && limit_group_set_cpus(&group, &options->cpus, error) < 0)
@@ -46,14 +48,17 @@ static int why_not(const struct ssplace_options *options, int *status, struct ss
     struct limit_group group;
     char probe[64];
     static const struct ss_suggest_names known = {"limit", SS_SUGGEST_ROWS(names)};
+
     int limit = ss_suggest_find(&known, options->words[0], error);
     if (limit < 0)
         return -1;
+
     snprintf(probe, sizeof probe, "showstopper-probe.%d", (int)getpid());
     if (limit_group_make_named(&group, 1U << limit, probe, &options->roots, &reason) < 0)
         puts(reason.message);
     else
         *status = 1;
+
     if (named_group_remove(probe, SS_SECOND, &options->roots) < 0)
         return ss_error_fail(error, "cannot remove the control group %s", probe);
     return 0;
@@ -64,11 +69,14 @@ static int print_settings(const struct ssplace_options *options, struct ss_error
     struct limit_setting settings[LIMIT_QUOTA_SETTINGS];
     int cpus = limit_group_version(LIMIT_CPUS, &options->roots);
     int quota = limit_group_version(LIMIT_QUOTA, &options->roots);
+
     if ((options->cpu_list && cpus == 0) || (options->quota > 0 && quota == 0))
         return ss_error_fail(error, "no hierarchy of control groups has the controller %s",
             options->cpu_list && cpus == 0 ? "cpuset" : "cpu");
+
     if (options->cpu_list)
         printf("cgroup%s.cpuset.cpus = %s\n", cpus == 2 ? "2" : "", options->cpu_list);
+
     size_t count = options->quota > 0
                        ? limit_group_quota_settings(settings, quota == 2, options->quota, PERIOD)
                        : 0;
@@ -86,7 +94,7 @@ static int join(
     return ssplace_join(place, (pid_t)pid, error);
 }
 
-/* A place that cannot be closed does not keep the others open. The first error is reported. */
+/* Closes all places even if one of them fails. Reports the first error. */
 static int close_places(struct ssplace_options *options, struct ss_error *error) {
     struct ssplace place;
     int result = 0;
@@ -115,14 +123,17 @@ static int act(
 
 static int carry_out(struct ssplace_options *options, int *status, struct ss_error *error) {
     struct ssplace place;
+
     if (strcmp(options->verb, "why-not") == 0)
         return why_not(options, status, error);
     if (strcmp(options->verb, "settings") == 0)
         return print_settings(options, error);
+
     if (ss_platform_check_proc(error) < 0)
         return -1;
     if (strcmp(options->verb, "close") == 0)
         return close_places(options, error);
+
     int result = ssplace_name(&place, options->words[0], &options->roots, error);
     if (result == 0)
         result = act(options, &place, status, error);

@@ -48,13 +48,16 @@ void ssplace_options_print_help(void) {
 
 static int check(struct ssplace_options *options, struct ss_error *error) {
     static const struct ss_suggest_names known = {"command", SS_SUGGEST_ROWS(verbs), NULL};
+
     options->verb = *options->words;
     if (!options->verb)
         return ss_error_fail(error, "no command given: see --help");
+
     options->word_count = ss_words_count(++options->words);
     int found = ss_suggest_find(&known, options->verb, error);
     if (found < 0)
         return -1;
+
     const struct verb *verb = &verbs[found];
     if (options->word_count < verb->min || options->word_count > verb->max)
         return ss_error_fail(error, "%s: %s: see --help", verb->name,
@@ -62,6 +65,7 @@ static int check(struct ssplace_options *options, struct ss_error *error) {
     if (verb->takes_command != (options->command && *options->command))
         return ss_error_fail(error, "%s: %s", verb->name,
             verb->takes_command ? "a command must follow --" : "no command may follow --");
+
     return options->cpu_list ? ss_cpus_parse(options->cpu_list, &options->cpus, error) : 0;
 }
 
@@ -70,6 +74,7 @@ static int choose_roots(struct ssplace_options *options, struct ss_error *error)
         return 0;
     if (strlen(options->root) > sizeof options->cgroup - sizeof "/sys/fs/cgroup")
         return ss_error_fail(error, "--root: the path is too long");
+
     snprintf(options->proc, sizeof options->proc, "%s/proc", options->root);
     snprintf(options->cgroup, sizeof options->cgroup, "%s/sys/fs/cgroup", options->root);
     options->roots.proc = options->proc;

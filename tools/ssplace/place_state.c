@@ -18,7 +18,7 @@
 
 #define POLLING 10 /* milliseconds */
 
-/* How long to wait for processes to exit after SIGTERM and SIGKILL, and for a group to be empty. */
+/* How long to wait for processes after SIGTERM and SIGKILL, and until a group is empty. */
 #define TERM_PATIENCE  (5 * SS_SECOND)
 #define KILL_PATIENCE  (1 * SS_SECOND)
 #define GROUP_PATIENCE (2 * SS_SECOND)
@@ -32,7 +32,7 @@
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-/* Returns whether a name can be part of a path, and of a host name. */
+/* Returns whether a name can be part of a path and of a host name. */
 static bool is_name(const char *name) {
     size_t length = strlen(name);
     return length > 0 && length <= 200 && strspn(name, LETTERS "._+-") == length &&
@@ -62,21 +62,24 @@ void ssplace_free(struct ssplace *place) {
 }
 
 /*
- * Opens the folder of all places, in which nobody else may exchange ours. Returns SS_STATE_ABSENT
- * if it does not exist. `makes`: creates it.
+ * Opens the folder of all places, and checks that no other user can replace ours in it. If it does
+ * not exist, creates it if `makes` is true, and otherwise returns SS_STATE_ABSENT.
  */
 static int open_places(const struct ssplace *place, bool makes, struct ss_error *error) {
     static const struct ss_trust trust;
     struct ss_walk walk;
     int status = ss_walk_begin(&walk, place->folder);
     bool is_absent = status == -ENOENT && !makes;
+
     if (status == 0 && makes && !walk.exists && mkdirat(walk.folder, walk.name, 0755) < 0 &&
         errno != EEXIST)
         status = -errno;
+
     SS_OWNED(close) int folder = status < 0 ? status : ss_walk_folder(&walk, O_RDONLY);
     is_absent |= status == 0 && folder == -ENOENT; /* another command may have just removed it */
     if (folder < 0 && !is_absent)
         ss_error_fail(error, "%s: %s", place->folder, ss_walk_explain(&walk, folder));
+
     ss_walk_end(&walk);
     errno = folder < 0 ? -folder : 0;
     if (folder < 0)
@@ -85,7 +88,7 @@ static int open_places(const struct ssplace *place, bool makes, struct ss_error 
                                                                            : ss_owned_take(&folder);
 }
 
-/* Its files name processes that are ended, so it must be ours. */
+/* Fails unless the folder of the place is ours: its files name processes that will be killed. */
 static int open_state(const struct ssplace *place, struct ss_error *error) {
     static const struct ss_trust trust;
     SS_OWNED(close) int places = open_places(place, false, error);
@@ -97,6 +100,7 @@ static int open_state(const struct ssplace *place, struct ss_error *error) {
 FILE *ssplace_open(const struct ssplace *place, const char *file, const char *mode) {
     static const struct ss_trust trust;
     int flags = *mode == 'w' ? O_WRONLY | O_CREAT | O_TRUNC : O_RDONLY;
+
     SS_OWNED(close) int folder = open_state(place, NULL);
     SS_OWNED(close)
     int opened = folder < 0 ? -1 : ss_state_file(folder, file, flags, &trust, file, NULL);
@@ -120,9 +124,11 @@ static bool read_process(
     const struct ssplace *place, const char *file, struct ssplace_process *process) {
     int pid = 0;
     *process = (struct ssplace_process){0};
+
     SS_OWNED(fclose) FILE *stream = ssplace_open(place, file, "re");
     if (!stream || fscanf(stream, "%d %" SCNu64, &pid, &process->started) != 2)
         return false;
+
     process->pid = (pid_t)pid;
     return true;
 }
@@ -156,15 +162,18 @@ static int try_lock(struct ssplace *place, struct ss_error *error) {
         SS_OWNED(close) int places = open_places(place, true, error);
         if (places == SS_STATE_ABSENT)
             continue;
+
         if (places < 0 ||
             (mkdirat(places, place->name, 0700) < 0 && errno != EEXIST && errno != ENOENT))
             return -errno;
+
         SS_OWNED(close)
         int lock = ss_state_folder(places, place->name, &trust, false, place->state, error);
         if (lock == SS_STATE_ABSENT)
             continue;
         if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0)
             return -errno;
+
         if (ss_lock_has_name(lock, places, place->name)) {
             place->lock = ss_owned_take(&lock);
             return 0;
@@ -183,6 +192,7 @@ static int fail_to_lock(const struct ssplace *place, int status, struct ss_error
 int ssplace_lock_free(struct ssplace *place, struct ss_error *error) {
     ss_time deadline = ss_platform_now() + LOCK_PATIENCE;
     int status;
+
     while ((status = try_lock(place, error)) == -EWOULDBLOCK) {
         if (is_held(place) || ss_platform_now() >= deadline)
             return ss_error_fail(error, "%s is already held", place->name);
@@ -197,7 +207,7 @@ static void unlock(struct ssplace *place) {
     place->lock = -1;
 }
 
-/* Sends a signal that ends a process. A stopped process would not exit. */
+/* Sends a signal that ends a process, and continues it: a stopped process would not exit. */
 static void signal_end(const struct ssplace_process *process, int signal) {
     ss_platform_process_signal_once(process->pid, process->started, signal);
     ss_platform_process_signal_once(process->pid, process->started, SIGCONT);
@@ -223,14 +233,17 @@ static bool signal_entered(const struct ssplace *place, int signal) {
     SS_OWNED(close) int folder = open_state(place, NULL);
     SS_OWNED(closedir) DIR *entries = folder < 0 ? NULL : fdopendir(folder);
     const struct dirent *entry;
+
     if (entries)
         ss_owned_take(&folder);
     bool lives = false;
+
     while (entries && (entry = readdir(entries)) != NULL) {
         struct ssplace_process process;
         if (strncmp(entry->d_name, "entered.", strlen("entered.")) != 0 ||
             !read_process(place, entry->d_name, &process))
             continue;
+
         if (signal > 0)
             signal_end(&process, signal);
         lives |= ssplace_lives(&process);
@@ -255,11 +268,13 @@ static int clean(const struct ssplace *place, char *environment, struct ss_error
     char *const words[] = {environment, option, name, NULL};
     pid_t child;
     int status = 0;
+
     snprintf(name, sizeof name, "%s", place->name);
     int failure = posix_spawn(&child, environment, NULL, NULL, words, environ);
     if (failure)
         return ss_error_fail(
             error, "cannot execute '%s': %s", ss_words_show(environment).text, strerror(failure));
+
     ss_platform_reap(child, &status, 0);
     return status == 0 ? 0
                        : ss_error_fail(error, "%s: %s --clean failed", place->name, environment);
@@ -274,12 +289,15 @@ static int remove_group(const struct ssplace *place, struct ss_error *error) {
 
 int ssplace_clear(const struct ssplace *place, char *environment, struct ss_error *error) {
     struct ssplace_process starter;
+
     /* From here on the place is not open, and ssplace_join() fails. */
     unlinkat(place->lock, "place", 0);
     if (!end_entered_by(place, SIGTERM, TERM_PATIENCE))
         end_entered_by(place, SIGKILL, KILL_PATIENCE);
+
     if (remove_group(place, error) < 0)
         return -1;
+
     /* The program that was opening the place may have created the group again. */
     if (read_process(place, "starter", &starter)) {
         end_by(&starter, SIGKILL, KILL_PATIENCE);
@@ -302,15 +320,18 @@ void ssplace_remove(struct ssplace *place) {
 static int take_over(struct ssplace *place, struct ss_error *error) {
     ss_time deadline = ss_platform_now() + CLOSE_PATIENCE;
     int status;
+
     while ((status = try_lock(place, error)) == -EWOULDBLOCK) {
         struct ssplace_process holder;
         if (ss_platform_now() >= deadline)
             return ss_error_fail(error, "%s: another command has kept it locked for %u s",
                 place->name, (unsigned)(CLOSE_PATIENCE / SS_SECOND));
+
         if (read_process(place, "holder", &holder) && !end_by(&holder, SIGTERM, HOLDER_PATIENCE))
             end_by(&holder, SIGKILL, KILL_PATIENCE);
         poll(NULL, 0, POLLING);
     }
+
     return status < 0 ? fail_to_lock(place, status, error) : 0;
 }
 
@@ -318,6 +339,7 @@ int ssplace_close(struct ssplace *place, char *environment, struct ss_error *err
     SS_OWNED(close) int state = open_state(place, error);
     if (state == SS_STATE_ABSENT && !named_group_exists(place->group, place->roots))
         return 0;
+
     if (take_over(place, error) < 0)
         return -1;
     int result = ssplace_clear(place, environment, error);

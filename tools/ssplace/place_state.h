@@ -75,7 +75,7 @@ SS_MUST_USE SS_NONNULL() int ssplace_read(
  * NULL.
  *
  * The command either exits with 0 or becomes a container. The first process of a container prints
- * `open`, and exits when its standard input ends: so it exits even if this process is killed.
+ * `open`, and exits when its standard input ends, which happens even if this process is killed.
  */
 SS_MUST_USE SS_NONNULL() int ssplace_hold(
     struct ssplace *place, char *const *words, struct ss_error *error);
@@ -92,9 +92,9 @@ SS_MUST_USE SS_NONNULL() int ssplace_print_group(
     const struct ssplace *place, struct ss_error *error);
 
 /*
- * Executes a command in the container of an open place, in this process's working folder. Passes
- * SIGTERM on, except for an `instance`, whose process group Showstopper signals. Sets `status` to
- * the command's.
+ * Executes a command in the container of an open place, in this process's working folder. Forwards
+ * SIGTERM, except for an `instance`, whose process group Showstopper signals. Sets `status` to the
+ * exit status of the command.
  */
 SS_MUST_USE SS_NONNULL() int ssplace_enter(const struct ssplace *place, char *const *words,
     bool instance, int *status, struct ss_error *error);
