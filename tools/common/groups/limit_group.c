@@ -367,13 +367,17 @@ static int make_part(const struct limit_group *group, int limit) {
 static int prepare_place(const struct limit_group *group, const struct limit_part *part) {
     char parent[SS_GROUP_PATH_SIZE];
 
-    if (*group->left && mkdir(group->caller, 0755) < 0 && errno != EEXIST)
-        return -errno;
-    int result = *group->left ? write_file(group->caller, "cgroup.procs", "0") : 0;
+    if (*group->left) {
+        if (mkdir(group->caller, 0755) < 0 && errno != EEXIST)
+            return -errno;
+        int result = write_file(group->caller, "cgroup.procs", "0");
+        if (result < 0)
+            return result;
+    }
 
     snprintf(parent, sizeof parent, "%s", part->folder);
     *strrchr(parent, '/') = '\0';
-    return result < 0 ? result : write_controllers(parent, group->missing, '+');
+    return write_controllers(parent, group->missing, '+');
 }
 
 int limit_group_make(struct limit_group *group, struct ss_error *error) {
@@ -640,24 +644,32 @@ int limit_group_remove_folder(const char *folder, const char *home) {
     return -EBUSY;
 }
 
+/* Moves the caller back into the group that it left, and removes the one that it was in. */
+static int return_to_place(const struct limit_group *group) {
+    /* A group can have processes only after it has stopped giving controllers to its children. */
+    int result = write_controllers(group->left, group->missing, '-');
+    if (result < 0)
+        return result;
+    result = write_file(group->left, "cgroup.procs", "0");
+    if (result < 0)
+        return result;
+    return limit_group_remove_folder(group->caller, group->left);
+}
+
 int limit_group_remove(struct limit_group *group) {
     int status = 0;
 
     for (int i = 0; i < LIMIT_KINDS; i++) {
         const struct limit_part *part = &group->parts[i];
         int result = *part->folder ? limit_group_remove_folder(part->folder, part->home) : 0;
-        status = status < 0 ? status : result;
+        if (status == 0)
+            status = result;
     }
 
-    /*
-     * Processes may return to the place only after it has stopped giving controllers to its
-     * children.
-     */
     if (*group->left) {
-        int result = write_controllers(group->left, group->missing, '-');
-        result = result < 0 ? result : write_file(group->left, "cgroup.procs", "0");
-        result = result < 0 ? result : limit_group_remove_folder(group->caller, group->left);
-        status = status < 0 ? status : result;
+        int result = return_to_place(group);
+        if (status == 0)
+            status = result;
     }
 
     *group = (struct limit_group){0};
