@@ -25,7 +25,9 @@ int ss_program_main(const char *name, ss_program *program, int argc, char **argv
     /* Output that was printed before a failure is still useful. */
     if (ss_streams_flush(&lost) < 0 && !strstr(error.message, SS_STREAMS_LOST))
         fprintf(stderr, "%s: %s\n", name, lost.message);
-    return error.status ? error.status : lost.status ? lost.status : status;
+    if (error.status)
+        return error.status;
+    return lost.status ? lost.status : status;
 }
 
 void ss_program_print_version(const char *name) {
