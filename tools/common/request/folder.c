@@ -17,17 +17,17 @@ int request_folder_open(const char *path, struct request_rows *rows, struct ss_e
     SS_OWNED(close)
     int folder = ss_walk_folder_path(path, O_RDONLY | O_CREAT | O_EXCL, &why);
 
+    if (folder < 0 && errno == EEXIST)
+        return ss_error_fail(
+            error, "--record: %s already exists: choose another folder", ss_words_show(path).text);
     if (folder < 0)
-        return errno == EEXIST
-                   ? ss_error_fail(error, "--record: %s already exists: choose another folder",
-                         ss_words_show(path).text)
-                   : ss_error_fail(
-                         error, "--record: %s: %s", ss_words_show(path).text, why.message);
+        return ss_error_fail(error, "--record: %s: %s", ss_words_show(path).text, why.message);
 
-    int result = rows ? request_rows_keep(rows, folder, error) : 0;
-    if (result < 0)
+    if (rows && request_rows_keep(rows, folder, error) < 0) {
         ss_walk_remove_folder(folder, path);
-    return result < 0 ? result : ss_owned_take(&folder);
+        return -1;
+    }
+    return ss_owned_take(&folder);
 }
 
 void request_folder_remove(int folder, const char *path) {

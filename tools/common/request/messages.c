@@ -114,7 +114,9 @@ static int count_message(struct request_messages *messages, int result) {
 
 static int fill_from_options(
     struct request_message *message, const char *method, const char *data, struct ss_error *error) {
-    if (take_method(message, method ? method : data ? "POST" : "GET", error) < 0)
+    if (!method)
+        method = data ? "POST" : "GET";
+    if (take_method(message, method, error) < 0)
         return ss_error_wrap(error, "--method");
 
     if (data && data[0] == '@') {
@@ -251,10 +253,10 @@ static int take_lines(struct request_messages *messages, FILE *stream, struct ss
     if (ferror(stream))
         return ss_error_fail(error, "%s", strerror(errno));
 
-    return messages->count > 0
-               ? 0
-               : ss_error_fail(
-                     error, "the file contains no requests: put METHOD URL-or-PATH on each line");
+    if (messages->count == 0)
+        return ss_error_fail(
+            error, "the file contains no requests: put METHOD URL-or-PATH on each line");
+    return 0;
 }
 
 int request_messages_read(

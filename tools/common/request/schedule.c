@@ -21,9 +21,9 @@
 static int reserve(struct request_profile *profile, size_t count, struct ss_error *error) {
     if (count > STRETCHES_MAX - profile->count)
         return ss_error_fail(error, "the profile has more than %d stretches", STRETCHES_MAX);
-    return SS_GROW(profile->stretches, profile->count + count, profile->room)
-               ? 0
-               : ss_error_memory(error);
+    if (!SS_GROW(profile->stretches, profile->count + count, profile->room))
+        return ss_error_memory(error);
+    return 0;
 }
 
 static void add(struct request_profile *profile, ss_time end, double rate) {
