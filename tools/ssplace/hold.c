@@ -226,15 +226,13 @@ static int leave(struct holder *holder, char *environment, struct ss_error *erro
 
 int ssplace_hold(struct ssplace *place, char *const *words, struct ss_error *error) {
     struct holder holder = {.place = place, .life = -1, .said = -1, .signals = -1};
+    int result = 0;
     if (ssplace_lock_free(place, error) < 0)
         return -1;
 
-    int result = open_signals(&holder, error);
-    if (result == 0)
-        result = open_place(&holder, words, error);
-    if (result == 0)
-        result = stay(&holder, error);
-
+    if (open_signals(&holder, error) < 0 || open_place(&holder, words, error) < 0 ||
+        stay(&holder, error) < 0)
+        result = -1;
     if (leave(&holder, words[0], error) < 0)
         result = -1;
     ss_owned_close(&holder.said);

@@ -84,8 +84,9 @@ static int open_places(const struct ssplace *place, bool makes, struct ss_error 
     errno = folder < 0 ? -folder : 0;
     if (folder < 0)
         return is_absent ? SS_STATE_ABSENT : -1;
-    return ss_state_check_parent(folder, &trust, place->folder, error) < 0 ? -1
-                                                                           : ss_owned_take(&folder);
+    if (ss_state_check_parent(folder, &trust, place->folder, error) < 0)
+        return -1;
+    return ss_owned_take(&folder);
 }
 
 /* Fails unless the folder of the place is ours: its files name processes that will be killed. */
@@ -276,8 +277,9 @@ static int clean(const struct ssplace *place, char *environment, struct ss_error
             error, "cannot execute '%s': %s", ss_words_show(environment).text, strerror(failure));
 
     ss_platform_reap(child, &status, 0);
-    return status == 0 ? 0
-                       : ss_error_fail(error, "%s: %s --clean failed", place->name, environment);
+    if (status != 0)
+        return ss_error_fail(error, "%s: %s --clean failed", place->name, environment);
+    return 0;
 }
 
 static int remove_group(const struct ssplace *place, struct ss_error *error) {
