@@ -87,18 +87,6 @@ bool service_is_same(const struct service *one, const struct service *other) {
     return true;
 }
 
-void service_describe(const struct service *service, char *text, size_t size) {
-    if (*service->group)
-        snprintf(text, size, "control group %s", service->group);
-    else if (service->roots.count == 0)
-        snprintf(text, size, "the machine");
-    else if (service->roots.count == 1)
-        snprintf(text, size, "process %d (%s)", (int)service->roots.items[0], service->first);
-    else
-        snprintf(text, size, "process %d (%s) and %zu more", (int)service->roots.items[0],
-            service->first, service->roots.count - 1);
-}
-
 /* ---- holders of sockets ---- */
 
 struct search {

@@ -59,11 +59,6 @@ SS_NONNULL() void service_free(struct service *service);
 /* Returns whether both were found to be the same service, for example by two URLs. */
 SS_NONNULL() bool service_is_same(const struct service *one, const struct service *other);
 
-/* Describes it: "process 812 (nginx)", "control group /sys/fs/cgroup/web", "the machine". */
-SS_NONNULL()
-SS_WRITES(2, 3)
-void service_describe(const struct service *service, char *text, size_t size);
-
 /*
  * Adds all processes that have a socket which listens on one of these addresses, including those
  * that inherited it. Finds only processes whose files this user may read.
