@@ -28,10 +28,10 @@ struct search {
     const char *name;
     const struct ss_platform_roots *roots;
     bool deep; /* include subgroups */
-    void (*see)(struct search *search, const char *folder);
+    void (*visit)(struct search *search, const char *folder);
 
     pid_t pid, like;
-    int count;   /* folders that `see` found or changed */
+    int count;   /* folders that `visit` found or changed */
     int failure; /* 0 or a negative errno */
 };
 
@@ -49,7 +49,7 @@ static void search_folder(struct search *search, const char *folder) {
         if (path && entry->d_name[0] != '.' && is_folder(path))
             search_folder(search, path);
     }
-    search->see(search, folder);
+    search->visit(search, folder);
 }
 
 /* Searches the hierarchy mounted at `root`. */
@@ -111,7 +111,7 @@ int named_group_join(
     struct search search = {.name = name,
         .roots = roots,
         .deep = like > 0,
-        .see = join_folder,
+        .visit = join_folder,
         .pid = pid,
         .like = like};
     search_all(&search);
@@ -153,7 +153,7 @@ static void find_first(struct search *search, const char *folder) {
 }
 
 pid_t named_group_first(const char *name, const struct ss_platform_roots *roots) {
-    struct search search = {.name = name, .roots = roots, .deep = true, .see = find_first};
+    struct search search = {.name = name, .roots = roots, .deep = true, .visit = find_first};
     search_all(&search);
     return search.pid;
 }
@@ -164,7 +164,7 @@ static void count_folder(struct search *search, const char *folder) {
 }
 
 bool named_group_exists(const char *name, const struct ss_platform_roots *roots) {
-    struct search search = {.name = name, .roots = roots, .see = count_folder};
+    struct search search = {.name = name, .roots = roots, .visit = count_folder};
     search_all(&search);
     return search.count > 0;
 }
@@ -214,7 +214,7 @@ int named_group_remove(const char *name, ss_time patience, const struct ss_platf
     ss_time deadline = ss_platform_now() + patience;
 
     for (;;) {
-        struct search search = {.name = name, .roots = roots, .deep = true, .see = end_folder};
+        struct search search = {.name = name, .roots = roots, .deep = true, .visit = end_folder};
         search_all(&search);
         if (search.count == 0)
             return 0;

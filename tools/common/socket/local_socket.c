@@ -67,7 +67,7 @@ static int remove_dead(const struct local_socket *local, const struct sockaddr_u
 }
 
 /* Restricts permissions with the umask, because another user could connect before a chmod(). */
-static int bind_it(int file, const struct sockaddr_un *address, mode_t permissions) {
+static int bind_socket(int file, const struct sockaddr_un *address, mode_t permissions) {
     mode_t before = umask(0777);
     umask(before | (~permissions & 0777));
     int result = bind(file, (const struct sockaddr *)address, sizeof *address);
@@ -88,7 +88,7 @@ static int open_folder(struct local_socket *local, const char *path, struct ss_e
     return local->folder < 0 ? fail_at_path(path, why.message, error) : 0;
 }
 
-static int open_it(
+static int open_socket(
     struct local_socket *local, const char *path, mode_t permissions, struct ss_error *error) {
     struct sockaddr_un address;
     struct stat status;
@@ -99,11 +99,11 @@ static int open_it(
         return fail_at_path(path, strerror(errno), error);
 
     local->file = socket(AF_UNIX, SOCKET_FLAGS, 0);
-    int result = local->file < 0 ? -1 : bind_it(local->file, &address, permissions);
+    int result = local->file < 0 ? -1 : bind_socket(local->file, &address, permissions);
     if (result < 0 && local->file >= 0 && errno == EADDRINUSE) {
         if (remove_dead(local, &address, path, error) < 0)
             return -1;
-        result = bind_it(local->file, &address, permissions);
+        result = bind_socket(local->file, &address, permissions);
     }
 
     if (result < 0 || fstatat(local->folder, local->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
@@ -120,7 +120,7 @@ int local_socket_open(
     if (local_socket_check(path, error) < 0)
         return -1;
 
-    int result = open_it(local, path, permissions, error);
+    int result = open_socket(local, path, permissions, error);
     if (result < 0 && local->file >= 0)
         close(ss_owned_take(&local->file));
     if (result < 0)

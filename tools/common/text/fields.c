@@ -70,8 +70,8 @@ static int next_quoted(struct text_walk *walk, struct text_field *field) {
             "the quote must be closed on the same line, with \"\" for one inside");
 
     const char *end = skip_blanks(at + 1, walk->separator);
-    bool parted = walk->separator == ' ' ? end > at + 1 : *end == walk->separator;
-    if (*end && !parted)
+    bool is_separated = walk->separator == ' ' ? end > at + 1 : *end == walk->separator;
+    if (*end && !is_separated)
         return text_input_blame(walk->input, (size_t)(end - walk->input->text) + 1,
             "a closing quote must be followed by a separator");
 
@@ -150,15 +150,15 @@ static int blame_count(struct text_table *table, size_t count, size_t expected) 
 
 int text_table_split(struct text_table *table) {
     struct text_walk walk;
-    size_t passed = 0, rest, least = 0;
+    size_t passed = 0, rest, number = 0;
     struct text_field field;
 
     text_walk_begin(&walk, table->input, table->separator);
     for (size_t i = 0; i < table->count; i++) {
         int more = 1;
-        least = table->picks[i].number;
-        if (passed < least) {
-            more = skip_to(&walk, &passed, least);
+        number = table->picks[i].number;
+        if (passed < number) {
+            more = skip_to(&walk, &passed, number);
             if (more > 0)
                 more = text_walk_next(&walk, &field);
             passed += more > 0;
@@ -167,7 +167,7 @@ int text_table_split(struct text_table *table) {
         if (more < 0)
             return -1;
         if (more == 0)
-            return blame_count(table, passed, table->columns ? table->columns : least);
+            return blame_count(table, passed, table->columns ? table->columns : number);
         *table->picks[i].field = field;
     }
 
