@@ -65,12 +65,12 @@ bool proc_tree_link(
 }
 
 void proc_tree_each(
-    const struct ss_platform_roots *roots, void (*see)(void *context, pid_t pid), void *context) {
+    const struct ss_platform_roots *roots, void (*visit)(void *context, pid_t pid), void *context) {
     SS_OWNED(closedir) DIR *folder = opendir(proc_tree_root(roots));
     const struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
         if (isdigit((unsigned char)entry->d_name[0]))
-            see(context, (pid_t)strtol(entry->d_name, NULL, 10));
+            visit(context, (pid_t)strtol(entry->d_name, NULL, 10));
     }
 }
 

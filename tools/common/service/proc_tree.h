@@ -39,10 +39,10 @@ SS_WRITES(4, 5)
 bool proc_tree_link(
     const struct ss_platform_roots *roots, pid_t pid, const char *name, char *target, size_t size);
 
-/* Calls `see` for all processes, in no particular order. */
+/* Calls `visit` for all processes, in no particular order. */
 SS_NONNULL(2)
 void proc_tree_each(
-    const struct ss_platform_roots *roots, void (*see)(void *context, pid_t pid), void *context);
+    const struct ss_platform_roots *roots, void (*visit)(void *context, pid_t pid), void *context);
 
 /* Returns whether `pid` is `ancestor` or one of its descendants. */
 bool proc_tree_is_below(const struct ss_platform_roots *roots, pid_t pid, pid_t ancestor);

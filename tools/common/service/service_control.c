@@ -82,20 +82,20 @@ void service_control_close(struct service_control *control) {
     *control = (struct service_control){0};
 }
 
-static ss_time find_duration(const struct service_control *control, ss_time asked) {
+static ss_time find_duration(const struct service_control *control, ss_time requested) {
     struct ss_self selves[SS_KINDS];
     ss_module_set_selves(&control->set, NULL, 1, selves);
     ss_time length = control->set.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
 
-    if (asked == SS_TIME_NEVER && length == SS_TIME_NEVER)
+    if (requested == SS_TIME_NEVER && length == SS_TIME_NEVER)
         return SERVICE_DURATION;
-    return asked < length ? asked : length;
+    return requested < length ? requested : length;
 }
 
 int service_control_plan(
-    struct service_control *control, ss_time asked, ss_time settle, struct ss_error *error) {
+    struct service_control *control, ss_time requested, ss_time settle, struct ss_error *error) {
     const struct service_options *options = control->options;
-    ss_time duration = find_duration(control, asked);
+    ss_time duration = find_duration(control, requested);
     ss_time shortest = settle > SERVICE_EPISODE / 2 ? 2 * settle : SERVICE_EPISODE;
     uint64_t room = duration / shortest, chosen = options->episodes;
 

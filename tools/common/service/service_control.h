@@ -110,11 +110,11 @@ SS_NONNULL()
 void service_control_close(struct service_control *control);
 
 /*
- * Sets how long to control the rate: as long as asked for, but not beyond the end of the trace.
- * `asked` is SS_TIME_NEVER if no duration is given. `settle` of each episode is not counted.
+ * Sets how long to control the rate: as long as requested, but not beyond the end of the trace.
+ * `requested` is SS_TIME_NEVER if no duration is given. `settle` of each episode is not counted.
  */
 SS_MUST_USE SS_NONNULL() int service_control_plan(
-    struct service_control *control, ss_time asked, ss_time settle, struct ss_error *error);
+    struct service_control *control, ss_time requested, ss_time settle, struct ss_error *error);
 
 /* Begins at `now`. Step from then on. */
 SS_NONNULL()

@@ -60,7 +60,7 @@ static struct sums add_up(const struct service_interval *intervals, size_t count
  * Returns half of the confidence interval of requests per CPU time, a ratio of sums. Computes it
  * from batches, and doubles their length while successive ones are correlated and enough remain.
  */
-static double find_deviation(const struct service_interval *intervals, size_t count,
+static double find_half_interval(const struct service_interval *intervals, size_t count,
     const struct sums *all, bool *correlated) {
     double ratio = all->answers / all->used, off[2 * BATCHES_MIN * 2];
     size_t size = PER_BATCH;
@@ -214,7 +214,7 @@ static void judge_rate(struct request_held *held, const struct service_interval 
 
     held->rate = cpus_granted / held->cost;
     if (!isnan(held->cost))
-        within = cpus_granted * find_deviation(intervals, count, all, &correlated);
+        within = cpus_granted * find_half_interval(intervals, count, all, &correlated);
 
     judge_episodes(held, intervals, count, cpus_granted);
     double scatter = find_scatter(held), half = fmax(within, scatter);

@@ -387,7 +387,7 @@ static int search_elsewhere(struct service_listeners *listeners,
     const struct service_address *addresses, size_t count, const struct ss_platform_roots *roots,
     struct ss_error *error) {
     struct namespaces namespaces = {.roots = roots};
-    size_t having = 0;
+    size_t matching = 0;
     int result = 0;
 
     if (add_own_namespace(&namespaces))
@@ -398,14 +398,14 @@ static int search_elsewhere(struct service_listeners *listeners,
     for (size_t i = 1; result == 0 && i < namespaces.count; i++) {
         size_t before = listeners->count;
         result = search_namespace(listeners, &namespaces.items[i], addresses, count, roots, error);
-        having += listeners->count > before;
+        matching += listeners->count > before;
     }
 
     free(namespaces.items);
-    if (result == 0 && having > 1)
+    if (result == 0 && matching > 1)
         return ss_error_fail(error,
             "%s: %zu containers listen on this port: choose with --of group:PATH or --of pid:PID",
-            service_address_show(addresses).text, having);
+            service_address_show(addresses).text, matching);
     return result;
 }
 

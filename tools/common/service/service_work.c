@@ -35,7 +35,7 @@ static struct service_worker *find(struct service_work *work, pid_t pid) {
     return added;
 }
 
-static void note(void *context, pid_t pid) {
+static void record_cpu_time(void *context, pid_t pid) {
     struct service_work *work = context;
     struct service_worker *worker = find(work, pid);
     if (worker)
@@ -46,7 +46,7 @@ void service_work_look(struct service_work *work, ss_time now) {
     if (work->looks == 3)
         return;
     work->looked[work->looks] = now;
-    ss_platform_process_each(note, work);
+    ss_platform_process_each(record_cpu_time, work);
     work->looks++;
 }
 
