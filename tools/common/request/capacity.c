@@ -101,7 +101,7 @@ struct known {
     struct request_trials held, failed; /* as in struct request_capacity_result */
 };
 
-static struct known look(const struct request_capacity *capacity) {
+static struct known find_bounds(const struct request_capacity *capacity) {
     struct known known = {.lowest_failed = INFINITY};
     for (size_t i = 0; i < capacity->count; i++) {
         const struct request_trials *it = &capacity->rates[i];
@@ -162,14 +162,14 @@ static double next_inside(const struct request_capacity *capacity, const struct 
 }
 
 bool request_capacity_next(const struct request_capacity *capacity, double *rate) {
-    struct known known = look(capacity);
+    struct known known = find_bounds(capacity);
     bool inside = known.highest_held > 0 && known.lowest_failed < INFINITY;
     *rate = inside ? next_inside(capacity, &known) : next_outside(capacity, &known);
     return *rate > 0 && capacity->trial_count < REQUEST_TRIALS_MAX;
 }
 
 struct request_capacity_result request_capacity_result(const struct request_capacity *capacity) {
-    struct known known = look(capacity);
+    struct known known = find_bounds(capacity);
     struct request_capacity_result result = {
         .held = known.held,
         .failed = known.failed,

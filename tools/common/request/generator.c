@@ -170,7 +170,7 @@ void request_generator_watch(
     generator->observer_context = context;
 }
 
-static void tell(const struct request_generator *generator, const struct request_one *one,
+static void notify(const struct request_generator *generator, const struct request_one *one,
     enum request_fate fate, const struct request_ended *ended) {
     if (generator->observer)
         generator->observer(generator->observer_context, one, fate, ended);
@@ -227,16 +227,16 @@ static void add_client(struct request_generator *generator, struct line *line, s
         line_add(line, when);
 }
 
-static void tell_of_unsent(struct request_generator *generator, uint64_t number, ss_time due,
+static void notify_unsent(struct request_generator *generator, uint64_t number, ss_time due,
     enum request_fate fate, ss_time now) {
     struct request_one one = {.number = number, .due = due, .sent = SS_TIME_NEVER};
     struct request_ended ended = {.due = due, .sent = SS_TIME_NEVER, .finished = now};
-    tell(generator, &one, fate, &ended);
+    notify(generator, &one, fate, &ended);
 }
 
 static void refuse(struct request_generator *generator, uint64_t number, ss_time due, ss_time now) {
     request_tally_refuse(generator->tally);
-    tell_of_unsent(generator, number, due, REQUEST_REFUSED, now);
+    notify_unsent(generator, number, due, REQUEST_REFUSED, now);
     add_client(generator, &generator->pausing, ss_time_add(now, PAUSE_AFTER_FAILURE));
 }
 
@@ -395,7 +395,7 @@ void request_generator_finish(struct request_generator *generator, struct reques
     struct request_ended ended = {one->due, one->sent, now, outcome, bytes, one->status};
 
     request_tally_end(generator->tally, &ended);
-    tell(generator, one, REQUEST_ENDED, &ended);
+    notify(generator, one, REQUEST_ENDED, &ended);
     over_not_before(generator, now);
     free_slot(generator, &generator->slots[one->slot]);
 
@@ -422,7 +422,7 @@ ss_time request_generator_over(const struct request_generator *generator) {
 static void never_send(
     struct request_generator *generator, uint64_t number, ss_time due, ss_time now) {
     request_tally_abandon(generator->tally, due, SS_TIME_NEVER, now);
-    tell_of_unsent(generator, number, due, REQUEST_NEVER_SENT, now);
+    notify_unsent(generator, number, due, REQUEST_NEVER_SENT, now);
 }
 
 void request_generator_stop(struct request_generator *generator, ss_time now) {
@@ -462,7 +462,7 @@ void request_generator_abandon(struct request_generator *generator, ss_time now)
         request_tally_abandon(generator->tally, slot->one.due, slot->one.sent, now);
         struct request_ended ended = {
             .due = slot->one.due, .sent = slot->one.sent, .finished = now};
-        tell(generator, &slot->one, REQUEST_UNFINISHED, &ended);
+        notify(generator, &slot->one, REQUEST_UNFINISHED, &ended);
         free_slot(generator, slot);
     }
 }

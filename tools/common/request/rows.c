@@ -42,7 +42,7 @@ struct request_rows {
     double epoch;     /* seconds since 1970 at the start */
     ss_time begin;    /* start of the current second */
     ss_time since;    /* last change of the rate in this second, or its start */
-    double asked_for; /* number of requests that the rate implies in this second before `since` */
+    double requested; /* number of requests that the rate implies in this second before `since` */
     bool has_last;
     struct request_second last;
 
@@ -209,7 +209,7 @@ void request_rows_begin(struct request_rows *rows, double epoch) {
 }
 
 /* Returns the number of requests that the rate implies between two times within a second. */
-static double asked_for(const struct request_rows *rows, ss_time from, ss_time to) {
+static double requested_between(const struct request_rows *rows, ss_time from, ss_time to) {
     if (to <= from)
         return 0;
     if (rows->turned < 0)
@@ -221,7 +221,7 @@ static double asked_for(const struct request_rows *rows, ss_time from, ss_time t
 
 void request_rows_turn(struct request_rows *rows, ss_time now, double rate) {
     request_rows_advance(rows, now);
-    rows->asked_for += asked_for(rows, rows->since, now);
+    rows->requested += requested_between(rows, rows->since, now);
     rows->since = now > rows->since ? now : rows->since;
     rows->turned = rate;
 }
@@ -347,7 +347,7 @@ static double rate_of(const struct request_rows *rows, ss_time end) {
         return request_mean_rate(rows->profile, rows->begin, end);
     if (end <= rows->begin)
         return 0;
-    return (rows->asked_for + asked_for(rows, rows->since, end)) /
+    return (rows->requested + requested_between(rows, rows->since, end)) /
            ss_time_seconds(end - rows->begin);
 }
 
@@ -401,7 +401,7 @@ static void end_second(struct request_rows *rows, ss_time end) {
     rows->held = rows->target = rows->load = 0;
     rows->lateness_max = NAN;
     rows->begin = rows->since = end;
-    rows->asked_for = 0;
+    rows->requested = 0;
     rows->last = second;
     rows->has_last = true;
 }

@@ -63,7 +63,7 @@ double request_throughput(const struct request_result *result) {
  * Sets the mean response time of each window. For a window in which no request ended, uses that of
  * the previous window, or of the first window with requests.
  */
-static void divide(double *sums, const double *counts, size_t windows) {
+static void set_means(double *sums, const double *counts, size_t windows) {
     double mean = NAN;
     for (size_t i = 0; i < windows && isnan(mean); i++)
         mean = counts[i] > 0 ? sums[i] / counts[i] : NAN;
@@ -90,7 +90,7 @@ static void judge_changes(const struct request_result *result, struct ss_evidenc
 
     ss_windows_split(&tally->ended_seconds, end, windows, sums);
     ss_windows_split(&tally->ended_count, end, windows, counts);
-    divide(sums, counts, windows);
+    set_means(sums, counts, windows);
     evidence->response = ss_stationarity_find(sums, windows);
     evidence->figures[SS_CHECK_RESPONSE] = 100 * ss_stationarity_change(&evidence->response);
 

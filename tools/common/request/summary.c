@@ -89,7 +89,7 @@ static size_t list_causes(struct cause causes[CAUSES_MAX], const struct request_
     return count;
 }
 
-static void tell_closed(FILE *stream, const struct request_result *result) {
+static void report_closed(FILE *stream, const struct request_result *result) {
     uint64_t clients = result->rules.closed;
     say(stream,
         "A closed loop: %s client%s, each sending its next request after the answer to the last "
@@ -98,7 +98,7 @@ static void tell_closed(FILE *stream, const struct request_result *result) {
         request_show_count(clients).text, plural(clients));
 }
 
-static void tell_rate(FILE *stream, const struct request_result *result) {
+static void report_rate(FILE *stream, const struct request_result *result) {
     const struct request_tally *tally = result->tally;
     double seconds = ss_time_seconds(result->asked);
 
@@ -139,7 +139,7 @@ static const char *rate_of(char text[128], const struct request_result *result) 
 }
 
 /* Says for which runs the interval of the rate is valid. */
-static void tell_scope(FILE *stream, const struct request_held *held) {
+static void report_scope(FILE *stream, const struct request_held *held) {
     if (is_limited(held) || held->follows || isnan(held->rate_low))
         return;
     if (held->episodes > 1)
@@ -153,7 +153,7 @@ static void tell_scope(FILE *stream, const struct request_held *held) {
 }
 
 /* Reports what makes the rate doubtful. */
-static void tell_doubts(FILE *stream, const struct request_held *held) {
+static void report_doubts(FILE *stream, const struct request_held *held) {
     if (is_limited(held))
         say(stream, "A load of %.1f %% was out of reach: the service answers no more requests.",
             100 * held->target_mean);
@@ -182,7 +182,7 @@ static void tell_doubts(FILE *stream, const struct request_held *held) {
                     "slowly. Use a longer --duration.");
 }
 
-static void tell_held(FILE *stream, const struct request_result *result) {
+static void report_held(FILE *stream, const struct request_result *result) {
     const struct request_held *held = result->held;
     const struct ss_histogram *times = &result->tally->successes[REQUEST_INTENDED];
     bool limited = is_limited(held);
@@ -207,11 +207,11 @@ static void tell_held(FILE *stream, const struct request_result *result) {
         request_show_time(ss_histogram_quantile(times, 0.99)).text,
         request_show_time(held->cost).text);
 
-    tell_scope(stream, held);
-    tell_doubts(stream, held);
+    report_scope(stream, held);
+    report_doubts(stream, held);
 }
 
-static void tell_lateness(FILE *stream, const struct request_result *result) {
+static void report_lateness(FILE *stream, const struct request_result *result) {
     const struct request_tally *tally = result->tally;
     bool closed = result->rules.closed > 0;
     double p99 = ss_histogram_quantile(&tally->lateness, 0.99);
@@ -239,7 +239,7 @@ static void tell_lateness(FILE *stream, const struct request_result *result) {
             request_show_time(p99).text, due, max.text, why);
 }
 
-static void tell_unsent(FILE *stream, const struct request_result *result) {
+static void report_unsent(FILE *stream, const struct request_result *result) {
     const struct request_tally *tally = result->tally;
 
     if (tally->refused)
@@ -267,7 +267,7 @@ static const char *when_failed(char text[96], const struct request_result *resul
     return text;
 }
 
-static void tell_failures(FILE *stream, const struct request_result *result) {
+static void report_failures(FILE *stream, const struct request_result *result) {
     const struct request_tally *tally = result->tally;
     uint64_t failed = request_tally_failed(tally);
     struct cause causes[CAUSES_MAX];
@@ -292,7 +292,7 @@ static void tell_failures(FILE *stream, const struct request_result *result) {
 }
 
 /* Reports coordinated omission, and whether response times of successes alone are misleading. */
-static void tell_times(FILE *stream, const struct request_result *result) {
+static void report_times(FILE *stream, const struct request_result *result) {
     const struct request_tally *tally = result->tally;
     double intended = ss_histogram_quantile(&tally->successes[REQUEST_INTENDED], 0.99);
     double actual = ss_histogram_quantile(&tally->successes[REQUEST_ACTUAL], 0.99);
@@ -312,7 +312,7 @@ static void tell_times(FILE *stream, const struct request_result *result) {
 }
 
 /* Describes the generator: "used 44 % of a CPU and waited for one for 54 % of the time". */
-static const char *what_it_did(char text[128], double used, double waited) {
+static const char *describe_generator(char text[128], double used, double waited) {
     if (waited >= 0.005)
         snprintf(text, 128, "used %.0f %% of a CPU and waited for one for %.0f %% of the time",
             100 * used, 100 * waited);
@@ -325,14 +325,14 @@ static const char *what_it_did(char text[128], double used, double waited) {
  * Reports which side limited the rate: the generator if it was running, or waiting for a CPU,
  * nearly all the time; otherwise the service.
  */
-static void tell_limit(FILE *stream, const struct request_result *result) {
+static void report_limit(FILE *stream, const struct request_result *result) {
     double used = result->own_cpu_seconds / ss_time_seconds(result->took);
     double waited = result->own_wait_seconds / ss_time_seconds(result->took);
     double busy = request_generator_busy(result);
     bool saturated = request_is_saturated(result);
     char did[128];
 
-    what_it_did(did, used, waited);
+    describe_generator(did, used, waited);
     if (request_generator_is_limit(result))
         say(stream, "The generator was the limit, not the service: it %s. " RELIEVE_GENERATOR, did);
     else if (busy > REQUEST_BUSY)
@@ -492,7 +492,7 @@ static const char *agreement(char text[48], unsigned agreed, const struct reques
 }
 
 /* Describes a search whose upper end is the generator's limit, not the service's. */
-static void tell_lower_bound(FILE *stream, const struct request_result *result,
+static void report_lower_bound(FILE *stream, const struct request_result *result,
     const struct request_capacity_result *found) {
     const struct request_trials *upper = &found->failed;
     bool resources = upper->short_of_resources > 0;
@@ -528,7 +528,7 @@ static const char *why_unsure(
     return "after 100 trials, those at the same rate still differ";
 }
 
-static void tell_capacity(FILE *stream, const struct request_result *result) {
+static void report_capacity(FILE *stream, const struct request_result *result) {
     const struct request_capacity_result found = request_capacity_result(result->capacity);
     const char *demand = result->demand;
     char held[48], failed[48];
@@ -537,7 +537,7 @@ static void tell_capacity(FILE *stream, const struct request_result *result) {
     agreement(failed, found.failed.failed, &found.failed);
 
     if (found.lower_bound)
-        tell_lower_bound(stream, result, &found);
+        report_lower_bound(stream, result, &found);
     else if (found.upper_bound && found.failed.rate > 0)
         say(stream,
             "The capacity for %s is below %s requests per second: %s failed there. This is an "
@@ -574,23 +574,23 @@ static void print_verdict(FILE *stream, const struct request_result *result) {
 
 void request_summary_print(FILE *stream, const struct request_result *result) {
     if (result->capacity) {
-        tell_capacity(stream, result);
+        report_capacity(stream, result);
         return;
     }
 
     if (result->rules.closed > 0)
-        tell_closed(stream, result);
+        report_closed(stream, result);
     else if (result->held)
-        tell_held(stream, result);
+        report_held(stream, result);
     else
-        tell_rate(stream, result);
+        report_rate(stream, result);
 
-    tell_failures(stream, result);
-    tell_unsent(stream, result);
-    tell_lateness(stream, result);
-    tell_times(stream, result);
+    report_failures(stream, result);
+    report_unsent(stream, result);
+    report_lateness(stream, result);
+    report_times(stream, result);
     if (!isnan(result->own_cpu_seconds))
-        tell_limit(stream, result);
+        report_limit(stream, result);
 
     fputc('\n', stream);
     print_times(stream, result->tally);
