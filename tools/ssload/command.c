@@ -10,12 +10,12 @@
 #include "platform/child.h"
 #include "platform/platform.h"
 
-static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD};
+static const int caught_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD};
 
-#define NUMBERS (sizeof numbers / sizeof *numbers)
+#define CAUGHT (sizeof caught_signals / sizeof *caught_signals)
 
-static struct sigaction before[NUMBERS]; /* inherited dispositions, restored in the command */
-static sigset_t mask_before;
+static struct sigaction old_actions[CAUGHT]; /* inherited dispositions, restored in the command */
+static sigset_t old_mask;
 static _Atomic uint32_t changes; /* changed to wake the sleeper */
 static _Atomic pid_t command;    /* pid; 0: not started, or about to be reaped */
 static atomic_bool over;
@@ -42,9 +42,9 @@ void ssload_command_catch(bool has_command) {
         .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | (has_command ? SA_RESTART : 0)};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
 
-    sigprocmask(SIG_SETMASK, NULL, &mask_before);
-    for (size_t i = 0; i < NUMBERS; i++)
-        sigaction(numbers[i], NULL, &before[i]);
+    sigprocmask(SIG_SETMASK, NULL, &old_mask);
+    for (size_t i = 0; i < CAUGHT; i++)
+        sigaction(caught_signals[i], NULL, &old_actions[i]);
 
     sigset_t held;
     sigemptyset(&held);
@@ -54,7 +54,7 @@ void ssload_command_catch(bool has_command) {
 
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    if (before[2].sa_handler != SIG_IGN) /* SIGHUP is ignored under nohup */
+    if (old_actions[2].sa_handler != SIG_IGN) /* SIGHUP is ignored under nohup */
         sigaction(SIGHUP, &action, NULL);
 
     if (!has_command)
@@ -66,8 +66,8 @@ void ssload_command_catch(bool has_command) {
 
 static int restore_signals(const void *unused) {
     (void)unused;
-    for (size_t i = 0; i < NUMBERS; i++)
-        sigaction(numbers[i], &before[i], NULL);
+    for (size_t i = 0; i < CAUGHT; i++)
+        sigaction(caught_signals[i], &old_actions[i], NULL);
     return 0;
 }
 
@@ -85,7 +85,7 @@ int ssload_command_start(char **words, struct ss_error *error) {
     const struct ss_child_setup setup = {
         .words = words,
         .streams = {-1, -1, -1},
-        .mask = &mask_before,
+        .mask = &old_mask,
         .prepare = restore_signals,
     };
     struct ss_child child;

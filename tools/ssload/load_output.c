@@ -16,10 +16,10 @@
 #include "screen/window.h"
 
 /* Explain a difference between load and load_ticks that exceeds this. */
-#define TICKS_ASTRAY 0.02
+#define TICKS_DIFFERENCE_MAX 0.02
 
 /* With less CPU time, in nanoseconds, load and load_ticks differ because ticks are coarse. */
-#define TICKS_ENOUGH 2e9
+#define TICKS_CPU_TIME_MIN 2e9
 
 #define NUMBER_WIDTH 7 /* a space and 100.00 */
 #define CPU_WIDTH    5
@@ -321,8 +321,8 @@ static void print_average(const struct ss_load_sample *sample, double seconds) {
 }
 
 static void explain_ticks(const struct ss_load_sample *sample, const struct ss_load_span *span) {
-    if (isnan(sample->load_ticks) || span->capacity < TICKS_ENOUGH ||
-        fabs(sample->load - sample->load_ticks) <= TICKS_ASTRAY)
+    if (isnan(sample->load_ticks) || span->capacity < TICKS_CPU_TIME_MIN ||
+        fabs(sample->load - sample->load_ticks) <= TICKS_DIFFERENCE_MAX)
         return;
 
     fprintf(stderr,

@@ -14,7 +14,7 @@
 #include "trace/file.h"
 
 /* Minimum length of the last sample: the counters are too coarse for a shorter one. */
-#define LEAST (10 * SS_MILLISECOND)
+#define SAMPLE_MIN (10 * SS_MILLISECOND)
 
 /* Look for `free` sections within a sample in steps of this length. */
 #define FREE_STEP (10 * SS_MILLISECOND)
@@ -46,7 +46,7 @@ static int check_cpus(const struct ss_cpus *cpus, struct ss_error *error) {
     struct ss_load_meter meter = SS_LOAD_METER_CLOSED;
     struct ss_source_request source = {.source = SS_SOURCE_SYSTEM};
     struct ss_error ignored = {0};
-    struct ss_cpus all = {0}, there = {0};
+    struct ss_cpus all = {0}, online = {0};
 
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++)
         ss_cpus_add(&all, cpu);
@@ -55,15 +55,15 @@ static int check_cpus(const struct ss_cpus *cpus, struct ss_error *error) {
         return 0;
     if (ss_load_meter_read(&meter) == 0) {
         for (uint32_t i = 0; i < meter.last.count; i++)
-            ss_cpus_add(&there, meter.last.items[i].cpu);
+            ss_cpus_add(&online, meter.last.items[i].cpu);
     }
     ss_load_meter_close(&meter);
 
     char list[256];
-    uint32_t missing = ss_cpus_first_outside(cpus, &there);
-    if (missing >= SS_CPUS_MAX || ss_cpus_count(&there) == 0)
+    uint32_t missing = ss_cpus_first_outside(cpus, &online);
+    if (missing >= SS_CPUS_MAX || ss_cpus_count(&online) == 0)
         return 0;
-    ss_cpus_print(list, sizeof list, &there);
+    ss_cpus_print(list, sizeof list, &online);
     return ss_error_fail(
         error, "--cpus: CPU %u does not exist or is offline; available: %s", missing, list);
 }
@@ -210,7 +210,7 @@ static int take_samples(struct measurement *it, struct ss_error *error) {
         last = over || due == end;
 
         ss_time length = ss_time_since(ss_platform_now(), it->meter.last.counters.time);
-        if (last && length < LEAST)
+        if (last && length < SAMPLE_MIN)
             break;
 
         if (take_sample(it, over ? ss_platform_now() : due, error) < 0)
