@@ -22,8 +22,8 @@ struct holder {
     struct ssplace *place;
     int signals;       /* descriptor */
     sigset_t before;   /* the caller's signal mask */
-    int life;          /* write end of the container's input, which only this process holds */
-    int said;          /* output of the program */
+    int lifeline;      /* write end of the container's input, which only this process holds */
+    int output;        /* output of the program */
     pid_t child;       /* the program; 0: it has exited */
     int status;        /* exit status of the program, once it has exited */
     bool is_container; /* the program is a container: it has printed `open` */
@@ -70,11 +70,11 @@ static int start(struct holder *holder, char *const *words, struct ss_error *err
     if (pipe2(input, O_CLOEXEC) < 0)
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
     SS_OWNED(close) int child_input = input[0];
-    holder->life = input[1];
+    holder->lifeline = input[1];
     if (pipe2(output, O_CLOEXEC) < 0)
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
     SS_OWNED(close) int child_output = output[1];
-    holder->said = output[0];
+    holder->output = output[0];
 
     SS_OWNED(fclose) FILE *log = ssplace_open(holder->place, "log", "we");
     if (!log)
@@ -103,9 +103,9 @@ static int start(struct holder *holder, char *const *words, struct ss_error *err
 }
 
 /* Reads output, and keeps an unfinished line in `text`. Returns whether a line is `open`. */
-static bool has_said_open(const struct holder *holder, char text[256]) {
+static bool has_printed_open(const struct holder *holder, char text[256]) {
     size_t length = strlen(text);
-    ssize_t more = read(holder->said, text + length, 255 - length);
+    ssize_t more = read(holder->output, text + length, 255 - length);
     if (more > 0)
         text[length + (size_t)more] = '\0';
 
@@ -121,22 +121,22 @@ static bool has_said_open(const struct holder *holder, char text[256]) {
 
 /* Fails with the last line of the program's standard error. */
 static int fail(const struct holder *holder, const char *what, struct ss_error *error) {
-    char line[512], said[512] = "";
+    char line[512], last[512] = "";
     SS_OWNED(fclose) FILE *log = ssplace_open(holder->place, "log", "re");
 
     while (log && fgets(line, sizeof line, log)) {
         line[strcspn(line, "\n")] = '\0';
         if (*line)
-            memcpy(said, line, sizeof said);
+            memcpy(last, line, sizeof last);
     }
 
-    return ss_error_fail(error, "%s: %s%s%s", holder->place->name, what, *said ? ": " : "", said);
+    return ss_error_fail(error, "%s: %s%s%s", holder->place->name, what, *last ? ": " : "", last);
 }
 
 /* Waits until the program exits, its container runs, or a signal arrives. */
 static int await_start(struct holder *holder, struct ss_error *error) {
     ss_time deadline = ss_platform_now() + OPEN_PATIENCE;
-    struct pollfd files[] = {{holder->signals, POLLIN, 0}, {holder->said, POLLIN, 0}};
+    struct pollfd files[] = {{holder->signals, POLLIN, 0}, {holder->output, POLLIN, 0}};
     char text[256] = "";
 
     while (holder->child > 0 && !holder->is_container && !holder->is_ended) {
@@ -144,7 +144,7 @@ static int await_start(struct holder *holder, struct ss_error *error) {
             return fail(holder, "it did not start within 30 s", error);
 
         poll(files, 2, 100);
-        holder->is_container = files[1].revents & POLLIN && has_said_open(holder, text);
+        holder->is_container = files[1].revents & POLLIN && has_printed_open(holder, text);
         if (files[1].revents && !(files[1].revents & POLLIN))
             files[1].fd = -1; /* the program has closed it and is about to exit */
         read_signals(holder);
@@ -211,7 +211,7 @@ static int stay(struct holder *holder, struct ss_error *error) {
 static int leave(struct holder *holder, char *environment, struct ss_error *error) {
     struct pollfd signals = {holder->signals, POLLIN, 0};
 
-    ss_owned_close(&holder->life);
+    ss_owned_close(&holder->lifeline);
     for (int left = END_PATIENCE; holder->child > 0 && holder->is_container && left > 0;
          left -= 10) {
         poll(&signals, 1, 10);
@@ -225,7 +225,7 @@ static int leave(struct holder *holder, char *environment, struct ss_error *erro
 }
 
 int ssplace_hold(struct ssplace *place, char *const *words, struct ss_error *error) {
-    struct holder holder = {.place = place, .life = -1, .said = -1, .signals = -1};
+    struct holder holder = {.place = place, .lifeline = -1, .output = -1, .signals = -1};
     int result = 0;
     if (ssplace_lock_free(place, error) < 0)
         return -1;
@@ -235,7 +235,7 @@ int ssplace_hold(struct ssplace *place, char *const *words, struct ss_error *err
         result = -1;
     if (leave(&holder, words[0], error) < 0)
         result = -1;
-    ss_owned_close(&holder.said);
+    ss_owned_close(&holder.output);
     ss_owned_close(&holder.signals);
     return result;
 }
