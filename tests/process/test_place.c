@@ -140,9 +140,9 @@ TEST_CASE(a_container_without_control_groups_cannot_be_joined) {
 TEST_CASE(only_open_places_can_be_joined_and_entered) {
     pid_t ended = kin_start(NULL);
     open_place(0);
-    expect_refusal(ASK("join", "0"), "'0': not a pid");
+    expect_refusal(ASK("join", "0"), "'0' is not a pid");
     /* As an int it would be 1, the init process. */
-    expect_refusal(ASK("join", "4294967297"), "'4294967297': not a pid");
+    expect_refusal(ASK("join", "4294967297"), "'4294967297' is not a pid");
     expect_refusal(ASK("enter", "--", "true"), "p: no container");
     write_process("p/place", ended);
     kin_end(ended);
@@ -242,7 +242,7 @@ TEST_CASE(a_place_that_cannot_be_closed_does_not_keep_others_open) {
     ck_assert_int_eq(chmod(program, 0700), 0);
     struct run *run = call(WORDS(PLACE, "close", "--root", root, "..", "q", "r", "--", program));
     run_expect(run, 1);
-    run_expect_text(&run->err, "..: invalid name of a place");
+    run_expect_text(&run->err, "..: invalid place name");
     ck_assert(!run_exists(run_path(folder, "r")));
     expect_refusal(call(WORDS(PLACE, "close", "--root", root, "q", "r", "--", program)),
         "environment --clean failed");

@@ -212,7 +212,7 @@ killed_containers_end() {
     ends 1 "$holder"
     holder=
     grep -q "$place: the container ended by itself" "$output" || fail "hold does not report the end of its container"
-    refuses "$place: it did not start: " hold "$place" --cpus 9999
+    refuses "$place: cannot start: " hold "$place" --cpus 9999
     nothing_of_the_place_is_left
 }
 
@@ -250,7 +250,7 @@ group_environment_follows_the_contract() { # case
     done >quota
     [ "$(sed 's/ 100000$//' quota)" = 25000 ] || fail "wrong quota: $(cat quota)"
     close_by_signal TERM
-    refuses "$place: it did not start: showstopper-place: cannot set the CPUs to 8191" hold "$place" --cpus 8191
+    refuses "$place: cannot start: showstopper-place: cannot set the CPUs to 8191" hold "$place" --cpus 8191
     places_follow_the_contract --quota 1
     # No process of a group ends with its hold; close ends the entered processes.
     open_place
@@ -380,9 +380,9 @@ options_and_names_are_checked() { # case
     "$envs/guest" --help | grep -Fq "[--vcpu-times VALUE]" || fail "--help of guest"
     refuses "open: not one of why-not, hold, enter, group, close" open
     refuses "no word given" ''
-    refuses "../x: invalid name of a place" hold ../x
-    refuses "invalid name of a place" hold
-    refuses "close: PLACE is missing" close
+    refuses "../x: invalid place name" hold ../x
+    refuses "invalid place name" hold
+    refuses "close: too few arguments" close
     refuses "--cpus: x: not a list of CPUs" hold "$place" --cpus x
     refuses "--quota: 0.0: not a number of CPUs above 0" hold "$place" --quota 0.0
     refuses "--share: /nowhere: not a folder" hold "$place" --share=/nowhere
@@ -393,9 +393,9 @@ options_and_names_are_checked() { # case
     refuses "$place: not open" group "$place"
     choose_environment guest guest
     mkdir guest
-    refuses "$place: it did not start: guest: --guest: guest: not a guest that this version can boot" hold "$place" --guest guest
+    refuses "$place: cannot start: guest: --guest: guest: not a guest that this version can boot" hold "$place" --guest guest
     echo format=1 >guest/about
-    refuses "$place: it did not start: guest: --memory: 3: a size is required" hold "$place" --guest guest --memory 3
+    refuses "$place: cannot start: guest: --memory: 3: a size is required" hold "$place" --guest guest --memory 3
     [ ! -e places ] || fail "leftover: $(find places)"
 }
 

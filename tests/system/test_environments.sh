@@ -254,7 +254,7 @@ unavailable_environments_are_refused() { # case
     unshare -m sh -c 'umount -R -l /sys/fs/cgroup && exec "$@"' sh "$bin/sslab" interference \
         "${options[@]}" --dry-run "${one_cpu[@]}" --placements sets,quota --environment none,lxc >"$output" 2>&1 ||
         fail "without groups: status $?"
-    grep -q '^skipped: placement=quota: no hierarchy of control groups has the controller cpu$' "$output" ||
+    grep -q '^skipped: placement=quota: no control group hierarchy has the controller cpu$' "$output" ||
         fail "a quota is planned without control groups"
     grep -q '^skipped: environment=lxc .*: ' "$output" || fail "containers are planned without control groups"
     [ "$(grep -c '^sets-serial-serial-1: ' "$output")" -eq 1 ] || fail "wrong runs"

@@ -46,7 +46,7 @@ groups_of_version_one_are_limited_in_each_hierarchy() { # case
     place 0 settings --cpus 0-1 --quota 0.25
     says "cgroup.cpuset.cpus = 0-1" "cgroup.cpu.cfs_period_us = 100000" "cgroup.cpu.cfs_quota_us = 25000"
     place 0 why-not memory
-    says "no hierarchy of control groups has the controller memory"
+    says "no control group hierarchy has the controller memory"
 }
 
 groups_of_version_two_are_limited_in_the_unified_hierarchy() { # case
@@ -62,7 +62,7 @@ groups_of_version_two_are_limited_in_the_unified_hierarchy() { # case
     place 0 settings --cpus 1 --quota 1.5
     says "cgroup2.cpuset.cpus = 1" "cgroup2.cpu.max = 150000 100000"
     place 0 why-not memory
-    says "no hierarchy of control groups has the controller memory"
+    says "no control group hierarchy has the controller memory"
 }
 
 a_limit_that_no_group_can_have_is_refused() { # case
@@ -70,11 +70,11 @@ a_limit_that_no_group_can_have_is_refused() { # case
     : >root/sys/fs/cgroup/cgroup.controllers
     echo 0::/ >root/proc/self/cgroup
     place 1 settings --cpus 1
-    says "showstopper-place: no hierarchy of control groups has the controller cpuset"
+    says "showstopper-place: no control group hierarchy has the controller cpuset"
     place 1 settings --quota 1
-    says "showstopper-place: no hierarchy of control groups has the controller cpu"
+    says "showstopper-place: no control group hierarchy has the controller cpu"
     place 1 make y --quota 1
-    says "showstopper-place: no hierarchy of control groups has the controller cpu"
+    says "showstopper-place: no control group hierarchy has the controller cpu"
     [ ! -e root/sys/fs/cgroup/showstopper-y ] || fail "a group was created"
     place 1 why-not disk
     says "showstopper-place: unknown limit 'disk'; available: quota, cpus, memory"

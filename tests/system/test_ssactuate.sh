@@ -30,7 +30,7 @@ list_says_why_an_actuator_is_absent() { # case
     mkdir -p "$folder/empty/sys"
     expect 0 ssactuate list --root "$folder/empty"
     says out "frequency  absent: the kernel has no cpufreq policy"
-    says out "memory     absent: no control group here may hold a memory limit"
+    says out "memory     absent: cannot create a control group with a memory limit"
     says out "power      absent: the kernel has no package with a power limit"
     says out "idle       absent: the kernel has no idle injection"
     says out "replace neither cpus nor quota"

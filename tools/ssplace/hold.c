@@ -141,7 +141,7 @@ static int await_start(struct holder *holder, struct ss_error *error) {
 
     while (holder->child > 0 && !holder->is_container && !holder->is_ended) {
         if (ss_platform_now() >= deadline)
-            return fail(holder, "it did not start within 30 s", error);
+            return fail(holder, "not started within 30 s", error);
 
         poll(files, 2, 100);
         holder->is_container = files[1].revents & POLLIN && has_printed_open(holder, text);
@@ -151,7 +151,7 @@ static int await_start(struct holder *holder, struct ss_error *error) {
     }
 
     if (holder->child == 0 && !holder->is_container && holder->status != 0)
-        return fail(holder, "it did not start", error);
+        return fail(holder, "cannot start", error);
     return 0;
 }
 
@@ -172,7 +172,7 @@ static int publish(const struct holder *holder, struct ss_error *error) {
 
     if (status == 0 && renameat(place->lock, "place.new", place->lock, "place") == 0)
         return 0;
-    return ss_error_fail(error, "%s/place cannot be written: %s", place->state, strerror(errno));
+    return ss_error_fail(error, "cannot write %s/place: %s", place->state, strerror(errno));
 }
 
 static int open_place(struct holder *holder, char *const *words, struct ss_error *error) {

@@ -35,7 +35,7 @@ static int make(
         return -1;
 
     if (options->quota > 0 && limit_group_set_quota(&group, options->quota, PERIOD, error) < 0)
-        return ss_error_wrap(error, "the quota cannot be set");
+        return ss_error_wrap(error, "cannot set the quota");
     if (options->cpu_list && limit_group_set_cpus(&group, &options->cpus, error) < 0)
         return ss_error_wrap(error, "cannot set the CPUs to %s", options->cpu_list);
     return 0;
@@ -71,7 +71,7 @@ static int print_settings(const struct ssplace_options *options, struct ss_error
     int quota = limit_group_version(LIMIT_QUOTA, &options->roots);
 
     if ((options->cpu_list && cpus == 0) || (options->quota > 0 && quota == 0))
-        return ss_error_fail(error, "no hierarchy of control groups has the controller %s",
+        return ss_error_fail(error, "no control group hierarchy has the controller %s",
             options->cpu_list && cpus == 0 ? "cpuset" : "cpu");
 
     if (options->cpu_list)
@@ -90,7 +90,7 @@ static int join(
     uint64_t pid;
     struct ss_error ignored = {0};
     if (ss_units_count(options->words[1], &pid, &ignored) < 0 || pid < 1 || pid > INT32_MAX)
-        return ss_error_fail(error, "'%s': not a pid", ss_words_show(options->words[1]).text);
+        return ss_error_fail(error, "'%s' is not a pid", ss_words_show(options->words[1]).text);
     return ssplace_join(place, (pid_t)pid, error);
 }
 

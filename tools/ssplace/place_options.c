@@ -61,7 +61,7 @@ static int check(struct ssplace_options *options, struct ss_error *error) {
     const struct verb *verb = &verbs[found];
     if (options->word_count < verb->min || options->word_count > verb->max)
         return ss_error_fail(error, "%s: %s: see --help", verb->name,
-            options->word_count < verb->min ? "PLACE is missing" : "too many arguments");
+            options->word_count < verb->min ? "too few arguments" : "too many arguments");
     if (verb->takes_command != (options->command && *options->command))
         return ss_error_fail(error, "%s: %s", verb->name,
             verb->takes_command ? "a command must follow --" : "no command may follow --");

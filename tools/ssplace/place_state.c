@@ -45,7 +45,7 @@ int ssplace_name(struct ssplace *place, const char *name, const struct ss_platfo
     *place = (struct ssplace){.name = name, .lock = -1, .roots = roots};
     if (!is_name(name))
         return ss_error_fail(error,
-            "%s: invalid name of a place: use up to 200 letters, digits and ._+-",
+            "%s: invalid place name: use up to 200 letters, digits and ._+-",
             *name ? ss_words_show(name).text : "PLACE");
 
     if (!folder || !*folder)

@@ -130,7 +130,7 @@ TEST(v2_process_stays_within_its_limited_group) {
             tree_write(limits[i][0], "\n");
         make_in("");
         tree_write(limits[i][0], limits[i][1]);
-        refuse("no control group here may hold a CPU quota");
+        refuse("cannot create a control group with a CPU quota");
     }
 }
 
@@ -166,7 +166,7 @@ TEST(group_that_cannot_have_a_quota_is_refused) {
     refuse("cannot create the control group");
     assert_int_not_equal(access(tree_path(ours("", "")), F_OK), 0);
     tree_new();
-    refuse("no control group here may hold a CPU quota");
+    refuse("cannot create a control group with a CPU quota");
 }
 
 TEST(groups_of_dead_processes_are_removed) {

@@ -223,8 +223,8 @@ int limit_group_find(struct limit_group *group, unsigned limits, const char *pre
 
         *group = (struct limit_group){0};
         return ss_error_fail(error,
-            "no control group here may hold %s: start this program in one of its own, as "
-            "`systemd-run --scope -p Delegate=yes` does",
+            "cannot create a control group with %s: start this program in a group of its own, for "
+            "example with `systemd-run --scope -p Delegate=yes`",
             what[i]);
     }
     return 0;
@@ -239,7 +239,7 @@ static int find_root(struct ss_hierarchy *hierarchy, int limit,
         (hierarchy->version == 1 ||
             !find_missing(hierarchy->root, "cgroup.controllers", 1U << limit)))
         return 0;
-    return ss_error_fail(error, "no hierarchy of control groups has the controller %s", controller);
+    return ss_error_fail(error, "no control group hierarchy has the controller %s", controller);
 }
 
 /* Creates the group that counts CPU time, if version 1 has a separate hierarchy for that. */
