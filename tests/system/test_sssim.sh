@@ -285,7 +285,7 @@ invalid_options_of_queue_are_refused() { # case
     refused "--base: '2' is not a frequency" queue --rate 5 --frequency 1.4GHz --base 2
     refused '--frequency must be between 0.1 and 2 times --base' queue --rate 5 --frequency 5GHz --base 2GHz
     refused "--contention: 'cores:1,2' is not servers:A,B, workers:A,B" queue --rate 5 --contention cores:1,2
-    refused '--contention: none cannot be opened' queue --rate 5 --contention workers:none
+    refused '--contention: cannot open none' queue --rate 5 --contention workers:none
     refused '--power: up to 9 workers may be busy, but the table ends at 8' queue --rate 5 --workers 9 --power watts
     refused 'the only step below 200 requests per second' queue --max 200 --step 200 --hold 2s
     refused '--profile trace requires --trace' queue --profile trace --rate 5

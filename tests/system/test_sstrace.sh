@@ -51,7 +51,7 @@ printf '0 1/10\n20 6/10\n' >bad
 refuses 2 "sstrace: bad:2:1: '20' has no unit" "$sstrace" --check bad
 refuses 2 'standard input:2:1: ' "$sstrace" --stat <bad
 refuses 2 'no record' "$sstrace" --check </dev/null
-refuses 2 'absent cannot be opened: No such file or directory' "$sstrace" --check absent
+refuses 2 'cannot open absent: No such file or directory' "$sstrace" --check absent
 refuses 2 'Is a directory' "$sstrace" --check .
 refuses 2 "unexpected argument '-x'" "$sstrace" "$traces/saw.txt" --check -- -x
 if have_full; then
@@ -80,7 +80,7 @@ for packer in gzip xz zstd; do
             "$sstrace" <packed | cmp - saw.trace || fail "$packer pipe differs"
         done
         head -c 30 packed >half
-        refuses 2 'unpacking it failed: the file is damaged' "$sstrace" half
+        refuses 2 'cannot unpack half: the file is damaged' "$sstrace" half
         # An error at the beginning ends the programs that would unpack the rest.
         "$packer" -1 -c <noise >packed
         refuses 2 'packed:1:1:' timeout "$patience" "$sstrace" --check packed

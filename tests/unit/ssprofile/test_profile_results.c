@@ -88,8 +88,8 @@ TEST(invalid_rows_are_refused_with_their_line) {
         {"a,without,b\xc2\x9b\x32J,true,c,2,5\n",
             "f:3: the benchmark contains a control character"},
         {"a\rb,without,b,true,c,2,5\n", "f:3: the machine contains a control character"},
-        {"a,without,\"b,true,c,2,5\n", "f:3:11: the quote must be closed"},
-        {"a,without,b,1,c,2,5\n", "f:3: invalid lower_is_better '1': use true or false"},
+        {"a,without,\"b,true,c,2,5\n", "f:3:11: unclosed quote"},
+        {"a,without,b,1,c,2,5\n", "f:3: lower_is_better is '1', neither true nor false"},
         {",without,b,true,c,2,5\n", "f:3: the machine is missing"},
         {"a,without,b,true,c,\" \",5\n", "f:3: the repetition is missing"},
         {"a,without,b,true,c,rep-1,6\n", "f:3: repetition 1 of b already has another result"},
@@ -109,7 +109,7 @@ TEST(invalid_rows_are_refused_with_their_line) {
         expect_refused(NULL, text, (size_t)length, "f:3: the result of b is ");
     }
     int length = snprintf(text, sizeof text, HEADING ROW "a,without,%0699d,true,c,2,5\n", 0);
-    expect_refused(NULL, text, (size_t)length, "f:3:11: the name has 699 characters");
+    expect_refused(NULL, text, (size_t)length, "f:3:11: the name is too long: 699 bytes");
     static const char zero[] = HEADING ROW "a,without,b\0,true,c,2,5\n";
     expect_refused(NULL, zero, sizeof zero - 1, "f:3:12: the file contains a null byte");
 }
@@ -162,7 +162,7 @@ TEST(unusable_result_tables_are_refused) {
         {"/dev/null", NULL, "/dev/null is empty"},
         {"/tmp", NULL, "/tmp"},
         {"/dev/zero", NULL, "/dev/zero"},
-        {"/none/there", NULL, "/none/there cannot be opened: No such file or directory"},
+        {"/none/there", NULL, "cannot open /none/there: No such file or directory"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         const char *text = refused[i].text ? refused[i].text : "";

@@ -36,6 +36,5 @@ int analysis_execute(const char *program, char *const *arguments, struct ss_erro
             "%s is missing: install showstopper-analysis, or build with Python 3.11 or later and "
             "its packages numpy, pandas, scipy, matplotlib and jinja2",
             ss_words_show(path).text);
-    return ss_error_fail(
-        error, "%s cannot be executed: %s", ss_words_show(path).text, strerror(errno));
+    return ss_error_fail(error, "cannot execute %s: %s", ss_words_show(path).text, strerror(errno));
 }

@@ -28,7 +28,7 @@ int sys_tree_open(struct sys_tree *tree, const char *root, struct ss_error *erro
     tree->folder = open(root ? root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (tree->folder < 0)
         return ss_error_fail(
-            error, "%s cannot be read: %s", ss_words_show(root ? root : "/").text, strerror(errno));
+            error, "cannot read %s: %s", ss_words_show(root ? root : "/").text, strerror(errno));
     return 0;
 }
 

@@ -67,7 +67,7 @@ static int next_quoted(struct text_walk *walk, struct text_field *field) {
         at += *at == '"' ? 2 : 1;
     if (!*at)
         return text_input_blame(walk->input, field->column,
-            "the quote must be closed on the same line, with \"\" for one inside");
+            "unclosed quote: close it on the same line, and use \"\" for a quote inside");
 
     const char *end = skip_blanks(at + 1, walk->separator);
     bool is_separated = walk->separator == ' ' ? end > at + 1 : *end == walk->separator;
@@ -200,8 +200,8 @@ bool text_field_is(const struct text_field *field, const char *word) {
 int text_field_name(
     const struct text_field *field, struct text_input *input, char name[TEXT_NAME]) {
     if (field->length >= TEXT_NAME)
-        return text_input_blame(input, field->column, "the name has %zu characters (at most %d)",
-            field->length, TEXT_NAME - 1);
+        return text_input_blame(input, field->column,
+            "the name is too long: %zu bytes (at most %d)", field->length, TEXT_NAME - 1);
 
     size_t length = 0;
     for (size_t i = 0; i < field->length; i++) {

@@ -57,7 +57,7 @@ static int fill_head(struct text_input *input) {
         ssize_t length = read_again(
             input->descriptor, input->head + input->head_length, TEXT_HEAD - input->head_length);
         if (length < 0)
-            return ss_error_fail(input->error, "%s cannot be read: %s",
+            return ss_error_fail(input->error, "cannot read %s: %s",
                 ss_words_show(input->name).text, strerror(errno));
         if (length == 0)
             break;
@@ -175,8 +175,8 @@ static int begin(struct text_input *input) {
 
     const char *program = find_packer(input);
     if (program && start_unpacking(input, program) != 0)
-        return ss_error_fail(input->error, "%s cannot be unpacked: %s",
-            ss_words_show(input->name).text, strerror(errno));
+        return ss_error_fail(
+            input->error, "cannot unpack %s: %s", ss_words_show(input->name).text, strerror(errno));
     if (program && fill_head(input) != 0)
         return -1;
     input->head_length = drop_mark(input->head, input->head_length);
@@ -209,8 +209,8 @@ int text_input_open(struct text_input *input, const char *path, struct ss_error 
             input, descriptor, standard ? "standard input" : path, error);
     memset(input, 0, offsetof(struct text_input, head));
     input->descriptor = -1;
-    return ss_error_fail(error, "%s cannot be opened: %s%s", ss_words_show(path).text,
-        strerror(errno), ss_advice_to_read(errno));
+    return ss_error_fail(error, "cannot open %s: %s%s", ss_words_show(path).text, strerror(errno),
+        ss_advice_to_read(errno));
 }
 
 static int blame_length(struct text_input *input) {
@@ -233,8 +233,8 @@ int text_input_read_line(struct text_input *input) {
     }
 
     if (length < 0 && !feof(input->stream))
-        return ss_error_fail(input->error, "%s cannot be read: %s", ss_words_show(input->name).text,
-            strerror(errno));
+        return ss_error_fail(
+            input->error, "cannot read %s: %s", ss_words_show(input->name).text, strerror(errno));
     if (length < 0)
         return 0;
 
@@ -284,16 +284,16 @@ static int reap(struct text_input *input) {
         while (waitpid(input->children[i], &status, 0) < 0 && errno == EINTR) {
         }
         if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-            why = "the program that unpacks it cannot be started: install gzip, xz-utils or zstd";
+            why = "install gzip, xz-utils or zstd, which unpacks it";
         else if (!why && status != 0 && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE))
-            why = "unpacking it failed: the file is damaged";
+            why = "the file is damaged";
     }
 
     if (!why)
         return 0;
     input->error->status = 0;
     return ss_error_fail(
-        input->error, "%s is compressed, and %s", ss_words_show(input->name).text, why);
+        input->error, "cannot unpack %s: %s", ss_words_show(input->name).text, why);
 }
 
 int text_input_close(struct text_input *input) {
