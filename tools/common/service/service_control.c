@@ -24,7 +24,7 @@ static int load_named(
 static int check_cpus(const struct service_control *control, struct ss_error *error) {
     if (control->source.cpus == 0)
         return 0;
-    return ss_error_fail(error, "feedback/%s: cpus is that of --cpus: use that option",
+    return ss_error_fail(error, "feedback/%s: cpus has no effect: use --cpus",
         control->set.modules[SS_KIND_FEEDBACK].head->name);
 }
 
@@ -246,7 +246,7 @@ static int decide(
     control->action = ss_rate_step(&control->rate, now, &counts);
     if (control->action.failure)
         return ss_error_fail(error, "%s",
-            control->action.failure == SS_FAILURE_COUNTERS ? "the load can no longer be measured"
+            control->action.failure == SS_FAILURE_COUNTERS ? "cannot measure the load any longer"
                                                            : "a module returned NaN");
 
     if (control->begin != SS_TIME_NEVER || control->rate.stage != SS_RATE_CONTROL)
@@ -255,7 +255,7 @@ static int decide(
     control->begin = now;
     if (control->rate.target > 0 && control->action.rate <= 0)
         return ss_error_fail(error,
-            "%llu requests did not raise the load: it may not be that of the service",
+            "%llu requests did not raise the load: the service may not be what is measured",
             (unsigned long long)ended);
     return 0;
 }

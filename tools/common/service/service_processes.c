@@ -196,8 +196,8 @@ static struct service_address_text shown(const struct finding *finding) {
 
 static int refuse_deputy(const struct finding *finding, pid_t pid, struct ss_error *error) {
     return ss_error_fail(error,
-        "%s: process %d (%s) listens for others: name the service with --of group:PATH or --of "
-        "pid:PID",
+        "%s: process %d (%s) listens for another process: name the service with --of group:PATH or "
+        "--of pid:PID",
         shown(finding).text, (int)pid, proc_tree_name(finding->roots, pid).text);
 }
 
@@ -339,8 +339,8 @@ static int use_group(const struct finding *finding, const struct service_listene
     if (number == 0 || !service_group_numbered(finding->roots, number, &group) ||
         service_group_has_us(finding->roots, &group))
         return ss_error_fail(error,
-            "%s: a process of user %u listens, whose files may not be examined: run this as root, "
-            "or name the service with --of group:PATH or --of pid:PID",
+            "%s: cannot examine the process of user %u that listens: run this as root, or name the "
+            "service with --of group:PATH or --of pid:PID",
             shown(finding).text, (unsigned)listener->user);
 
     if (*finding->service->group && strcmp(finding->service->group, group.folder) != 0)
@@ -353,8 +353,8 @@ static int use_group(const struct finding *finding, const struct service_listene
 static int refuse_hidden(const struct finding *finding, const struct service_listener *listener,
     struct ss_error *error) {
     return ss_error_fail(error,
-        "%s: no process of this machine has the socket that listens (user %u): name the service "
-        "with --of group:PATH or --of pid:PID",
+        "%s: cannot find the process of user %u that listens: name the service with --of "
+        "group:PATH or --of pid:PID",
         shown(finding).text, (unsigned)listener->user);
 }
 
@@ -460,8 +460,7 @@ static int find_by_pid(const struct finding *finding, pid_t pid, struct ss_error
     if (process.state == 'Z' || process.state == 'X')
         return ss_error_fail(error, "process %d has already ended", (int)pid);
     if (process.kernel)
-        return ss_error_fail(
-            error, "process %d is a thread of the kernel: name a program", (int)pid);
+        return ss_error_fail(error, "process %d is a kernel thread: name a program", (int)pid);
     if (pid == getpid())
         return ss_error_fail(error, "process %d is this program: name another process", (int)pid);
     if (pid == 1 && is_deputy(finding->roots, pid))
