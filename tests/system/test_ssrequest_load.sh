@@ -335,7 +335,7 @@ signal_during_the_search_ends_the_run() { # case
     await has_lines record/requests.csv 1
     kill -INT "$pid"
     ends '[01]'
-    grep -q '^- The service was not held at a load' out || fail "$(cat out)"
+    grep -q '^- The load was not held' out || fail "$(cat out)"
     [ "$(held rate)" = null ] || fail "$(cat json)"
     cmp json record/requests.json || fail "the record and --json differ"
     sensor_is_gone

@@ -48,10 +48,10 @@ TEST_WITH(summary_begins_with_the_load_that_was_reached, made_up_set_up, made_up
     assert_says(text, "- At 50.0 % load the service answers 100 (100 to 100) requests per second;");
     assert_does_not_say(text, "too narrow");
     assert_does_not_say(text, "episodes,");
-    assert_says(text, "- The interval is of this run only");
+    assert_says(text, "- The interval describes this run only");
     held.episodes = 6;
     print();
-    assert_says(text, "- The interval is that of 6 episodes");
+    assert_says(text, "- The interval describes 6 episodes");
     assert_does_not_say(text, "of this run only");
     held.rate_high = 102;
     held.limited_seconds = 6;
@@ -73,7 +73,7 @@ TEST_WITH(summary_reports_waiting_times_before_sending, made_up_set_up, made_up_
                       "within 901 ms of being "
                       "due");
     assert_says(text, "Requests were sent late: 99 % within 900 ms");
-    assert_says(text, "they waited because of the maximum number of unfinished requests");
+    assert_says(text, "they waited at the limit of unfinished requests");
     for (int drop = 0; drop < 2; drop++) {
         it.result.rules.cap = drop ? 1 : 200;
         it.result.rules.when_full = drop ? REQUEST_DROP : REQUEST_DELAY;
@@ -187,7 +187,7 @@ TEST_WITH(summary_reports_a_busy_generator, made_up_set_up, made_up_tear_down) {
     it.result.connections = 12345;
     print();
     assert_says(text, "own CPU time              5.00 s  of the generator");
-    assert_says(text, "connections               12,345  were opened");
+    assert_says(text, "connections               12,345  opened");
     assert_does_not_say(text, "cannot reach a higher rate");
     it.result.own_cpu_seconds = 9.5;
     print();
@@ -208,7 +208,7 @@ TEST_WITH(summary_names_the_cause_of_the_limit, made_up_set_up, made_up_tear_dow
         {9.5, NAN, "The generator was the limit"},
         {1, 2,
             "The generator used 10 % of a CPU and waited for one for 20 % of the time: response "
-            "times are too long by the time that it waited."},
+            "times include that wait."},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         it.result.rules.closed = 8;
@@ -258,7 +258,7 @@ TEST_WITH(summary_of_a_search_states_its_confidence, made_up_set_up, made_up_tea
     print_search(&wide);
     assert_says(text, "is between 29.7 and 110 requests per second");
     assert_says(
-        text, "- This is uncertain: trials at the same rate differ, so that the interval is wide");
+        text, "- This is uncertain: trials at the same rate differ, so the interval is wide");
     struct request_capacity bound = {.search = capacity.search};
     request_capacity_add(&bound, &(struct request_trial){.rate = 100, .held = true});
     made_up_trial(&bound, 101, false);

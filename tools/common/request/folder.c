@@ -46,5 +46,6 @@ int request_folder_finish(
     }
     if (err == 0)
         return 0;
-    return ss_error_fail(error, "%s/requests.json: %s", ss_words_show(path).text, strerror(errno));
+    return ss_error_fail(
+        error, "cannot write %s/requests.json: %s", ss_words_show(path).text, strerror(errno));
 }

@@ -51,15 +51,15 @@ struct request_rate_options {
         .max = "1000000", .help = "requests per second; with a trace, at a load of 1"},             \
         .excludes = "closed"},                                                                      \
     {'d', "TIME", {"duration", SS_OPTION_TIME, .offset = offsetof(config, given.duration),          \
-        .min = "1us", .max = "36500d", .sensible = "500ms",                                           \
+        .min = "1us", .max = "36500d", .sensible = "500ms",                                         \
         .help = "send for this long; default 10s, or the length of the trace"}},                    \
     {0, "NUMBER", {"max", SS_OPTION_NUMBER, .offset = offsetof(config, given.max),                  \
         .max = "1000000", .help = "with steps, end before this rate"}, .excludes = "closed"},       \
     {0, "NUMBER", {"step", SS_OPTION_NUMBER, .offset = offsetof(config, given.step),                \
         .min = "0.001", .help = "with steps, increase the rate by this much per step, from 0"},     \
         .excludes = "closed"},                                                                      \
-    {0, "TIME", {"hold", SS_OPTION_TIME, .offset = offsetof(config, given.hold), .min = "1ms",       \
-        .max = "36500d", .sensible = "500ms", .help = "with steps, hold each rate for this long"},   \
+    {0, "TIME", {"hold", SS_OPTION_TIME, .offset = offsetof(config, given.hold), .min = "1ms",      \
+        .max = "36500d", .sensible = "500ms", .help = "with steps, hold each rate for this long"},  \
         .excludes = "closed"},                                                                      \
     {0, "FILE", {"trace", SS_OPTION_TEXT, .offset = offsetof(config, given.trace),                  \
         .help = "follow this trace, text or compiled"}, .excludes = "closed"},                      \

@@ -109,7 +109,7 @@ static int close_lines(struct ss_lines *lines, const char *name, struct ss_error
     ss_lines_close(lines);
     if (!lines->why)
         return 0;
-    return ss_error_fail(error, "%s: %s; %llu line%s lost", ss_words_show(name).text,
+    return ss_error_fail(error, "cannot write %s: %s; %llu line%s lost", ss_words_show(name).text,
         strerror(lines->why), (unsigned long long)lines->lost, lines->lost == 1 ? "" : "s");
 }
 
@@ -140,7 +140,7 @@ static void add_heading(struct ss_lines *lines, const char *heading, size_t leng
 
 static int keep(struct ss_lines *lines, int folder, const char *name, struct ss_error *error) {
     int why = ss_lines_open(lines, folder, name);
-    return why < 0 ? ss_error_fail(error, "%s: %s", name, strerror(-why)) : 0;
+    return why < 0 ? ss_error_fail(error, "cannot write %s: %s", name, strerror(-why)) : 0;
 }
 
 int request_rows_keep(struct request_rows *rows, int folder, struct ss_error *error) {

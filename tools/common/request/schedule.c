@@ -20,7 +20,7 @@
 /* Makes room for `count` more stretches. */
 static int reserve(struct request_profile *profile, size_t count, struct ss_error *error) {
     if (count > STRETCHES_MAX - profile->count)
-        return ss_error_fail(error, "the profile has more than %d stretches", STRETCHES_MAX);
+        return ss_error_fail(error, "too many segments in the profile (at most %d)", STRETCHES_MAX);
     if (!SS_GROW(profile->stretches, profile->count + count, profile->room))
         return ss_error_memory(error);
     return 0;
@@ -36,7 +36,8 @@ static int check_rate(double rate, const char *name, struct ss_error *error) {
     if (rate > 0 && rate <= RATE_MAX)
         return 0;
     if (rate > 0)
-        return ss_error_fail(error, "the %s is more than %d requests per second", name, RATE_MAX);
+        return ss_error_fail(
+            error, "the %s is too high (at most %d requests per second)", name, RATE_MAX);
     return ss_error_fail(
         error, "the %s is 0, so nothing would be sent: use requests per second, such as 50", name);
 }
@@ -58,7 +59,7 @@ int request_profile_step(struct request_profile *profile, double max, double ste
     if (check_rate(max, "maximum", error) != 0 || check_rate(step, "step", error) != 0)
         return -1;
     if (hold == 0)
-        return ss_error_fail(error, "each step would be held for 0 s: choose a longer time");
+        return ss_error_fail(error, "each step would last 0 s: choose a longer time");
     if (step >= max) {
         char number[SS_NUMBER_PLAIN_ROOM];
         ss_number_put_plain(number, max);
@@ -70,7 +71,7 @@ int request_profile_step(struct request_profile *profile, double max, double ste
     /* A multiple that equals the maximum except for rounding is not below it. */
     double levels = ceil(max / step * (1 - 1e-12));
     if (levels > STRETCHES_MAX)
-        return ss_error_fail(error, "the profile has more than %d stretches", STRETCHES_MAX);
+        return ss_error_fail(error, "too many segments in the profile (at most %d)", STRETCHES_MAX);
     if ((double)hold * levels >= (double)SS_TIME_NEVER)
         return ss_error_fail(error, "the profile is longer than 584 years: choose a shorter one");
 

@@ -144,12 +144,12 @@ static void report_scope(FILE *stream, const struct request_held *held) {
         return;
     if (held->episodes > 1)
         say(stream,
-            "The interval is that of %u episodes, each with new connections: a restart of the "
+            "The interval describes %u episodes, each with new connections: a restart of the "
             "service may change the rate by more.",
             held->episodes);
     else
-        say(stream, "The interval is of this run only: other runs may differ by more. Use a "
-                    "--duration of 60s or longer, and more than one of --episodes.");
+        say(stream, "The interval describes this run only: other runs may differ by more. Use "
+                    "--duration 60s or longer, and several --episodes.");
 }
 
 /* Reports what makes the rate doubtful. */
@@ -161,20 +161,19 @@ static void report_doubts(FILE *stream, const struct request_held *held) {
     if (fabs(held->cost_change) > 0)
         say(stream,
             "The service had not settled: in the last 10 s, the CPU time of a request %s by %.1f "
-            "%%. "
-            "Use a longer --settle and --duration.",
+            "%%. Use a longer --settle and --duration.",
             held->cost_change > 0 ? "rose" : "fell", 100 * fabs(held->cost_change));
 
     if (held->background > BACKGROUND * held->cpus)
         say(stream,
-            "It used %.1f %% before the first request: it works without requests, or gets those of "
-            "others.",
+            "The service used %.1f %% before the first request: it has other work, or gets "
+            "requests from others.",
             100 * held->background / held->cpus);
 
     if (*held->uneven)
         say(stream,
-            "%s: each connection stays with one of them. More connections divide the work: "
-            "--connections fresh, or without --http2.",
+            "%s: each connection stays with one process. More connections spread the work: use "
+            "--connections fresh, or omit --http2.",
             held->uneven);
 
     if (held->correlated && held->rate_high - held->rate_low > NARROW * held->rate)
@@ -193,8 +192,7 @@ static void report_held(FILE *stream, const struct request_result *result) {
         condition = ", the most that it reached,";
 
     if (isnan(held->cost)) {
-        say(stream, "The service was not held at a load: no request was answered in the time that "
-                    "counts.");
+        say(stream, "The load was not held: no request was answered while counting.");
         return;
     }
 
@@ -221,7 +219,7 @@ static void report_lateness(FILE *stream, const struct request_result *result) {
     const char *why = "none had to wait at the cap, so the generator itself was late";
 
     if (waited)
-        why = "they waited because of the maximum number of unfinished requests";
+        why = "they waited at the limit of unfinished requests (--cap)";
     else if (closed)
         why = "the generator itself was late";
 
@@ -342,8 +340,8 @@ static void report_limit(FILE *stream, const struct request_result *result) {
             did);
     else if (waited > STARVED)
         say(stream,
-            "The generator %s: response times are too long by the time that it waited. Give it a "
-            "CPU of its own (--own-cpu).",
+            "The generator %s: response times include that wait. Give it a CPU of its own "
+            "(--own-cpu).",
             did);
 
     bool full = result->tally->unfinished_most >= result->rules.cap;
@@ -438,7 +436,7 @@ static void print_figures(FILE *stream, const struct request_result *result) {
             "of the generator: ready, but without a CPU");
     if (!isnan(result->connections))
         print_figure(stream, "connections", request_show_count((uint64_t)result->connections).text,
-            "were opened");
+            "opened");
 }
 
 static void print_held(FILE *stream, const struct request_held *held) {
@@ -521,11 +519,11 @@ static const char *why_unsure(
     if (found->lower_bound)
         return "the generator limited the rate";
     if (found->agreed)
-        return "trials at the same rate differ, so that the interval is wide; longer ones differ "
-               "less: raise --duration";
+        return "trials at the same rate differ, so the interval is wide; longer ones differ less: "
+               "raise --duration";
     if (search->trial_count < REQUEST_TRIALS_MAX)
         return "the search was stopped, or found only one bound";
-    return "after 100 trials, those at the same rate still differ";
+    return "trials at the same rate still differ after 100 trials";
 }
 
 static void report_capacity(FILE *stream, const struct request_result *result) {
