@@ -28,8 +28,8 @@ static const struct ss_argument rows[] = {
     {0, "FORMAT", {"format", SS_OPTION_CHOICE, AT(format), .choices = "table csv json",
         .help = "default: a table on a terminal, otherwise csv"}},
     {0, "FILE", {"openmetrics", SS_OPTION_TEXT, AT(metrics),
-        .help = "also replace FILE at each sample, by metrics in OpenMetrics text"}},
-    {'q', NULL, {"quiet", AT(quiet), .help = "print neither averages nor notes on standard error"}},
+        .help = "also write metrics to FILE as OpenMetrics text, replacing it at each sample"}},
+    {'q', NULL, {"quiet", AT(quiet), .help = "print no averages or notes on standard error"}},
     SS_ARGUMENTS_HELP_AT(struct ssload_request),
     SS_ARGUMENTS_END,
 };

@@ -219,8 +219,8 @@ int ssload_report_open(
 
     struct ss_error why = {0};
     if (request->output && !(report->stream = ss_walk_stream(request->output, O_TRUNC, &why))) {
-        ss_error_fail(error, "%s: %s%s", ss_words_show(request->output).text, why.message,
-            ss_advice_to_write(errno, request->output));
+        ss_error_fail(error, "cannot write %s: %s%s", ss_words_show(request->output).text,
+            why.message, ss_advice_to_write(errno, request->output));
         free(report->sums);
         *report = (struct ssload_report){0};
         return -1;
@@ -337,7 +337,7 @@ void ssload_report_end(struct ssload_report *report) {
 
     if (report->sums[0].seconds <= 0) {
         if (!report->request->quiet)
-            fprintf(stderr, "ssload: note: nothing was measured: the time was too short\n");
+            fprintf(stderr, "ssload: note: no sample was taken: the time was too short\n");
         return;
     }
 
