@@ -45,11 +45,10 @@ static int take_body(struct request_message *message, FILE *stream, struct ss_er
 }
 
 static int read_body(struct request_message *message, const char *path, struct ss_error *error) {
-    FILE *stream = fopen(path, "re");
-    int result = take_body(message, stream, error);
-    if (stream)
-        fclose(stream);
-    return result < 0 ? ss_error_wrap(error, "%s", ss_words_show(path).text) : 0;
+    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
+    if (take_body(message, stream, error) < 0)
+        return ss_error_wrap(error, "%s", ss_words_show(path).text);
+    return 0;
 }
 
 /* Sets the body from a file, or shares the body of a recent message from the same file. */
@@ -261,13 +260,14 @@ static int take_lines(struct request_messages *messages, FILE *stream, struct ss
 
 int request_messages_read(
     struct request_messages *messages, const char *path, struct ss_error *error) {
-    FILE *stream = fopen(path, "re");
-    int result =
-        stream ? take_lines(messages, stream, error) : ss_error_fail(error, "%s", strerror(errno));
-    if (stream)
-        fclose(stream);
+    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
     messages->file = path;
-    return result < 0 ? ss_error_wrap(error, "--requests-file: %s", ss_words_show(path).text) : 0;
+    if (!stream)
+        return ss_error_fail(
+            error, "--requests-file: %s: %s", ss_words_show(path).text, strerror(errno));
+    if (take_lines(messages, stream, error) < 0)
+        return ss_error_wrap(error, "--requests-file: %s", ss_words_show(path).text);
+    return 0;
 }
 
 int request_messages_add_header(
