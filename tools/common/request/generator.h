@@ -118,7 +118,7 @@ SS_NONNULL() void request_generator_advance(struct request_generator *generator,
  */
 SS_NONNULL() ss_time request_generator_wake(const struct request_generator *generator);
 
-/* Makes a request due at `now`, besides those of the schedule. */
+/* Makes a request due at `now`, in addition to those of the schedule. */
 SS_NONNULL() void request_generator_add(struct request_generator *generator, ss_time now);
 
 /* Sets the rate from `now`, see request_schedule_turn(). Do not use this with `closed`. */

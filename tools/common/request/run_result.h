@@ -32,7 +32,7 @@ struct request_machine {
 
 #define REQUEST_EPISODES_MAX 100
 
-/* A service whose load was held by the rate. Loads are from 0 to 1; NaN: unknown. */
+/* A service whose load was held by the rate. Loads are from 0 to 1; NaN if unknown. */
 struct request_held {
     const char *target; /* as given: a load, or the trace of a load */
     bool follows;       /* `target` is a trace */

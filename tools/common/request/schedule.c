@@ -15,7 +15,7 @@
 #define STRETCHES_MAX 10000000
 #define RATE_MAX      1000000000
 #define RAMP_SHORTEST (100 * SS_MILLISECOND)
-#define RAMP_STEP     0.01 /* as a part of the full rate */
+#define RAMP_STEP     0.01 /* fraction of the full rate */
 
 /* Makes room for `count` more stretches. */
 static int reserve(struct request_profile *profile, size_t count, struct ss_error *error) {

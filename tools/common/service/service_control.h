@@ -21,7 +21,7 @@ struct service_options {
     const char *feedback;     /* NAME[,OPTIONS] */
     const char *rate_control; /* NAME[,OPTIONS] */
     double rate_max;          /* requests per second; infinity: no bound */
-    uint64_t episodes;        /* 0: as many as fit, up to SERVICE_EPISODES */
+    uint64_t episodes;        /* 0: the default, see SERVICE_EPISODES */
 };
 
 // clang-format off
@@ -110,7 +110,7 @@ SS_NONNULL()
 void service_control_close(struct service_control *control);
 
 /*
- * Sets how long to control the rate: as long as requested, but not beyond the end of the trace.
+ * Sets for how long to control the rate: as long as requested, but not beyond the end of the trace.
  * `requested` is SS_TIME_NEVER if no duration is given. `settle` of each episode is not counted.
  */
 SS_MUST_USE SS_NONNULL() int service_control_plan(

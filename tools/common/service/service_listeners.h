@@ -36,9 +36,9 @@ SS_NONNULL()
 struct service_address_text service_address_show(const struct service_address *address);
 
 struct service_listener {
-    uint64_t inode; /* of the socket; 0: unknown */
+    uint64_t inode; /* of the socket; 0 if unknown */
     uid_t user;     /* owner of the socket; 0 if unknown */
-    pid_t pid;      /* the process that called listen(); 0: unknown */
+    pid_t pid;      /* the process that called listen(); 0 if unknown */
     int family;
     bool elsewhere; /* in another network namespace, such as that of a container */
 };
@@ -62,7 +62,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int service_listeners_find(struct service_listeners
 
 /*
  * Returns the number of the control group in which a socket of our network namespace was created;
- * 0: unknown. Asks the kernel itself, not `roots`.
+ * 0 if unknown. Asks the kernel itself, not `roots`.
  */
 SS_NONNULL() uint64_t service_listener_group(const struct service_listener *listener);
 

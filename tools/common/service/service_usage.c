@@ -43,7 +43,7 @@ struct service_usage {
     struct ss_process_sum sum;
     int folder;   /* /proc, a few processes at a time; -1: not open */
     bool read;    /* the processes have been read before */
-    pid_t latest; /* the last pid assigned at the previous reading; -1: unknown */
+    pid_t latest; /* the last pid assigned at the previous reading; -1 if unknown */
     pid_t before; /* the same at the reading before that */
     ss_time due;  /* when all processes may be listed again */
     ss_time grain;
