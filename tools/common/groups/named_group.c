@@ -83,11 +83,11 @@ static FILE *open_processes(const char *folder, const char *mode) {
     return path ? fopen(path, mode) : NULL;
 }
 
-static bool has_process(const char *folder, pid_t wanted) {
+static bool has_process(const char *folder, pid_t pid) {
     SS_OWNED(fclose) FILE *file = open_processes(folder, "re");
-    int pid;
-    while (file && fscanf(file, "%d", &pid) == 1) {
-        if (pid == wanted)
+    int member;
+    while (file && fscanf(file, "%d", &member) == 1) {
+        if (member == pid)
             return true;
     }
     return false;

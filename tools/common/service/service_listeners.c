@@ -181,17 +181,17 @@ struct table {
 };
 
 static enum fit fit_of(const struct table *table, const struct place *local) {
-    const struct in6_addr *wanted = &table->place.address;
+    const struct in6_addr *target = &table->place.address;
     if (local->port != table->place.port || (table->elsewhere && is_loopback(&local->address)))
         return FIT_NONE;
 
-    if (table->any || equals(&local->address, wanted))
+    if (table->any || equals(&local->address, target))
         return FIT_EXACT;
     if (!is_any(&local->address))
         return FIT_NONE;
-    if (is_mapped(&local->address) == is_mapped(wanted))
+    if (is_mapped(&local->address) == is_mapped(target))
         return FIT_ALL;
-    return is_mapped(wanted) ? FIT_OTHER_FAMILY : FIT_NONE;
+    return is_mapped(target) ? FIT_OTHER_FAMILY : FIT_NONE;
 }
 
 /* Reads an address, which the kernel prints as 32-bit words in the byte order of this machine. */
@@ -283,15 +283,15 @@ static bool has_address_4(const char *folder, const uint8_t *address) {
 }
 
 static bool has_address_6(const char *folder, const struct in6_addr *address) {
-    char path[PATH_MAX + 16], line[128], wanted[33];
+    char path[PATH_MAX + 16], line[128], digits[33];
 
     snprintf(path, sizeof path, "%s/if_inet6", folder);
     for (size_t i = 0; i < sizeof *address; i++)
-        snprintf(wanted + 2 * i, 3, "%02x", address->s6_addr[i]);
+        snprintf(digits + 2 * i, 3, "%02x", address->s6_addr[i]);
 
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     while (file && fgets(line, sizeof line, file)) {
-        if (strncmp(line, wanted, 32) == 0)
+        if (strncmp(line, digits, 32) == 0)
             return true;
     }
     return false;
@@ -411,7 +411,7 @@ static int search_elsewhere(struct service_listeners *listeners,
 
 /* ---- Unix sockets ---- */
 
-static int find_in_table(struct service_listeners *listeners, const char *wanted,
+static int find_in_table(struct service_listeners *listeners, const char *socket_path,
     const struct ss_platform_roots *roots, struct ss_error *error) {
     char name[PATH_MAX];
     SS_OWNED(free) char *line = NULL;
@@ -428,7 +428,8 @@ static int find_in_table(struct service_listeners *listeners, const char *wanted
 
         line[length - (line[length - 1] == '\n')] = '\0';
         if (sscanf(line, UNIX_PATH_COLUMNS, &flags, &one.inode, &path) == 2 && path > 0 &&
-            flags & ACCEPTS && strcmp(line + path, wanted) == 0 && add(listeners, &one, error) < 0)
+            flags & ACCEPTS && strcmp(line + path, socket_path) == 0 &&
+            add(listeners, &one, error) < 0)
             return -1;
     }
     return 0;
@@ -459,10 +460,10 @@ static int ask_peer(struct service_listeners *listeners, const struct service_ad
 
 static int find_unix(struct service_listeners *listeners, const struct service_address *address,
     const struct ss_platform_roots *roots, struct ss_error *error) {
-    char wanted[sizeof(struct sockaddr_un)];
-    write_path(address, wanted);
+    char socket_path[sizeof(struct sockaddr_un)];
+    write_path(address, socket_path);
     listeners->local = true;
-    if (find_in_table(listeners, wanted, roots, error) < 0)
+    if (find_in_table(listeners, socket_path, roots, error) < 0)
         return -1;
     bool found = listeners->count > 0 && geteuid() == 0;
     return found ? 0 : ask_peer(listeners, address, error);
