@@ -121,7 +121,7 @@ END
 runs_are_collected_while_others_run() { # case
     printf '%s\n' 'run a takes 1s' 'main -- sleep 3' 'run b takes 1s' \
         "main -- sh -c 'until [ -e $scratch/study/a/run.json ]; do sleep 0.1; done'" >plan
-    expect 0 timeout "$patience" ssfleet run --engine local --nodes n1 --pack 1s --scratch "$scratch/disk" study plan
+    expect 0 timeout "$patience" ssfleet run --engine local --nodes n1 --pack 1000ms --scratch "$scratch/disk" study plan
     is_complete study 2 || fail "incomplete: $(ssbatch --list study)"
 }
 
@@ -904,11 +904,11 @@ a_node_that_never_answers_does_not_hold_up_a_replay() { # case
     # shellcheck disable=SC2016 # expanded by the stand-in
     sed -i '1a case " $* " in *" h2 "*) exec sleep 1000 ;; esac' stand-ins/ssh
     expect 1 timeout "$patience" ssfleet replay --engine parallel --nodes h1,h2 --ssh "$scratch/stand-ins/ssh" \
-        --traces traces --record replay --patience 30s --margin 15s -- -f own --duration 200m ssburn serial
-    says err 'h2: did not report within 30s'
+        --traces traces --record replay --patience 0.5min --margin 15s -- -f own --duration 200m ssburn serial
+    says err 'h2: did not report within 0.5min'
     [ "$(tail -n 2 replay/fleet.csv | cut -d , -f 1-5)" = "\
 h1,h1,m1.txt,done,
-h2,h2,m2.txt,failed,did not report within 30s" ] || fail "wrong table: $(cat replay/fleet.csv)"
+h2,h2,m2.txt,failed,did not report within 0.5min" ] || fail "wrong table: $(cat replay/fleet.csv)"
 }
 
 # A node uses the names of others, of files and of options, names a process that it did not start, and colors its text.
