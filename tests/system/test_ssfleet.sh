@@ -964,7 +964,7 @@ esac
 exec '$date' "\$@"
 END
     replay 1 a,b
-    says err 'a: its program date prints no nanoseconds: install that of GNU coreutils there'
+    says err 'a: its date command prints no nanoseconds: install GNU coreutils there'
     [[ $(field a 4) = failed && $(field b 4) = "done" ]] || fail "wrong table: $(cat replay/fleet.csv)"
 }
 

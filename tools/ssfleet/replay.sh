@@ -218,7 +218,7 @@ measure_clock() {
         done
         [ "${heard[*]:0:3}" = "clock $node $round" ] || { note_failure "$node" "stopped answering" && return; }
         if ! [[ ${heard[3]-} =~ ^([0-9]+)\.([0-9]{6}) ]]; then
-            note_failure "$node" "its program date prints no nanoseconds: install that of GNU coreutils there"
+            note_failure "$node" "its date command prints no nanoseconds: install GNU coreutils there"
             return
         fi
         time=$((BASH_REMATCH[1] * 1000000 + 10#${BASH_REMATCH[2]}))
@@ -392,7 +392,7 @@ begin_replay() {
     check_options "${command[@]}"
     set_scratch
     load_engine
-    [ ! -e "$record" ] || fail "--record: $record exists already: name a new folder"
+    [ ! -e "$record" ] || fail "--record: $record already exists: choose another folder"
     error=$(make_folder "$record") || fail "--record: $error"
     hold "$record" || fail "--record: $why"
     record=$(realpath "$held")

@@ -360,7 +360,7 @@ make_study() {
     fi
     open_study
     [ ! -d "$fleet" ] || return 0
-    error=$(mkdir -m 755 "$fleet" 2>&1) || fail "$study/.fleet cannot be created: ${error##*: }"
+    error=$(mkdir -m 755 "$fleet" 2>&1) || fail "cannot create $study/.fleet: ${error##*: }"
     made=("$fleet" "${made[@]}")
 }
 
