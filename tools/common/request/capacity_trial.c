@@ -33,7 +33,7 @@ void request_steady_add(struct request_steady *steady, double seconds) {
 }
 
 /* Returns the number of complete batches. */
-static int batches_of(const struct request_steady *steady) {
+static int count_batches(const struct request_steady *steady) {
     return steady->size ? (int)(steady->count / steady->size) : 0;
 }
 
@@ -64,7 +64,7 @@ static bool are_alike(const struct request_steady *steady, int batches) {
 }
 
 bool request_steady_is_reached(const struct request_steady *steady, double elapsed) {
-    int batches = batches_of(steady);
+    int batches = count_batches(steady);
     if (batches < BATCHES_MIN)
         return false;
     if (steady->total < NO_QUEUE * elapsed || are_alike(steady, batches))
@@ -73,7 +73,7 @@ bool request_steady_is_reached(const struct request_steady *steady, double elaps
 }
 
 bool request_steady_rises(const struct request_steady *steady) {
-    int half = batches_of(steady) / 2;
+    int half = count_batches(steady) / 2;
     double first = 0, second = 0;
     for (int i = 0; i < half; i++) {
         first += steady->sums[i];

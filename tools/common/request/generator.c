@@ -21,7 +21,7 @@
 #define NO_TARGET REQUEST_TARGET_NEW
 
 /* A first-in, first-out queue, as a ring. */
-struct line {
+struct queue {
     ss_time *moments;
     size_t first, count, capacity;
 };
@@ -45,48 +45,48 @@ struct request_generator {
     uint64_t unfinished;
     uint64_t unfinished_of[REQUEST_TARGETS_MAX];
     uint32_t last_target;
-    uint32_t labels;     /* label of the first current target */
-    struct line waiting; /* numbers of requests that are due but not sent */
-    struct line ready;   /* clients with an answer, by the time at which they send */
-    struct line pausing; /* clients after a failure, by the time at which they send */
+    uint32_t labels;      /* label of the first current target */
+    struct queue waiting; /* numbers of requests that are due but not sent */
+    struct queue ready;   /* clients with an answer, by the time at which they send */
+    struct queue pausing; /* clients after a failure, by the time at which they send */
     uint64_t intended;
     unsigned sends; /* number of requests that request_generator_advance() may still send */
     ss_time over;   /* latest end of a request or of sending so far */
     bool stopped;
 };
 
-static bool line_reserve(struct line *line) {
-    if (line->count < line->capacity)
+static bool queue_reserve(struct queue *queue) {
+    if (queue->count < queue->capacity)
         return true;
 
-    size_t capacity = line->capacity > 0 ? 2 * line->capacity : 64;
+    size_t capacity = queue->capacity > 0 ? 2 * queue->capacity : 64;
     ss_time *moments = malloc(capacity * sizeof *moments);
     if (!moments)
         return false;
 
-    for (size_t i = 0; i < line->count; i++)
-        moments[i] = line->moments[(line->first + i) % line->capacity];
-    free(line->moments);
-    *line = (struct line){moments, 0, line->count, capacity};
+    for (size_t i = 0; i < queue->count; i++)
+        moments[i] = queue->moments[(queue->first + i) % queue->capacity];
+    free(queue->moments);
+    *queue = (struct queue){moments, 0, queue->count, capacity};
     return true;
 }
 
-static bool line_add(struct line *line, ss_time moment) {
-    if (!line_reserve(line))
+static bool queue_add(struct queue *queue, ss_time moment) {
+    if (!queue_reserve(queue))
         return false;
-    line->moments[(line->first + line->count) % line->capacity] = moment;
-    line->count++;
+    queue->moments[(queue->first + queue->count) % queue->capacity] = moment;
+    queue->count++;
     return true;
 }
 
-static ss_time line_first(const struct line *line) {
-    return line->count > 0 ? line->moments[line->first] : SS_TIME_NEVER;
+static ss_time queue_first(const struct queue *queue) {
+    return queue->count > 0 ? queue->moments[queue->first] : SS_TIME_NEVER;
 }
 
-static ss_time line_take(struct line *line) {
-    ss_time moment = line->moments[line->first];
-    line->first = (line->first + 1) % line->capacity;
-    line->count--;
+static ss_time queue_take(struct queue *queue) {
+    ss_time moment = queue->moments[queue->first];
+    queue->first = (queue->first + 1) % queue->capacity;
+    queue->count--;
     return moment;
 }
 
@@ -101,7 +101,7 @@ static int check_rules(const struct request_rules *rules, struct ss_error *error
     return 0;
 }
 
-/* Each queue has room for all clients, so that line_add() cannot fail. */
+/* Each queue has room for all clients, so that queue_add() cannot fail. */
 static bool make_clients(struct request_generator *generator) {
     uint64_t count = generator->rules.closed;
     if (count == 0)
@@ -222,9 +222,9 @@ static void send_one(
     request_tally_send(generator->tally, due, slot->one.sent);
 }
 
-static void add_client(struct request_generator *generator, struct line *line, ss_time when) {
+static void add_client(struct request_generator *generator, struct queue *queue, ss_time when) {
     if (generator->rules.closed > 0)
-        line_add(line, when);
+        queue_add(queue, when);
 }
 
 static void notify_unsent(struct request_generator *generator, uint64_t number, ss_time due,
@@ -247,14 +247,14 @@ static void begin_one(struct request_generator *generator, ss_time due, ss_time 
         send_one(generator, number, due, now);
     else if (generator->rules.when_full == REQUEST_DROP ||
              generator->waiting.count == WAITING_MAX ||
-             !line_add(&generator->waiting, due)) /* memory is exhausted */
+             !queue_add(&generator->waiting, due)) /* memory is exhausted */
         refuse(generator, number, due, now);
 }
 
 static void send_waiting(struct request_generator *generator, ss_time now) {
     while (generator->waiting.count > 0 && !is_full(generator) && generator->sends > 0) {
         uint64_t number = generator->intended - generator->waiting.count;
-        send_one(generator, number, line_take(&generator->waiting), now);
+        send_one(generator, number, queue_take(&generator->waiting), now);
     }
 }
 
@@ -269,7 +269,7 @@ static ss_time next_due(const struct request_generator *generator) {
         return SS_TIME_NEVER;
 
     if (generator->rules.closed > 0) {
-        ss_time ready = line_first(&generator->ready), pausing = line_first(&generator->pausing);
+        ss_time ready = queue_first(&generator->ready), pausing = queue_first(&generator->pausing);
         due = ready < pausing ? ready : pausing;
     } else {
         due = request_schedule_peek(generator->schedule);
@@ -281,10 +281,10 @@ static ss_time next_due(const struct request_generator *generator) {
 static void take_due(struct request_generator *generator, ss_time due) {
     if (generator->rules.closed == 0)
         request_schedule_next(generator->schedule, &due);
-    else if (line_first(&generator->ready) == due)
-        line_take(&generator->ready);
+    else if (queue_first(&generator->ready) == due)
+        queue_take(&generator->ready);
     else
-        line_take(&generator->pausing);
+        queue_take(&generator->pausing);
 }
 
 static bool is_due(const struct request_generator *generator, ss_time now) {
@@ -386,7 +386,7 @@ static void free_slot(struct request_generator *generator, struct slot *slot) {
     generator->unfinished--;
 }
 
-static void over_not_before(struct request_generator *generator, ss_time moment) {
+static void extend_end(struct request_generator *generator, ss_time moment) {
     generator->over = generator->over > moment ? generator->over : moment;
 }
 
@@ -396,7 +396,7 @@ void request_generator_finish(struct request_generator *generator, struct reques
 
     request_tally_end(generator->tally, &ended);
     notify(generator, one, REQUEST_ENDED, &ended);
-    over_not_before(generator, now);
+    extend_end(generator, now);
     free_slot(generator, &generator->slots[one->slot]);
 
     if (outcome == REQUEST_SUCCESS)
@@ -429,10 +429,10 @@ void request_generator_stop(struct request_generator *generator, ss_time now) {
     if (generator->stopped)
         return;
 
-    over_not_before(generator, now);
+    extend_end(generator, now);
     while (generator->waiting.count > 0) {
         uint64_t number = generator->intended - generator->waiting.count;
-        never_send(generator, number, line_take(&generator->waiting), now);
+        never_send(generator, number, queue_take(&generator->waiting), now);
     }
 
     /* Count requests that are due but were not handled, because this call was late. */
@@ -458,7 +458,7 @@ void request_generator_abandon(struct request_generator *generator, ss_time now)
         if (!slot->used)
             continue;
 
-        over_not_before(generator, now);
+        extend_end(generator, now);
         request_tally_abandon(generator->tally, slot->one.due, slot->one.sent, now);
         struct request_ended ended = {
             .due = slot->one.due, .sent = slot->one.sent, .finished = now};

@@ -138,15 +138,16 @@ static void add_heading(struct ss_lines *lines, const char *heading, size_t leng
     ss_lines_flush(lines);
 }
 
-static int keep(struct ss_lines *lines, int folder, const char *name, struct ss_error *error) {
+static int open_lines(
+    struct ss_lines *lines, int folder, const char *name, struct ss_error *error) {
     int why = ss_lines_open(lines, folder, name);
     return why < 0 ? ss_error_fail(error, "cannot write %s: %s", name, strerror(-why)) : 0;
 }
 
 int request_rows_keep(struct request_rows *rows, int folder, struct ss_error *error) {
-    if (keep(&rows->seconds, folder, REQUEST_ROWS_SECONDS, error) < 0)
+    if (open_lines(&rows->seconds, folder, REQUEST_ROWS_SECONDS, error) < 0)
         return -1;
-    if (keep(&rows->response_times, folder, REQUEST_ROWS_TIMES, error) < 0) {
+    if (open_lines(&rows->response_times, folder, REQUEST_ROWS_TIMES, error) < 0) {
         ss_lines_close(&rows->seconds);
         unlinkat(folder, REQUEST_ROWS_SECONDS, 0);
         return -1;

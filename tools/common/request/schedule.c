@@ -12,10 +12,10 @@
 #include "trace/file.h"
 #include "trace/record.h"
 
-#define STRETCHES_MAX 10000000
-#define RATE_MAX      1000000000
-#define RAMP_SHORTEST (100 * SS_MILLISECOND)
-#define RAMP_STEP     0.01 /* fraction of the full rate */
+#define STRETCHES_MAX  10000000
+#define RATE_MAX       1000000000
+#define RAMP_PIECE_MIN (100 * SS_MILLISECOND)
+#define RAMP_STEP      0.01 /* fraction of the full rate */
 
 /* Makes room for `count` more stretches. */
 static int reserve(struct request_profile *profile, size_t count, struct ss_error *error) {
@@ -90,7 +90,7 @@ struct ramp {
 
 static uint64_t ramp_pieces(const struct ramp *ramp, double full) {
     double pieces = fmin(ceil(fabs(ramp->last - ramp->first) / (RAMP_STEP * full)),
-        (double)(ramp->end - ramp->begin) / (double)RAMP_SHORTEST);
+        (double)(ramp->end - ramp->begin) / (double)RAMP_PIECE_MIN);
     return pieces > 1 ? (uint64_t)pieces : 1;
 }
 
