@@ -454,7 +454,7 @@ static int set_limit(
         strerror(-status), advise(name, -status));
 }
 
-static int refuse_kept(const char *folder, const char *name, const char *value, const char *got,
+static int refuse_changed(const char *folder, const char *name, const char *value, const char *got,
     struct ss_error *error) {
     return ss_error_fail(error, "%s/%s is '%s' after it was set to '%s'", folder, name, got, value);
 }
@@ -481,7 +481,7 @@ int limit_group_set_quota(
             return -1;
         read_file(part->folder, setting->file, got);
         if (strcmp(got, setting->value) != 0)
-            return refuse_kept(part->folder, setting->file, setting->value, got, error);
+            return refuse_changed(part->folder, setting->file, setting->value, got, error);
     }
     return 0;
 }
@@ -501,7 +501,7 @@ int limit_group_set_cpus(
     read_file(part->folder, effective, got);
     if (ss_cpus_parse(got, &kept, NULL) == 0 && ss_cpus_are_equal(&kept, cpus))
         return 0;
-    return refuse_kept(part->folder, effective, text, got, error);
+    return refuse_changed(part->folder, effective, text, got, error);
 }
 
 void limit_group_files(
@@ -547,7 +547,7 @@ int limit_group_set_memory(
     uint64_t kept = strtoull(got, NULL, 10);
     bool is_kept = bytes == 0 ? kept == 0 || kept >= NO_MEMORY_LIMIT
                               : kept <= bytes && bytes - kept < (uint64_t)sysconf(_SC_PAGESIZE);
-    return is_kept ? 0 : refuse_kept(part->folder, name, text, got, error);
+    return is_kept ? 0 : refuse_changed(part->folder, name, text, got, error);
 }
 
 uint64_t limit_group_memory(const struct limit_group *group) {

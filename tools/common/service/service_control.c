@@ -126,7 +126,7 @@ static int read_latest(void *context, struct ss_counters *counters) {
 }
 
 /* Begins a search for the rate. */
-static void search(struct service_control *control, ss_time now) {
+static void begin_search(struct service_control *control, ss_time now) {
     struct ss_pipeline pipeline;
     struct ss_counters_source latest = {read_latest, control};
     ss_pipeline_open(&pipeline, &control->set, control->board, 0, latest);
@@ -136,7 +136,7 @@ static void search(struct service_control *control, ss_time now) {
 
 void service_control_begin(
     struct service_control *control, struct ss_counters_source counters, ss_time now) {
-    search(control, now);
+    begin_search(control, now);
     control->counters = counters;
     control->background = NAN;
 }
@@ -200,7 +200,7 @@ static int look_back(struct service_control *control, ss_time now) {
     return result;
 }
 
-static ss_time limited_until(const struct service_control *control, ss_time now) {
+static ss_time limited_time(const struct service_control *control, ss_time now) {
     return ss_time_since(now, control->rate.limited_since);
 }
 
@@ -211,7 +211,7 @@ static int begin_episode(struct service_control *control, ss_time now, struct ss
     control->resting = false;
     control->episode++;
     control->ended_before = control->ended;
-    search(control, now);
+    begin_search(control, now);
     return 0;
 }
 
@@ -233,7 +233,7 @@ static void judge_time(struct service_control *control, ss_time now) {
     if (control->over)
         return;
 
-    control->limited = ss_time_add(control->limited, limited_until(control, now));
+    control->limited = ss_time_add(control->limited, limited_time(control, now));
     rest(control, now);
 }
 
@@ -288,7 +288,7 @@ int service_control_step(
 void service_control_describe(
     struct service_control *control, ss_time now, struct request_held *held) {
     const struct service_options *options = control->options;
-    ss_time limited = control->resting ? 0 : limited_until(control, now);
+    ss_time limited = control->resting ? 0 : limited_time(control, now);
     *held = (struct request_held){
         .target = options->load_trace ? options->load_trace : options->load,
         .follows = options->load_trace,

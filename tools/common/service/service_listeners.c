@@ -56,7 +56,7 @@ static bool is_loopback(const struct in6_addr *address) {
            (is_mapped(address) && address->s6_addr[12] == 127);
 }
 
-static struct in6_addr map(const void *bytes) {
+static struct in6_addr map_ipv4(const void *bytes) {
     struct in6_addr address = any_mapped;
     memcpy(address.s6_addr + 12, bytes, 4);
     return address;
@@ -76,11 +76,11 @@ static struct place place_of(const struct service_address *address) {
     } else {
         struct sockaddr_in four;
         memcpy(&four, &address->socket, sizeof four);
-        place = (struct place){map(&four.sin_addr), ntohs(four.sin_port)};
+        place = (struct place){map_ipv4(&four.sin_addr), ntohs(four.sin_port)};
     }
 
     if (equals(&place.address, &any_mapped) && address->socket.ss_family != AF_UNSPEC)
-        place.address = map(loopback);
+        place.address = map_ipv4(loopback);
     return place;
 }
 
@@ -207,7 +207,7 @@ static bool read_address(const char *text, struct in6_addr *address) {
     if (length == 32)
         memcpy(address, words, sizeof *address);
     else
-        *address = map(words);
+        *address = map_ipv4(words);
     return length == 32 || length == 8;
 }
 
@@ -264,7 +264,7 @@ static bool differs(const uint8_t *one, const uint8_t *other, unsigned bits) {
  * Returns whether an IPv4 address belongs to the namespace. If the routing table is not available,
  * assumes that it does.
  */
-static bool has_address_4(const char *folder, const uint8_t *address) {
+static bool has_ipv4_address(const char *folder, const uint8_t *address) {
     char path[PATH_MAX + 16], line[128], text[INET_ADDRSTRLEN];
     struct in_addr at = {0};
     unsigned bits;
@@ -282,7 +282,7 @@ static bool has_address_4(const char *folder, const uint8_t *address) {
     return !file;
 }
 
-static bool has_address_6(const char *folder, const struct in6_addr *address) {
+static bool has_ipv6_address(const char *folder, const struct in6_addr *address) {
     char path[PATH_MAX + 16], line[128], digits[33];
 
     snprintf(path, sizeof path, "%s/if_inet6", folder);
@@ -300,8 +300,8 @@ static bool has_address_6(const char *folder, const struct in6_addr *address) {
 static bool has_address(const char *folder, const struct in6_addr *address) {
     if (is_loopback(address))
         return true;
-    return is_mapped(address) ? has_address_4(folder, address->s6_addr + 12)
-                              : has_address_6(folder, address);
+    return is_mapped(address) ? has_ipv4_address(folder, address->s6_addr + 12)
+                              : has_ipv6_address(folder, address);
 }
 
 /* ---- other network namespaces ---- */

@@ -17,7 +17,7 @@
 #include "service_group.h"
 
 /* The maximum number of processes that an error lists. */
-#define LISTED 4
+#define LISTED_MAX 4
 
 #define CHOOSE "choose with --of group:PATH or --of pid:PID"
 
@@ -293,12 +293,12 @@ static int refuse_several(const struct finding *finding, struct ss_error *error)
     char list[256] = "";
     size_t used = 0;
 
-    for (size_t i = 0; i < pids->count && i < LISTED; i++)
+    for (size_t i = 0; i < pids->count && i < LISTED_MAX; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%d (%s)", i ? ", " : "",
             (int)pids->items[i], proc_tree_name(finding->roots, pids->items[i]).text);
 
     return ss_error_fail(error, "%s: %zu services listen: processes %s%s: " CHOOSE,
-        shown(finding).text, pids->count, list, pids->count > LISTED ? ", ..." : "");
+        shown(finding).text, pids->count, list, pids->count > LISTED_MAX ? ", ..." : "");
 }
 
 /* Fails unless the roots are one service. */

@@ -23,10 +23,10 @@
 #define TRIED_MAX 4096
 
 /*
- * If the new pids are unknown or too many, all processes are listed, in at most 1 / COST_PART of
+ * If the new pids are unknown or too many, all processes are listed, in at most 1 / COST_DIVISOR of
  * the time.
  */
-#define COST_PART 200
+#define COST_DIVISOR 200
 
 /* The lowest pid that the kernel assigns after they have wrapped around (RESERVED_PIDS). */
 #define PID_AFTER_WRAP 300
@@ -100,7 +100,7 @@ static void list_all(struct service_usage *usage) {
     free(snapshot.items);
 
     ss_time end = ss_platform_now();
-    usage->due = end + COST_PART * ss_time_since(end, begin);
+    usage->due = end + COST_DIVISOR * ss_time_since(end, begin);
 }
 
 static bool is_candidate(const struct service_usage *usage, pid_t pid) {

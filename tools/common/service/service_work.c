@@ -12,7 +12,7 @@
 #include "service_group.h"
 
 /* Report other processes that used more than this fraction of the CPU time of the service. */
-#define PART 0.5
+#define OTHERS_MIN 0.5
 
 /* Seconds of CPU time that a process may use by chance. */
 #define CHANCE 0.02
@@ -101,7 +101,7 @@ bool service_work_of_others(const struct service_work *work, const struct servic
         grown[count++] = (struct grown){worker->pid, by};
         sum += by;
     }
-    if (sum <= PART * used)
+    if (sum <= OTHERS_MIN * used)
         return false;
 
     qsort(grown, count, sizeof *grown, compare);

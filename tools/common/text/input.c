@@ -13,7 +13,7 @@
 #include "base/advice.h"
 #include "base/words.h"
 
-#define LINE_LONGEST ((size_t)1 << 20)
+#define LINE_BYTES_MAX ((size_t)1 << 20)
 
 static ssize_t read_again(int descriptor, void *buffer, size_t size) {
     ssize_t length;
@@ -45,7 +45,7 @@ static ssize_t read_on(void *cookie, char *buffer, size_t size) {
         return length;
 
     input->unbroken = memchr(buffer, '\n', (size_t)length) ? 0 : input->unbroken + (size_t)length;
-    if (input->unbroken <= LINE_LONGEST)
+    if (input->unbroken <= LINE_BYTES_MAX)
         return length;
     errno = EFBIG;
     return -1;
@@ -215,7 +215,7 @@ int text_input_open(struct text_input *input, const char *path, struct ss_error 
 
 static int blame_length(struct text_input *input) {
     return text_input_blame(
-        input, LINE_LONGEST, "the line has more than %zu characters", LINE_LONGEST);
+        input, LINE_BYTES_MAX, "the line has more than %zu characters", LINE_BYTES_MAX);
 }
 
 int text_input_read_line(struct text_input *input) {
@@ -227,7 +227,7 @@ int text_input_read_line(struct text_input *input) {
     input->in_lines = true;
     ssize_t length = getline(&input->text, &input->capacity, input->stream);
     /* getline() returns a partial line if read_on() failed. */
-    if (input->unbroken > LINE_LONGEST) {
+    if (input->unbroken > LINE_BYTES_MAX) {
         input->line++;
         return blame_length(input);
     }
@@ -249,7 +249,7 @@ int text_input_read_line(struct text_input *input) {
     size_t text = strlen(input->text);
     if (text < input->length)
         return text_input_blame(input, text + 1, "the file contains a null byte: it is not text");
-    if (input->length > LINE_LONGEST)
+    if (input->length > LINE_BYTES_MAX)
         return blame_length(input);
     return 1;
 }
