@@ -721,7 +721,7 @@ invalid_options_are_refused() { # case
     refuses 'not an HTTP URL' --rate 5 localhost:80
     refuses "'ftp://me:***@localhost/': not" --rate 5 ftp://me:secret@localhost/
     refuses 'use http://' --rate 5 http://localhost:99999/
-    refuses 'of a socket has at most' --rate 5 --unix-socket "/$(printf '%0200d' 0)" http://a/
+    refuses 'the socket path is too long' --rate 5 --unix-socket "/$(printf '%0200d' 0)" http://a/
     refuses '--cacert: none: No such file' --rate 5 --cacert none http://localhost/
     refuses '--own-cpu: CPU 8000 is not available to ssrequest' --rate 5 --own-cpu 8000 http://localhost/
 }

@@ -86,7 +86,7 @@ TEST(invalid_socket_path_is_refused) {
     char much[109];
     memset(much, 'x', sizeof much);
     much[108] = '\0';
-    assert_refused(much, "the path of a socket has at most 107 bytes: choose a shorter one");
+    assert_refused(much, "the socket path is too long (at most 107 bytes): choose a shorter one");
     much[107] = '\0';
     assert_int_equal(local_socket_check(much, NULL), 0);
     assert_refused("/nowhere/x", "No such file or directory");

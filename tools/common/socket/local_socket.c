@@ -25,7 +25,7 @@ int local_socket_check(const char *path, struct ss_error *error) {
     if (strlen(path) <= SOCKET_PATH_MAX)
         return 0;
     return ss_error_fail(error,
-        "%s: the path of a socket has at most %zu bytes: choose a shorter one",
+        "%s: the socket path is too long (at most %zu bytes): choose a shorter one",
         ss_words_show(path).text, SOCKET_PATH_MAX);
 }
 
