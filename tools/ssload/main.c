@@ -152,7 +152,7 @@ static double target_of(const struct ss_trace_records *target, ss_time from, ss_
     return last;
 }
 
-/* Takes the sample that is due at `end`. If it is an interval late, uses the target of now. */
+/* Takes the sample that is due at `end`. If it is an interval late, uses the current target. */
 static int take_sample(struct measurement *it, ss_time end, struct ss_error *error) {
     if (read_meter(it, error) < 0)
         return -1;
