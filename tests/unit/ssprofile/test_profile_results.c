@@ -89,7 +89,7 @@ TEST(invalid_rows_are_refused_with_their_line) {
             "f:3: the benchmark contains a control character"},
         {"a\rb,without,b,true,c,2,5\n", "f:3: the machine contains a control character"},
         {"a,without,\"b,true,c,2,5\n", "f:3:11: unclosed quote"},
-        {"a,without,b,1,c,2,5\n", "f:3: lower_is_better is '1', neither true nor false"},
+        {"a,without,b,1,c,2,5\n", "f:3: invalid lower_is_better '1': use true or false"},
         {",without,b,true,c,2,5\n", "f:3: the machine is missing"},
         {"a,without,b,true,c,\" \",5\n", "f:3: the repetition is missing"},
         {"a,without,b,true,c,rep-1,6\n", "f:3: repetition 1 of b already has another result"},
