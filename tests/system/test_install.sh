@@ -60,7 +60,7 @@ names "$source/include" >"$scratch/expected"
 names "$scratch/all/include" >"$scratch/installed"
 same headers
 
-{ names "$source/tools/experiments" -not -name '*.[1-9]' && printf "%s\n" nine-means.txt nine-steps.txt; } | sort >"$scratch/expected"
+{ names "$source/tools/experiments" -not -name '*.[1-9]' -not -name '*.examples' && printf "%s\n" nine-means.txt nine-steps.txt; } | sort >"$scratch/expected"
 names "$scratch/all/share/showstopper/experiments" >"$scratch/installed"
 same experiments
 
@@ -95,7 +95,7 @@ fi
 
 {
     list_sources "$source" | grep '^[^/]*\.md$'
-    (cd "$source" && ls LICENSE traces/* tutorials/*)
+    (cd "$source" && printf "%s\n" LICENSE traces/* tutorials/*.{md,sh})
     (cd "$source/tools" && ls schemas/*)
     printf '%s\n' packaging/readme/replay.svg packaging/readme/terminal.svg {modules,tests,tools/experiments{,/env}}/README.md
 } | sort >"$scratch/expected"
