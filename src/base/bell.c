@@ -3,13 +3,13 @@
 
 #include <unistd.h>
 
-void ss_bell_ring(int bell) {
-    if (write(bell, "", 1) < 0)
-        return; /* the reader is dead, or awake already because the pipe is full */
+void ss_wakeup_send(int end) {
+    if (write(end, "", 1) < 0)
+        return; /* the reader is dead, or the pipe is full and wakes it anyway */
 }
 
-void ss_bell_drain(int bell) {
+void ss_wakeup_drain(int end) {
     char bytes[512];
-    while (read(bell, bytes, sizeof bytes) == sizeof bytes) {
+    while (read(end, bytes, sizeof bytes) == sizeof bytes) {
     }
 }

@@ -3,14 +3,14 @@
 #define SHOWSTOPPER_BASE_BELL_H
 
 /*
- * A bell is a pipe, with both ends non-blocking, whose bytes only wake its reader. The reader then
- * looks for what has changed, so several rings before it wakes up count as one.
+ * A wakeup is a pipe, non-blocking at both ends, whose bytes mean nothing: they only wake the
+ * reader, which then looks for changes. Several bytes before it wakes up have the effect of one.
  */
 
-/* Rings the bell whose write end this is. */
-void ss_bell_ring(int bell);
+/* Wakes the reader of the pipe whose write end this is. */
+void ss_wakeup_send(int end);
 
-/* Takes all bytes out of the read end. */
-void ss_bell_drain(int bell);
+/* Reads all bytes from the read end. */
+void ss_wakeup_drain(int end);
 
 #endif

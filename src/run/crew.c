@@ -16,7 +16,7 @@
 
 int ss_crew_open(struct ss_crew *crew, struct ss_error *error) {
     for (int i = 0; i < 2; i++)
-        crew->bell[i] = crew->guardian_bell[i] = -1;
+        crew->wakeup[i] = crew->guardian_wakeup[i] = -1;
     crew->terminal.file = crew->null = -1;
     crew->duty = ss_guardian_duty(&crew->setup);
     int status = ss_keeper_open(&crew->guardian, &crew->duty);
@@ -26,14 +26,14 @@ int ss_crew_open(struct ss_crew *crew, struct ss_error *error) {
     crew->executors = calloc(crew->plan->instances, sizeof *crew->executors);
     crew->cpu_times = calloc(crew->plan->instances, sizeof *crew->cpu_times);
     if (crew->null < 0 || !crew->executors || !crew->cpu_times ||
-        pipe2(crew->bell, O_CLOEXEC | O_NONBLOCK) < 0 ||
-        pipe2(crew->guardian_bell, O_CLOEXEC | O_NONBLOCK) < 0)
+        pipe2(crew->wakeup, O_CLOEXEC | O_NONBLOCK) < 0 ||
+        pipe2(crew->guardian_wakeup, O_CLOEXEC | O_NONBLOCK) < 0)
         return ss_error_fail(error, "the run cannot be set up: %s", strerror(errno));
     crew->setup = (struct ss_guardian_setup){
         .board = crew->board,
         .master = getpid(),
-        .bell = crew->guardian_bell[0],
-        .master_bell = crew->bell[1],
+        .wakeup = crew->guardian_wakeup[0],
+        .master_wakeup = crew->wakeup[1],
         .terminal = &crew->terminal,
     };
     ss_terminal_open(&crew->terminal);
@@ -87,7 +87,7 @@ int ss_crew_start_executor(
 void ss_crew_wake(struct ss_crew *crew) {
     for (uint32_t i = 0; i < crew->plan->instances; i++)
         ss_platform_wake(&crew->board->rows[i].wake);
-    ss_bell_ring(crew->guardian_bell[1]);
+    ss_wakeup_send(crew->guardian_wakeup[1]);
 }
 
 /*
@@ -145,7 +145,7 @@ void ss_crew_dismiss_guardian(struct ss_crew *crew) {
     if (!crew->setup.board)
         return; /* neither the guardian nor an executor was started */
     atomic_store(&crew->board->over, 1);
-    ss_bell_ring(crew->guardian_bell[1]);
+    ss_wakeup_send(crew->guardian_wakeup[1]);
     if (!ss_keeper_dismiss(&crew->guardian))
         ss_guardian_finish(&crew->setup);
 }
@@ -175,8 +175,8 @@ ss_time ss_crew_cpu_time(const struct ss_crew *crew) {
 }
 
 void ss_crew_close(struct ss_crew *crew) {
-    ss_streams_close_pair(crew->bell);
-    ss_streams_close_pair(crew->guardian_bell);
+    ss_streams_close_pair(crew->wakeup);
+    ss_streams_close_pair(crew->guardian_wakeup);
     if (crew->null >= 0)
         close(crew->null);
     ss_keeper_close(&crew->guardian);

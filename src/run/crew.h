@@ -20,9 +20,9 @@ struct ss_crew {
     struct ss_board *board;
     const struct ss_signals *signals;
     const struct ss_scheduling *scheduling;
-    int bell[2];          /* from executors and guardian to the master */
-    int guardian_bell[2]; /* from executors and master to the guardian */
-    int null;             /* the instances' standard input */
+    int wakeup[2];          /* pipe from executors and guardian to the master */
+    int guardian_wakeup[2]; /* pipe from executors and master to the guardian */
+    int null;               /* the instances' standard input */
     struct ss_terminal terminal;
     struct ss_guardian_setup setup;
     struct ss_keeper_duty duty;

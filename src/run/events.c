@@ -201,7 +201,7 @@ void ss_master_reap(struct ss_master *master) {
 
 enum {
     POLL_SIGNALS,
-    POLL_BELL,
+    POLL_WAKEUP,
     POLL_SENSOR,
     POLL_OUTPUT, /* this index and all later ones */
 };
@@ -268,7 +268,7 @@ void ss_master_handle_events(struct ss_master *master, ss_time deadline) {
     struct pollfd *polls = master->polls;
     uint32_t streams = master->output.count;
     polls[POLL_SIGNALS] = (struct pollfd){.fd = master->signals.pipe[0], .events = POLLIN};
-    polls[POLL_BELL] = (struct pollfd){.fd = master->crew.bell[0], .events = POLLIN};
+    polls[POLL_WAKEUP] = (struct pollfd){.fd = master->crew.wakeup[0], .events = POLLIN};
     polls[POLL_SENSOR] = (struct pollfd){
         .fd = master->stage < SS_STAGE_ENDING ? master->sensor.from : -1,
         .events = POLLIN,
@@ -286,8 +286,8 @@ void ss_master_handle_events(struct ss_master *master, ss_time deadline) {
             continue;
         ss_output_move(&master->output, i, now);
     }
-    if (polls[POLL_BELL].revents) {
-        ss_bell_drain(master->crew.bell[0]);
+    if (polls[POLL_WAKEUP].revents) {
+        ss_wakeup_drain(master->crew.wakeup[0]);
         ss_master_watch(master);
     }
     int signal;

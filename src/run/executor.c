@@ -57,8 +57,8 @@ static void on_signal(int number) {
 }
 
 static void wake_others(const struct executor *executor) {
-    ss_bell_ring(executor->crew->bell[1]);
-    ss_bell_ring(executor->crew->guardian_bell[1]);
+    ss_wakeup_send(executor->crew->wakeup[1]);
+    ss_wakeup_send(executor->crew->guardian_wakeup[1]);
 }
 
 static ss_time look_interval(const struct executor *executor) {
@@ -100,7 +100,7 @@ static void apply_state(struct executor *executor, enum ss_state state) {
         atomic_store(&executor->row->stopped, 1);
         ss_instance_stop(&executor->instance);
         if (atomic_load(&executor->row->leaving))
-            ss_bell_ring(executor->crew->guardian_bell[1]);
+            ss_wakeup_send(executor->crew->guardian_wakeup[1]);
     } else {
         ss_instance_continue(&executor->instance);
         atomic_store(&executor->row->stopped, 0);
@@ -167,7 +167,7 @@ static bool stays_empty(struct executor *executor, ss_time deadline) {
             return false;
         if (looked || now >= deadline || (is_orphaned(executor) && !has_guardian(board)))
             return true;
-        ss_bell_ring(executor->crew->guardian_bell[1]);
+        ss_wakeup_send(executor->crew->guardian_wakeup[1]);
         ss_platform_sleep(&executor->row->wake, seen, now + REQUEST_INTERVAL);
     }
 }

@@ -19,8 +19,8 @@
 #include "tree/cpu_time.h"
 
 /*
- * The number of descriptors that the master polls besides the instances' output: signals, the bell,
- * the sensor.
+ * The number of descriptors that the master polls besides the instances' output: signals, the
+ * wakeup pipe and the sensor.
  */
 #define SS_MASTER_POLLS 3
 

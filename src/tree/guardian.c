@@ -24,7 +24,7 @@ struct ss_guardian {
     struct ss_rescue rescue;
     int forks;     /* -1: fork events are not available */
     bool records;  /* fork events are always recorded, for the census of attached instances */
-    bool notified; /* a possible fork event, a stop or the bell has arrived */
+    bool notified; /* woken by a possible fork event, a stop or the wakeup pipe */
     struct ss_census_source source;
     struct ss_census census;
     struct ss_roster roster; /* takes the place of the census if a control group is attached */
@@ -39,7 +39,7 @@ static bool has_group(const struct ss_guardian *guardian) {
 static void wait_for_events(struct ss_guardian *guardian, int timeout) {
     ss_rescue_look(&guardian->rescue, timeout);
     guardian->notified |= guardian->rescue.polls[SS_RESCUE_FORKS].revents ||
-                          guardian->rescue.polls[SS_RESCUE_BELL].revents;
+                          guardian->rescue.polls[SS_RESCUE_WAKEUP].revents;
 }
 
 static bool listen_for_forks(void *context, bool on) {
@@ -149,8 +149,8 @@ static int open_guardian(void *context, int parent) {
     guardian->forks = ss_platform_fork_events_open();
     guardian->records =
         board->attached && !has_group(guardian) && ss_platform_fork_events_record(guardian->forks);
-    if (ss_rescue_open(&guardian->rescue, board, setup->master, setup->bell, setup->master_bell) <
-            0 ||
+    if (ss_rescue_open(
+            &guardian->rescue, board, setup->master, setup->wakeup, setup->master_wakeup) < 0 ||
         open_search(guardian) < 0 ||
         ss_watchdog_open(&guardian->watchdog, board, setup->master) < 0)
         return -1;
@@ -222,7 +222,7 @@ void ss_guardian_stand_in(const struct ss_guardian_setup *setup) {
     ss_keeper_await(
         atomic_load(&board->guardian), atomic_load(&board->guardian_started), GUARDIAN_PATIENCE);
     if (!atomic_load(&board->over) &&
-        ss_rescue_open(&rescue, board, setup->master, -1, setup->master_bell) == 0)
+        ss_rescue_open(&rescue, board, setup->master, -1, setup->master_wakeup) == 0)
         take_over(setup, &rescue);
     /* A guardian that has taken over may have been killed before it had done these. */
     ss_terminal_close(setup->terminal);
@@ -231,7 +231,7 @@ void ss_guardian_stand_in(const struct ss_guardian_setup *setup) {
 
 void ss_guardian_finish(const struct ss_guardian_setup *setup) {
     static struct ss_rescue rescue; /* never closed: the master ends soon */
-    if (ss_rescue_open(&rescue, setup->board, setup->master, -1, setup->master_bell) == 0)
+    if (ss_rescue_open(&rescue, setup->board, setup->master, -1, setup->master_wakeup) == 0)
         look_last(&rescue);
     ss_freezers_remove(setup->board);
 }

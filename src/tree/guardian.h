@@ -11,8 +11,8 @@
 struct ss_guardian_setup {
     struct ss_board *board;
     pid_t master;
-    int bell;                     /* the guardian's end: a byte says that the board has changed */
-    int master_bell;              /* the master's end, likewise */
+    int wakeup;                   /* read end; a byte says that the board has changed */
+    int master_wakeup;            /* write end of the master's */
     struct ss_terminal *terminal; /* the run's terminal, which the guardian restores if the master
                                      cannot */
     struct ss_guardian *guardian; /* set in the guardian itself */

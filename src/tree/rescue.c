@@ -186,7 +186,7 @@ static void end_or_continue(struct ss_rescue *rescue, uint32_t index) {
     atomic_store(&row->stopped, 0);
     ss_board_permit(rescue->board, index, ss_platform_now(), false);
     ss_board_leave(rescue->board, index, SS_LIFE_CLEARED);
-    ss_bell_ring(rescue->master_bell);
+    ss_wakeup_send(rescue->master_wakeup);
 }
 
 static void drop_executor(struct ss_rescue *rescue, uint32_t index) {
@@ -256,8 +256,8 @@ uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
     if (rescue->blind && (timeout < 0 || timeout > BLIND_INTERVAL))
         timeout = BLIND_INTERVAL;
     poll(rescue->polls, SS_RESCUE_EXECUTORS + count, timeout);
-    if (rescue->polls[SS_RESCUE_BELL].revents)
-        ss_bell_drain(rescue->polls[SS_RESCUE_BELL].fd);
+    if (rescue->polls[SS_RESCUE_WAKEUP].revents)
+        ss_wakeup_drain(rescue->polls[SS_RESCUE_WAKEUP].fd);
     rescue->blind = rescue->polls[SS_RESCUE_MASTER].fd < 0;
     for (uint32_t i = 0; i < count; i++) {
         hold_executor(rescue, i);
@@ -280,11 +280,11 @@ uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
 }
 
 int ss_rescue_open(
-    struct ss_rescue *rescue, struct ss_board *board, pid_t master, int bell, int master_bell) {
+    struct ss_rescue *rescue, struct ss_board *board, pid_t master, int wakeup, int master_wakeup) {
     uint32_t count = board->instances;
     *rescue = (struct ss_rescue){
         .board = board,
-        .master_bell = master_bell,
+        .master_wakeup = master_wakeup,
         .charges = calloc(count, sizeof *rescue->charges),
         .polls = calloc(SS_RESCUE_EXECUTORS + (size_t)count, sizeof *rescue->polls),
         .holds = calloc(1, sizeof *rescue->holds),
@@ -295,7 +295,7 @@ int ss_rescue_open(
         rescue->polls[i] = (struct pollfd){.fd = -1, .events = POLLIN};
     for (uint32_t i = 0; i < count; i++)
         rescue->charges[i] = (struct ss_charge){.executor_pidfd = -1, .leader.pidfd = -1};
-    rescue->polls[SS_RESCUE_BELL].fd = bell;
+    rescue->polls[SS_RESCUE_WAKEUP].fd = wakeup;
     ss_sweep_open(&rescue->sweep, board, master);
     return 0;
 }

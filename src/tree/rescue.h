@@ -19,11 +19,11 @@
 struct ss_charge;
 
 /* Indexes into `polls`; the executors are at SS_RESCUE_EXECUTORS and above. */
-enum { SS_RESCUE_BELL, SS_RESCUE_MASTER, SS_RESCUE_FORKS, SS_RESCUE_EXECUTORS };
+enum { SS_RESCUE_WAKEUP, SS_RESCUE_MASTER, SS_RESCUE_FORKS, SS_RESCUE_EXECUTORS };
 
 struct ss_rescue {
     struct ss_board *board;
-    int master_bell; /* a byte in this pipe says that the board has changed */
+    int master_wakeup; /* a byte in this pipe says that the board has changed */
     struct ss_charge *charges;
     struct pollfd *polls;   /* SS_RESCUE_EXECUTORS + the number of executors; -1: not waited for */
     struct ss_holds *holds; /* holds of all branches */
@@ -38,11 +38,11 @@ struct ss_rescue {
 };
 
 /*
- * Opens a rescue. A byte in `bell` says that the board has changed; -1: no bell. Only the guardian
- * sets the poll SS_RESCUE_MASTER.
+ * Opens a rescue. A byte in `wakeup` says that the board has changed; -1 if absent. Only the
+ * guardian sets the poll SS_RESCUE_MASTER.
  */
 SS_MUST_USE int ss_rescue_open(
-    struct ss_rescue *rescue, struct ss_board *board, pid_t master, int bell, int master_bell);
+    struct ss_rescue *rescue, struct ss_board *board, pid_t master, int wakeup, int master_wakeup);
 
 /*
  * Sleeps until an event, or for `timeout` milliseconds, and ends what dead executors have left.

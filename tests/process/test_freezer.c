@@ -347,7 +347,7 @@ static void remove_freezers(pid_t ended) {
 static void stand_in(pid_t ended) {
     struct ss_terminal none = {.file = -1};
     const struct ss_guardian_setup setup = {
-        .board = board, .master = ended, .bell = -1, .master_bell = -1, .terminal = &none};
+        .board = board, .master = ended, .wakeup = -1, .master_wakeup = -1, .terminal = &none};
     atomic_store(&board->guardian, ended);
     atomic_store(&board->guardian_started, 1);
     atomic_store(&board->over, 1);

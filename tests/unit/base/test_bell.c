@@ -15,8 +15,8 @@ TEST(any_number_of_rings_is_drained) {
     for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
         char byte;
         for (long ring = 0; ring < rings[i]; ring++)
-            ss_bell_ring(ends[1]);
-        ss_bell_drain(ends[0]);
+            ss_wakeup_send(ends[1]);
+        ss_wakeup_drain(ends[0]);
         assert_int_equal(read(ends[0], &byte, 1), -1);
         assert_int_equal(errno, EAGAIN);
     }

@@ -20,7 +20,7 @@ static struct ss_master make_ending(struct ss_plan *plan) {
     return (struct ss_master){
         .plan = plan,
         .board = board,
-        .crew = {.plan = plan, .board = board, .guardian_bell = {-1, -1}},
+        .crew = {.plan = plan, .board = board, .guardian_wakeup = {-1, -1}},
         .stage = SS_STAGE_ENDING,
         .stage_end = now + 31 * SS_SECOND,
         .ending_since = ss_time_since(now, SS_SECOND),

@@ -81,7 +81,7 @@ static void take_signals(struct ssbatch_crew *crew) {
 static int wait_for_events(void *context, ss_time deadline) {
     struct ssbatch_crew *crew = context;
     struct pollfd polls[] = {
-        {.fd = crew->bell[0], .events = POLLIN},
+        {.fd = crew->wakeup[0], .events = POLLIN},
         {.fd = crew->signals.pipe[0], .events = POLLIN},
     };
 
@@ -91,7 +91,7 @@ static int wait_for_events(void *context, ss_time deadline) {
         timeout = BLIND_INTERVAL;
 
     poll(polls, crew->blind ? 1 : 2, timeout);
-    ss_bell_drain(crew->bell[0]);
+    ss_wakeup_drain(crew->wakeup[0]);
     if (!crew->blind)
         take_signals(crew);
     reap(crew);
@@ -131,7 +131,7 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
         .order = order,
         .signals = &crew->signals,
         .master = getpid(),
-        .bell = crew->bell[1],
+        .wakeup = crew->wakeup[1],
     };
 
     pid_t pid = ss_child_fork_blocked();
@@ -371,7 +371,7 @@ int ssbatch_crew_open(struct ssbatch_crew *crew, struct ss_error *error) {
 
     ss_platform_adopt_orphans();
     if (setenv(SSBATCH_MARK, crew->mark, 1) < 0 || ss_signals_open(&crew->signals) < 0 ||
-        pipe2(crew->bell, O_CLOEXEC | O_NONBLOCK) < 0)
+        pipe2(crew->wakeup, O_CLOEXEC | O_NONBLOCK) < 0)
         return ss_error_fail(
             error, "cannot set up pipes, signals and the environment: %s", strerror(errno));
 

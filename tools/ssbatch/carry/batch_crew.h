@@ -52,7 +52,7 @@ struct ssbatch_minder {
     const struct ss_signals *signals; /* the caller's signal settings, which the command gets
                                          back */
     pid_t master;
-    int bell; /* a byte says that the command has ended */
+    int wakeup; /* a byte says that the command has ended */
 };
 
 /*
@@ -90,7 +90,7 @@ struct ssbatch_crew {
     bool forgotten[SSBATCH_SLOTS];
     bool used[SSBATCH_SLOTS];
     bool lost; /* a minder was killed, and its descendants have become children of ssbatch */
-    int bell[2];
+    int wakeup[2];
     int ended_by; /* the signal that interrupts the study, or 0 */
     bool blind;   /* in the keeper: signals do not wake it */
     struct ss_signals signals;

@@ -137,7 +137,7 @@ static void reap(struct watch *watch) {
         atomic_store(&slot->signal, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
         atomic_store(&slot->status, ss_child_exit_status(status));
         atomic_store(&slot->ended, 1);
-        ss_bell_ring(watch->minder->bell);
+        ss_wakeup_send(watch->minder->wakeup);
     }
 }
 
