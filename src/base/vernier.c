@@ -5,7 +5,7 @@
 #define MEMORY 32
 
 /* Returns how far the coarse count is below the sum on average if the offset is right. */
-static int64_t usual(const struct ss_vernier_reading *reading) {
+static int64_t usual(const struct ss_combined_reading *reading) {
     return (int64_t)reading->step / 4;
 }
 
@@ -13,7 +13,7 @@ static int64_t usual(const struct ss_vernier_reading *reading) {
  * Limits how far the sum of fine count and offset is above the coarse count. The true count is at
  * most a step above it. The sum may be below the coarse count only while the fine count lags.
  */
-static int64_t correct(const struct ss_vernier_reading *reading, int64_t above) {
+static int64_t correct(const struct ss_combined_reading *reading, int64_t above) {
     if (reading->prompt && above < 0)
         above = 0;
     if (reading->prompt)
@@ -21,19 +21,20 @@ static int64_t correct(const struct ss_vernier_reading *reading, int64_t above) 
     return above > (int64_t)reading->step ? (int64_t)reading->step : above;
 }
 
-uint64_t ss_vernier_read(struct ss_vernier *vernier, const struct ss_vernier_reading *reading) {
+uint64_t ss_combined_counter_read(
+    struct ss_combined_counter *counter, const struct ss_combined_reading *reading) {
     uint64_t min = reading->coarse - reading->fine;
     int64_t above = usual(reading);
     uint64_t last = reading->coarse;
-    if (atomic_load(&vernier->begun)) {
-        above = correct(reading, (int64_t)(atomic_load(&vernier->offset) - min));
-        last = atomic_load(&vernier->last);
+    if (atomic_load(&counter->begun)) {
+        above = correct(reading, (int64_t)(atomic_load(&counter->offset) - min));
+        last = atomic_load(&counter->last);
     }
     uint64_t result = reading->coarse + (uint64_t)(above > 0 ? above : 0);
     if (last > result && last - reading->coarse <= reading->step)
         result = last;
-    atomic_store(&vernier->offset, min + (uint64_t)above);
-    atomic_store(&vernier->last, result);
-    atomic_store(&vernier->begun, true);
+    atomic_store(&counter->offset, min + (uint64_t)above);
+    atomic_store(&counter->last, result);
+    atomic_store(&counter->begun, true);
     return result;
 }

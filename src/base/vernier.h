@@ -15,16 +15,16 @@
  * slowly follows their difference. It is never below the coarse count, nor more than a step above
  * it.
  *
- * A vernier in shared memory serves several processes. They may read at the same time: at worst the
- * offset of an earlier reading remains. Zeroed: no reading yet.
+ * A counter in shared memory serves several processes. They may read at the same time: at worst the
+ * offset of an earlier reading remains. A zeroed counter is ready for use.
  */
-struct ss_vernier {
+struct ss_combined_counter {
     _Atomic uint64_t offset; /* modulo 2^64 */
     _Atomic uint64_t last;   /* the latest result */
     atomic_bool begun;
 };
 
-struct ss_vernier_reading {
+struct ss_combined_reading {
     uint64_t coarse;
     uint64_t step; /* upper bound of how far the coarse count is below the true count */
     uint64_t fine;
@@ -33,6 +33,7 @@ struct ss_vernier_reading {
 
 /* Returns the combined count, which never falls as long as both counts grow. */
 SS_NONNULL()
-uint64_t ss_vernier_read(struct ss_vernier *vernier, const struct ss_vernier_reading *reading);
+uint64_t ss_combined_counter_read(
+    struct ss_combined_counter *counter, const struct ss_combined_reading *reading);
 
 #endif

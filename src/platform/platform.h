@@ -505,9 +505,10 @@ struct ss_residency {
 struct ss_residencies {
     uint32_t count;
     struct ss_residency states[SS_RESIDENCIES_MAX]; /* ascending by CPU */
-    struct ss_vernier *verniers; /* in shared memory, each at the index of its CPU's first state */
-    bool borrowed;               /* another reader owns and unmaps them */
-    int here;                    /* CPU on which the states were read; -1: more than one */
+    /* In shared memory; the counter of a CPU has the index of the CPU's first state. */
+    struct ss_combined_counter *counters;
+    bool borrowed; /* another reader owns and unmaps them */
+    int here;      /* CPU on which the states were read; -1: more than one */
 };
 
 struct ss_group_limits;
@@ -554,8 +555,8 @@ void ss_platform_counters_close(struct ss_counter_reader *reader);
 SS_NONNULL() int ss_platform_counters_reopen(struct ss_counter_reader *reader);
 
 /*
- * Lets two SS_SOURCE_IDLE readers of the same CPUs share their verniers. `other` must outlive
- * `reader`. No effect on readers of other sources.
+ * Lets two SS_SOURCE_IDLE readers of the same CPUs share their combined counters. `other` must
+ * outlive `reader`. No effect on readers of other sources.
  */
 SS_NONNULL()
 void ss_platform_counters_join(

@@ -3,8 +3,8 @@
 /*
  * Idle time to the microsecond: the time that CPUs have spent in idle states, which cpuidle counts.
  * cpuidle counts a stay in such a state when the stay ends, so the count of an idle CPU lags;
- * /proc/stat does not lag, but counts in clock ticks. A vernier combines the two counts of each
- * CPU.
+ * /proc/stat does not lag, but counts in clock ticks. A combined counter of
+ * each CPU makes use of both.
  */
 
 #include <errno.h>
@@ -52,9 +52,9 @@ const char *ss_linux_residency_open(
             why = add_cpu(residencies, roots, cpu);
     }
     if (!why) {
-        void *memory = mmap(NULL, residencies->count * sizeof *residencies->verniers,
+        void *memory = mmap(NULL, residencies->count * sizeof *residencies->counters,
             PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        residencies->verniers = memory == MAP_FAILED ? NULL : memory;
+        residencies->counters = memory == MAP_FAILED ? NULL : memory;
         why = memory == MAP_FAILED ? strerror(errno) : NULL;
     }
     if (why)
@@ -62,7 +62,7 @@ const char *ss_linux_residency_open(
     return why;
 }
 
-/* Opens the files again. The verniers are shared by all processes and stay mapped. */
+/* Opens the files again. The combined counters are shared by all processes and stay mapped. */
 void ss_linux_residency_reopen(struct ss_residencies *residencies) {
     for (uint32_t i = 0; i < residencies->count; i++) {
         struct ss_residency *state = &residencies->states[i];
@@ -73,9 +73,9 @@ void ss_linux_residency_reopen(struct ss_residencies *residencies) {
 }
 
 static void unmap(struct ss_residencies *residencies) {
-    if (residencies->verniers && !residencies->borrowed)
-        munmap(residencies->verniers, residencies->count * sizeof *residencies->verniers);
-    residencies->verniers = NULL;
+    if (residencies->counters && !residencies->borrowed)
+        munmap(residencies->counters, residencies->count * sizeof *residencies->counters);
+    residencies->counters = NULL;
 }
 
 void ss_linux_residency_close(struct ss_residencies *residencies) {
@@ -86,10 +86,10 @@ void ss_linux_residency_close(struct ss_residencies *residencies) {
 void ss_platform_counters_join(
     struct ss_counter_reader *reader, const struct ss_counter_reader *other) {
     struct ss_residencies *residencies = &reader->residencies;
-    if (!other->residencies.verniers || residencies->count != other->residencies.count)
+    if (!other->residencies.counters || residencies->count != other->residencies.count)
         return;
     unmap(residencies);
-    residencies->verniers = other->residencies.verniers;
+    residencies->counters = other->residencies.counters;
     residencies->borrowed = true;
 }
 
@@ -110,21 +110,21 @@ void ss_linux_residency_read(struct ss_residencies *residencies) {
 
 uint64_t ss_linux_residency_refine(
     struct ss_residencies *residencies, const struct ss_cpu_times *times, uint64_t tick) {
-    struct ss_vernier_reading reading = {
+    struct ss_combined_reading reading = {
         .coarse = times->idle + times->iowait,
         .step = 2 * tick, /* both counts are rounded down to ticks */
         .prompt = (int)times->cpu == residencies->here,
     };
-    struct ss_vernier *vernier = NULL;
+    struct ss_combined_counter *counter = NULL;
     bool known = true;
     for (uint32_t i = 0; i < residencies->count; i++) {
         const struct ss_residency *state = &residencies->states[i];
         if (state->cpu != times->cpu)
             continue;
-        if (!vernier)
-            vernier = &residencies->verniers[i];
+        if (!counter)
+            counter = &residencies->counters[i];
         known &= state->known;
         reading.fine += state->time;
     }
-    return vernier && known ? ss_vernier_read(vernier, &reading) : reading.coarse;
+    return counter && known ? ss_combined_counter_read(counter, &reading) : reading.coarse;
 }

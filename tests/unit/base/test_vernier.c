@@ -12,7 +12,7 @@
 
 /* A CPU that is idle at times; all times are in nanoseconds. */
 struct cpu {
-    struct ss_vernier vernier;
+    struct ss_combined_counter counter;
     uint64_t idle;   /* true value */
     uint64_t fine;   /* fine count of completed stays */
     uint64_t open;   /* idle time of the current stay */
@@ -37,14 +37,14 @@ static uint64_t coarse(const struct cpu *cpu) {
 
 /* Returns the error of the result in milliseconds. */
 static double read_error(struct cpu *cpu, bool prompt) {
-    struct ss_vernier_reading reading = {
+    struct ss_combined_reading reading = {
         .coarse = coarse(cpu), .step = 2 * STEP, .fine = cpu->fine, .prompt = prompt};
-    uint64_t result = ss_vernier_read(&cpu->vernier, &reading);
+    uint64_t result = ss_combined_counter_read(&cpu->counter, &reading);
     assert_in_range(result, reading.coarse, reading.coarse + 2 * STEP);
     return ((double)result - (double)(cpu->idle + cpu->shift)) / (double)MS;
 }
 
-TEST(vernier_without_fine_count_keeps_the_coarse_count) {
+TEST(combined_counter_without_fine_count_keeps_the_coarse_count) {
     struct cpu cpu = {.shift = 3 * MS};
     for (int i = 0; i < 100; i++) {
         stay_idle(&cpu, 7 * MS); /* the CPU never wakes, so `fine` stays 0 */
@@ -52,7 +52,7 @@ TEST(vernier_without_fine_count_keeps_the_coarse_count) {
     }
 }
 
-TEST(vernier_follows_short_stays_within_steps) {
+TEST(combined_counter_follows_short_stays_within_steps) {
     struct cpu cpu = {.shift = 4 * MS, .missed = 1500};
     double min = INFINITY, max = -INFINITY;
     srand(1);
@@ -82,12 +82,12 @@ static void expect_no_sum(uint64_t missed) {
 }
 
 /* The fine count is 20 ms short in the end. */
-TEST(vernier_does_not_accumulate_missing_counts) {
+TEST(combined_counter_does_not_accumulate_missing_counts) {
     expect_no_sum(2000);
 }
 
 /* As on machines whose cpuidle counts interrupt handling as idle time. */
-TEST(vernier_does_not_accumulate_excess_counts) {
+TEST(combined_counter_does_not_accumulate_excess_counts) {
     expect_no_sum((uint64_t)-3000);
 }
 
@@ -95,7 +95,7 @@ TEST(vernier_does_not_accumulate_excess_counts) {
  * If another CPU reads during a stay, the error is at most a step, and no error remains after the
  * wake-up.
  */
-TEST(vernier_counts_an_unfinished_stay_by_its_steps) {
+TEST(combined_counter_counts_an_unfinished_stay_by_its_steps) {
     struct cpu cpu = {.shift = 5 * MS};
     srand(2);
     for (int i = 0; i < 2000; i++) {
@@ -115,16 +115,16 @@ TEST(vernier_counts_an_unfinished_stay_by_its_steps) {
 }
 
 /* Must hold for any two counts that never fall. */
-TEST(vernier_result_never_falls) {
-    struct ss_vernier vernier = {0};
-    struct ss_vernier_reading reading = {.step = STEP};
+TEST(combined_counter_result_never_falls) {
+    struct ss_combined_counter counter = {0};
+    struct ss_combined_reading reading = {.step = STEP};
     uint64_t last = 0;
     srand(3);
     for (int i = 0; i < 10000; i++) {
         reading.coarse += (uint64_t)(rand() % 3) * STEP;
         reading.fine += (uint64_t)(rand() % 25000) * 1000;
         reading.prompt = rand() % 2;
-        uint64_t result = ss_vernier_read(&vernier, &reading);
+        uint64_t result = ss_combined_counter_read(&counter, &reading);
         assert_that(result, >=, last);
         assert_in_range(result, reading.coarse, reading.coarse + STEP);
         last = result;
@@ -132,14 +132,14 @@ TEST(vernier_result_never_falls) {
 }
 
 /* A CPU that comes back online may count from 0 again. */
-TEST(vernier_accepts_counts_that_restart) {
-    struct ss_vernier vernier = {0};
-    struct ss_vernier_reading reading = {.coarse = 900 * MS, .step = STEP, .fine = 50 * MS};
-    ss_vernier_read(&vernier, &reading);
+TEST(combined_counter_accepts_counts_that_restart) {
+    struct ss_combined_counter counter = {0};
+    struct ss_combined_reading reading = {.coarse = 900 * MS, .step = STEP, .fine = 50 * MS};
+    ss_combined_counter_read(&counter, &reading);
     reading.fine = 0;
-    assert_in_range(ss_vernier_read(&vernier, &reading), 900 * MS, 910 * MS);
+    assert_in_range(ss_combined_counter_read(&counter, &reading), 900 * MS, 910 * MS);
     reading.coarse = 0;
-    assert_in_range(ss_vernier_read(&vernier, &reading), 0, STEP);
+    assert_in_range(ss_combined_counter_read(&counter, &reading), 0, STEP);
 }
 
 UNIT_RUN

@@ -134,11 +134,11 @@ TEST(reopened_idle_time_reader_shares_no_descriptors) {
     int first = open("/proc/self/fd", O_RDONLY | O_CLOEXEC);
     SKIP_UNLESS(first >= 0, "proc: /proc/self/fd is missing");
     close(first);
-    struct ss_vernier *verniers = reader.residencies.verniers;
+    struct ss_combined_counter *shared = reader.residencies.counters;
     int file = reader.file;
     assert_int_equal(ss_platform_counters_reopen(&reader), 0);
     close(file);
-    assert_ptr_equal(reader.residencies.verniers, verniers);
+    assert_ptr_equal(reader.residencies.counters, shared);
     write_state(1, 1, 1000 + 77);
     assert_idle(2005.077);
     file = reader.residencies.states[0].file;
