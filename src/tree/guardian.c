@@ -27,7 +27,7 @@ struct ss_guardian {
     bool notified; /* woken by a possible fork event, a stop or the wakeup pipe */
     struct ss_census_source source;
     struct ss_census census;
-    struct ss_roster roster; /* takes the place of the census if a control group is attached */
+    struct ss_group_scan group_scan; /* replaces the census if a control group is attached */
     struct ss_watchdog watchdog;
     ss_time due; /* when the next census is due */
 };
@@ -95,8 +95,8 @@ static bool look_for_processes(void *context) {
     ss_time now = ss_platform_now();
     bool complete;
     if (has_group(guardian)) {
-        complete = ss_roster_take(&guardian->roster);
-        guardian->due = now + guardian->roster.interval;
+        complete = ss_group_scan_run(&guardian->group_scan);
+        guardian->due = now + guardian->group_scan.interval;
     } else {
         guardian->due = ss_census_take(&guardian->census, now);
         complete = ss_census_is_complete(&guardian->census);
@@ -118,7 +118,7 @@ static void take_census_if_due(struct ss_guardian *guardian) {
 
 static int open_search(struct ss_guardian *guardian) {
     if (has_group(guardian))
-        return ss_roster_open(&guardian->roster, guardian->board, is_gone, guardian);
+        return ss_group_scan_open(&guardian->group_scan, guardian->board, is_gone, guardian);
     return ss_census_open(&guardian->census, guardian->board, &guardian->source,
         ss_platform_process_holds_groups(), getpid());
 }
@@ -200,7 +200,7 @@ static void close_guardian(void *context) {
     if (guardian->census.listening || guardian->records)
         ss_platform_fork_events_listen(guardian->forks, false);
     ss_census_close(&guardian->census);
-    ss_roster_close(&guardian->roster);
+    ss_group_scan_close(&guardian->group_scan);
     ss_terminal_close(setup->terminal); /* the master may die before it does so */
     ss_freezers_remove(guardian->board);
 }

@@ -16,7 +16,7 @@
  * that were being forked have appeared.
  */
 
-struct ss_roster {
+struct ss_group_scan {
     struct ss_board *board;
     bool (*is_gone)(void *holder, uint32_t slot); /* whether the process of the branch has ended */
     void *holder;
@@ -27,11 +27,11 @@ struct ss_roster {
     ss_time interval;             /* from this pass to the next one */
 };
 
-SS_MUST_USE SS_NONNULL(1, 2) int ss_roster_open(struct ss_roster *roster, struct ss_board *board,
-    bool (*is_gone)(void *holder, uint32_t slot), void *holder);
-SS_NONNULL() void ss_roster_close(struct ss_roster *roster);
+SS_MUST_USE SS_NONNULL(1, 2) int ss_group_scan_open(struct ss_group_scan *scan,
+    struct ss_board *board, bool (*is_gone)(void *holder, uint32_t slot), void *holder);
+SS_NONNULL() void ss_group_scan_close(struct ss_group_scan *scan);
 
 /* Brings the board up to date. Returns false if processes may have been missed. */
-SS_NONNULL() bool ss_roster_take(struct ss_roster *roster);
+SS_NONNULL() bool ss_group_scan_run(struct ss_group_scan *scan);
 
 #endif
