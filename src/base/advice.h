@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /*
- * These return what to do about a path that cannot be opened, from errno, to follow strerror() in a
- * message; "" if there is nothing to say.
+ * Suggests what to do about a path that cannot be opened, to follow strerror(why) in a message.
+ * Returns "" if there is nothing to suggest.
  */
 static inline const char *ss_advice_to_read(int why) {
     return why == ENOENT || why == ENOTDIR ? ": check the path" : "";

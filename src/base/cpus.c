@@ -54,6 +54,7 @@ struct range {
 static bool read_number(const char **at, uint32_t *number) {
     if (**at < '0' || **at > '9')
         return false;
+
     uint32_t value = 0;
     for (; **at >= '0' && **at <= '9'; ++*at) {
         if (value < SS_CPUS_MAX)
@@ -61,6 +62,7 @@ static bool read_number(const char **at, uint32_t *number) {
         if (value > SS_CPUS_MAX)
             value = SS_CPUS_MAX;
     }
+
     *number = value;
     return true;
 }
@@ -72,11 +74,13 @@ static bool read_range(const char **at, struct range *range) {
     range->stride = 1;
     if (**at != '-')
         return true;
+
     ++*at;
     if (!read_number(at, &range->last))
         return false;
     if (**at != ':')
         return true;
+
     ++*at;
     return read_number(at, &range->stride);
 }
@@ -108,22 +112,25 @@ int ss_cpus_parse(const char *text, struct ss_cpus *cpus, struct ss_error *error
             return ss_error_fail(error,
                 "'%s' is not a list of CPUs: use numbers and ranges, such as 0-3,8,10-14:2",
                 ss_words_show(text).text);
+
         const char *fault = range_fault(&range);
         if (fault)
             return ss_error_fail(error, "'%s' %s", ss_words_show(text).text, fault);
         for (uint32_t cpu = range.first; cpu <= range.last; cpu += range.stride)
             ss_cpus_add(&found, cpu);
+
         if (at_end(at))
             break;
         at++;
     }
+
     *cpus = found;
     return 0;
 }
 
 static const char more[] = ",...";
 
-/* Ends a list after `length` bytes of it. */
+/* Cuts a list to `length` bytes and appends ",...", as far as there is room. */
 static void end_early(char *buffer, size_t size, size_t length) {
     const char *end = length > 0 ? more : more + 1;
     if (length + strlen(end) < size)
@@ -134,19 +141,23 @@ static void end_early(char *buffer, size_t size, size_t length) {
 
 void ss_cpus_print(char *buffer, size_t size, const struct ss_cpus *cpus) {
     size_t length = 0;
-    size_t early = 0; /* the length of the items after which there is room for `more` */
+    size_t early = 0; /* how much of the list to keep if the rest does not fit */
     if (size > 0)
         buffer[0] = '\0';
+
     for (uint32_t first = 0; first < SS_CPUS_MAX; first++) {
         if (!ss_cpus_has(cpus, first))
             continue;
+
         uint32_t last = first;
         while (ss_cpus_has(cpus, last + 1))
             last++;
+
         char item[32];
         const char *comma = length > 0 ? "," : "";
         int added = last > first ? snprintf(item, sizeof item, "%s%u-%u", comma, first, last)
                                  : snprintf(item, sizeof item, "%s%u", comma, first);
+
         /*
          * Stop before an item that does not fit: a list cut inside a number would name another CPU.
          */
@@ -154,6 +165,7 @@ void ss_cpus_print(char *buffer, size_t size, const struct ss_cpus *cpus) {
             end_early(buffer, size, early);
             return;
         }
+
         memcpy(buffer + length, item, (size_t)added + 1);
         length += (size_t)added;
         if (length + strlen(more) < size)

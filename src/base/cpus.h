@@ -11,12 +11,12 @@
 #define SS_CPUS_MAX 8192
 
 /*
- * The size of a buffer for any list. The longest one has pairs: 8189-8190 and a comma for three
- * CPUs.
+ * Size of a buffer for any list. The longest list has pairs such as "8189-8190,": 10 bytes for
+ * three CPUs.
  */
 #define SS_CPUS_TEXT (4 * SS_CPUS_MAX)
 
-/* A set of CPUs by number. Zeroed: the empty set. */
+/* A set of CPUs by number. All zero: the empty set. */
 struct ss_cpus {
     uint64_t bits[SS_CPUS_MAX / 64];
 };

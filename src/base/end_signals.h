@@ -7,20 +7,20 @@
 
 /*
  * Fills in the signals that should end a program in an orderly way: SIGINT, SIGTERM, and SIGHUP
- * unless it is ignored, as under nohup. Includes SIGINT even if it is ignored, because a script's
- * shell ignores it for programs that it starts in the background.
+ * unless it is ignored, as under nohup. Includes SIGINT even if it is ignored, because a shell
+ * script ignores it in its background jobs.
  */
 void ss_end_signals(sigset_t *set);
 
 /* Returns whether a signal is one of those above or SIGQUIT, even if it is ignored. */
 bool ss_end_signals_has(int number);
 
-/* Holds these signals back. `before` is the caller's signal mask. */
+/* Blocks these signals. Stores the previous signal mask in `before`. */
 void ss_end_signals_hold(sigset_t *before);
 
 /*
- * Returns whether a signal that has been held back since then will end this process as soon as the
- * mask is restored.
+ * Returns whether a blocked signal is pending that will end this process as soon as the mask is
+ * restored.
  */
 bool ss_end_signals_are_held(const sigset_t *before);
 

@@ -38,7 +38,7 @@ SS_NONNULL() char *ss_histogram_put_bucket(char *to, unsigned bucket, unsigned b
 
 /*
  * Holds any number of values in fixed memory: 440 KiB if fine, of which only the pages of used
- * buckets become resident. Zeroed: closed, has no values.
+ * buckets become resident. All zero: closed and empty.
  */
 struct ss_histogram {
     unsigned bits;
@@ -70,8 +70,8 @@ SS_NONNULL() void ss_histogram_set_max(struct ss_histogram *histogram, ss_time m
 SS_NONNULL() void ss_histogram_merge(struct ss_histogram *into, const struct ss_histogram *from);
 
 /*
- * Moves `bucket` to the first non-empty bucket at or after it: a loop begins with 0 and adds 1
- * after each result. Returns false if no bucket is left.
+ * Moves `bucket` to the first non-empty bucket at or after it: a loop starts at 0 and adds 1 after
+ * each result. Returns false if no bucket is left.
  */
 SS_NONNULL() bool ss_histogram_next(const struct ss_histogram *histogram, unsigned *bucket);
 
@@ -79,16 +79,16 @@ SS_NONNULL() bool ss_histogram_next(const struct ss_histogram *histogram, unsign
 SS_NONNULL() double ss_histogram_mean(const struct ss_histogram *histogram);
 
 /*
- * Returns a quantile in seconds: the smallest value that the part `share` (0 to 1) of all values
- * does not exceed. The result is exact for the smallest and the largest value, otherwise the middle
- * of that value's bucket, within `min` and `max`; NaN without values.
+ * Returns a quantile in seconds: the smallest value that is not exceeded by the fraction `share` (0
+ * to 1) of all values. The result is exact for the smallest and the largest value, otherwise the
+ * middle of that value's bucket, within `min` and `max`; NaN without values.
  */
 SS_NONNULL() double ss_histogram_quantile(const struct ss_histogram *histogram, double share);
 
 /* Returns the quantile rounded up to the end of its bucket. */
 SS_NONNULL() double ss_histogram_quantile_max(const struct ss_histogram *histogram, double share);
 
-/* A histogram that one process writes and others read. Zeroed: no values. */
+/* A histogram that one process writes and others read. All zero: empty. */
 struct ss_shared_histogram {
     _Atomic uint64_t max; /* nanoseconds */
     _Atomic uint32_t counts[SS_HISTOGRAM_BUCKETS(SS_HISTOGRAM_COARSE)];

@@ -11,7 +11,7 @@
 
 #define INPUT_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
-/* Opens what a walk has found, or returns a negative errno. */
+/* Opens the file that a walk has found. Returns a descriptor or a negative errno. */
 static int open_found(const struct ss_walk *walk, const char *path, struct stat *status) {
     if (!walk->exists)
         return -ENOENT;
@@ -20,7 +20,7 @@ static int open_found(const struct ss_walk *walk, const char *path, struct stat 
                                      : openat(walk->folder, walk->name, INPUT_FLAGS | O_NOFOLLOW);
     if (file < 0 || fstat(file, status) < 0)
         return -errno;
-    /* The user whose link we followed may meanwhile have moved a file of another user there. */
+    /* Since the walk, the owner of the link may have moved another user's file there. */
     return walk->is_bound && status->st_uid != walk->user ? -EACCES : ss_owned_take(&file);
 }
 
@@ -41,16 +41,19 @@ int ss_input_open(int folder, const char *path, off_t max, struct ss_error *erro
     SS_OWNED(close) int file = open_walked(folder, path, &status, error);
     if (file < 0)
         return -1;
+
     if (!S_ISREG(status.st_mode)) {
         ss_error_fail(error, "%s: not a regular file: remove or replace it", path);
         errno = EINVAL;
         return -1;
     }
+
     if (status.st_size > max) {
         ss_error_fail(error, "%s: larger than %lld bytes", path, (long long)max);
         errno = EFBIG;
         return -1;
     }
+
     return ss_owned_take(&file);
 }
 

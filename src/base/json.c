@@ -11,6 +11,7 @@
 /* Writes one character as JSON and moves `at` past it. Returns the end of the output. */
 static char *quote_letter(char *to, const unsigned char **at) {
     int length = ss_letter_length((const char *)*at);
+
     if (**at == '"' || **at == '\\') {
         *to++ = '\\';
         *to++ = (char)**at;
@@ -21,6 +22,7 @@ static char *quote_letter(char *to, const unsigned char **at) {
     } else {
         to = mempcpy(to, *at, (size_t)length);
     }
+
     *at += length ? length : 1;
     return to;
 }

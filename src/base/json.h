@@ -18,8 +18,8 @@ struct ss_json {
 #define SS_JSON_LETTER 8
 
 /*
- * Writes a text in quotes, cut to fit before `end`, without a final 0. Needs at least two bytes.
- * Returns the end of the output.
+ * Writes a text in quotes, cut to fit before `end`, without a terminating 0. Needs at least two
+ * bytes of room. Returns the end of the output.
  */
 SS_NONNULL(1, 3) char *ss_json_quote(char *to, const char *end, const char *text);
 

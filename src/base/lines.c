@@ -22,26 +22,29 @@ int ss_lines_open(struct ss_lines *lines, int folder, const char *name) {
 }
 
 /*
- * Cuts the file after the last whole line that was written. Returns how many lines of the buffer
- * are in the file.
+ * Truncates the file after the last whole line that was written. Returns how many lines of the
+ * buffer are in the file.
  */
 static uint64_t keep_whole_lines(struct ss_lines *lines) {
     off_t end = lseek(lines->file, 0, SEEK_CUR);
     uint64_t kept = 0;
     size_t length = 0;
+
     for (size_t i = 0; i < lines->used && (off_t)i < end - lines->size; i++) {
         if (lines->bytes[i] != '\n')
             continue;
         length = i + 1;
         kept++;
     }
+
     lines->size += (off_t)length;
     if (ftruncate(lines->file, lines->size) == 0)
         lseek(lines->file, lines->size, SEEK_SET);
+
     return kept;
 }
 
-/* Waits for room in a pipe. Returns false if it is interrupted before. */
+/* Waits until the pipe has room. Returns false if interrupted, or if the file blocks. */
 static bool await_room(struct ss_lines *lines) {
     struct pollfd polls[] = {
         {.fd = lines->file, .events = POLLOUT}, {.fd = lines->interrupt, .events = POLLIN}};

@@ -13,17 +13,20 @@
 
 /*
  * A file that always ends with a whole line. Lines are buffered and written together. If the disk
- * has room for only a part of them, the whole lines in that part are kept, and the others count as
- * lost. Later lines are still attempted.
+ * is full after a part of them, the whole lines in that part are kept and the others count as lost.
+ * Later lines are still attempted.
  */
 struct ss_lines {
-    int file;               /* -1: not open, and lines are dropped */
+    int file;               /* -1: not open; lines are dropped */
     int why;                /* errno of the first failure, or 0 */
     uint64_t waiting, lost; /* number of lines in the buffer, number of lost lines */
     off_t size;             /* offset of the end of the last line in the file */
-    int interrupt; /* of a file that does not block: once this descriptor is readable, a full pipe
-                      is not awaited any more; -1: writes block */
-    bool given_up; /* that has happened */
+    /*
+     * If writes do not block, a descriptor that ends the wait for room in a pipe when it becomes
+     * readable; -1 if they block.
+     */
+    int interrupt;
+    bool given_up; /* `interrupt` became readable while the pipe was full */
     size_t used;
     char bytes[SS_LINES_ROOM];
 };

@@ -10,6 +10,7 @@
 char *ss_number_put(char *to, double number) {
     if (number == rint(number) && fabs(number) < 1e15)
         return to + snprintf(to, SS_NUMBER_ROOM, "%.0f", number == 0 ? 0 : number);
+
     /*
      * 15 digits suffice for every decimal with that many digits, 17 for every double; %g drops
      * trailing zeros.
@@ -20,6 +21,7 @@ char *ss_number_put(char *to, double number) {
         if (strtod(to, NULL) == number)
             break;
     }
+
     return to + length;
 }
 

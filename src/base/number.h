@@ -12,8 +12,8 @@
 #define SS_NUMBER_ROOM 32
 
 /*
- * Writes a number with as many digits, from 15 to 17, as it needs to be read back unchanged,
- * without trailing zeros. Integers below 1e15 are written in full.
+ * Writes a number with the fewest digits, from 15 to 17, that read back unchanged, without trailing
+ * zeros. Integers below 1e15 are written in full.
  */
 SS_NONNULL() char *ss_number_put(char *to, double number);
 

@@ -27,8 +27,10 @@ static void put_label_value(FILE *stream, const char *value) {
             fputs("\xef\xbf\xbd", stream); /* the replacement character */
         else
             fwrite(at, 1, (size_t)length, stream);
+
         at += length ? length : 1;
     }
+
     fputc('"', stream);
 }
 
@@ -46,9 +48,11 @@ void ss_metrics_put(struct ss_metrics *metrics, const struct ss_metric *metric,
     char number[SS_NUMBER_ROOM];
     if (isnan(value))
         return;
+
     if (metrics->last != metric)
         put_heading(metrics->stream, metric);
     metrics->last = metric;
+
     fprintf(
         metrics->stream, "%s%s", metric->name, metric->type == SS_METRIC_COUNTER ? "_total" : "");
     put_labels(metrics->stream, labels);

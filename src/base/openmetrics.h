@@ -29,14 +29,14 @@ struct ss_metrics {
 
 /*
  * Writes a value, preceded by the metric's heading if it is the first one. The values of a metric
- * must be written one after another. NaN is skipped. `labels` are names and values in turn, up to a
- * NULL.
+ * must be written one after another. NaN is skipped. `labels` alternates names and values, and ends
+ * with NULL.
  */
 SS_NONNULL()
 void ss_metrics_put(struct ss_metrics *metrics, const struct ss_metric *metric,
     const char *const *labels, double value);
 
-/* Writes the end marker. A reader considers a text without it incomplete. */
+/* Writes the end marker, without which a reader considers the text truncated. */
 SS_NONNULL() void ss_metrics_end(struct ss_metrics *metrics);
 
 #endif

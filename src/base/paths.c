@@ -22,6 +22,7 @@ static void find(struct place *place, const char *path) {
     place->known = place->exists;
     if (place->exists)
         return;
+
     if (ss_walk_begin(&walk, path) == 0 && walk.folder >= 0)
         place->known = fstat(walk.folder, &place->status) == 0;
     strcpy(place->name, walk.name);
@@ -40,10 +41,12 @@ static int check_pair(const struct ss_path *a, const struct ss_path *b, struct s
     struct place first, second;
     if (!a->path || !b->path || (a->read && b->read))
         return 0;
+
     find(&first, a->path);
     find(&second, b->path);
     if (!is_same(&first, &second))
         return 0;
+
     if (a->read || b->read)
         return ss_error_fail(error, "%s would overwrite %s, which %s reads: choose another file",
             a->read ? b->option : a->option, ss_words_show(b->path).text,
@@ -56,6 +59,7 @@ static int check_printed(const struct ss_path *path, int printed, struct ss_erro
     struct place first, second = {.known = true, .exists = true};
     if (!path->path || fstat(printed, &second.status) < 0)
         return 0;
+
     find(&first, path->path);
     if (!is_same(&first, &second))
         return 0;
@@ -82,6 +86,7 @@ void ss_paths_drop_empty(void) {
     struct ss_words_part part;
     if (!to)
         return;
+
     char *begin = to;
     for (const char *at = to; ss_words_next(&at, ':', &part);) {
         if (part.length == 0)
@@ -91,6 +96,7 @@ void ss_paths_drop_empty(void) {
         memmove(to, part.text, part.length);
         to += part.length;
     }
+
     *to = '\0';
     if (to == begin)
         unsetenv("PATH");

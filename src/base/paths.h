@@ -17,19 +17,19 @@ struct ss_path {
 };
 
 /*
- * Fails if an output is the same file as another output or an input, even by another name.
- * `printed` is a descriptor to which the run also prints without --quiet, or -1. Outputs may share
- * a device such as /dev/null.
+ * Fails if an output is the same file as another output or an input, even under another name.
+ * `printed` is a descriptor to which the run also prints unless --quiet is given, or -1. Several
+ * outputs may share a device such as /dev/null.
  */
 SS_MUST_USE SS_NONNULL(1) int ss_paths_check(
     const struct ss_path *paths, size_t count, int printed, struct ss_error *error);
 
-/* Fails with "PATH: REASON"; the reason is that of errno. */
+/* Fails with "PATH: REASON", where the reason is that of errno. */
 SS_NONNULL(1) int ss_paths_fail(const char *path, struct ss_error *error);
 
 /*
- * Drops empty parts of PATH, which are the current folder: another user may own that. Call
- * this before anything is searched; a part "." stays.
+ * Removes empty entries from PATH. They mean the current folder, which another user may own. Call
+ * this before the first search. An explicit "." is kept.
  */
 void ss_paths_drop_empty(void);
 

@@ -10,7 +10,7 @@
 
 #define COPIES_MAX 65536 /* limit of the product of all counts: a few MiB */
 
-/* An escape sequence, a text that it must match, and one that it must not match. */
+/* An escape sequence with a text that it must match and one that it must not match. */
 struct escape {
     char letter;
     const char *pattern, *match, *other;
@@ -74,12 +74,14 @@ static size_t repetition_at(const char *at, double *max) {
         return 1;
     if (*at != '{' || !isdigit((unsigned char)at[1 + (at[1] == ',')]))
         return 0;
+
     char *end;
     *max = (double)strtoul(at + 1, &end, 10);
     if (*end == ',' && isdigit((unsigned char)end[1]))
         *max = (double)strtoul(end + 1, &end, 10);
     else if (*end == ',')
         end++;
+
     return *end == '}' ? (size_t)(end + 1 - at) : 0;
 }
 
@@ -96,6 +98,7 @@ static int check_repetition(const char *at, double *copies, struct ss_error *err
             "%.*s repeats a repetition, which POSIX regular expressions leave undefined: put the "
             "first one in parentheses",
             (int)(length + 1 < 40 ? length + 1 : 40), at);
+
     *copies *= max > 1 ? max : 1;
     if (*copies > COPIES_MAX)
         return ss_error_fail(error,
@@ -124,6 +127,7 @@ int ss_pattern_check(const char *pattern, struct ss_error *error) {
     for (const char *at = pattern; *at;) {
         if (check_at(at, error) < 0 || check_repetition(at, &copies, error) < 0)
             return ss_error_wrap(error, "'%s'", ss_words_show(pattern).text);
+
         if (*at == '[')
             at = skip_brackets(at);
         else

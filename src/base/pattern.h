@@ -14,7 +14,7 @@
  */
 SS_NONNULL(1) int ss_pattern_check(const char *pattern, struct ss_error *error);
 
-/* Also compiles the pattern; free the result with regfree() unless this fails. */
+/* Checks and compiles the pattern. If this succeeds, free the result with regfree(). */
 SS_MUST_USE SS_NONNULL(1, 2) int ss_pattern_compile(
     regex_t *compiled, const char *pattern, struct ss_error *error);
 

@@ -15,10 +15,10 @@
 
 #define OTHERS_WRITE (S_IWGRP | S_IWOTH)
 
-/* Opening does not wait for the other end of a FIFO. */
+/* Never follow a link, wait for the other end of a FIFO, or acquire a controlling terminal. */
 #define SAFELY (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
-/* How often a lock file that is not ours alone is replaced. */
+/* Number of attempts to replace a lock file that others may open. */
 #define ATTEMPTS_MAX 8
 
 int ss_trust_user(struct ss_trust *trust, const char *user, struct ss_error *error) {
@@ -27,9 +27,11 @@ int ss_trust_user(struct ss_trust *trust, const char *user, struct ss_error *err
     errno = 0;
     unsigned long number = strtoul(user, &end, 10);
     bool is_number = *user >= '0' && *user <= '9' && !*end && errno == 0 && (uid_t)number == number;
+
     if (!entry && !is_number)
         return ss_error_fail(error, "--trust-owner: there is no user %s: use a name or a number",
             ss_words_show(user).text);
+
     trust->user = entry ? entry->pw_uid : (uid_t)number;
     trust->has_user = !ss_walk_is_unknown(trust->user);
     if (!trust->has_user)
@@ -61,6 +63,7 @@ static int refuse_owner(
             who);
     else
         ss_error_fail(error, "%s belongs to %s: make it yours, or remove it", path, name.text);
+
     errno = EACCES;
     return -1;
 }
@@ -72,7 +75,7 @@ static int refuse_mode(const char *path, struct ss_error *error) {
     return -1;
 }
 
-/* Our own folder loses the permission of others, unless it is one for all users, such as /tmp. */
+/* Removes the write permission of others from our own folder, unless it is sticky, such as /tmp. */
 static void protect(int file) {
     struct stat status;
     if (fstat(file, &status) == 0 && status.st_mode & OTHERS_WRITE && !(status.st_mode & S_ISVTX) &&
@@ -104,7 +107,8 @@ int ss_state_check(
     }
     if (trust->has_user)
         return 0;
-    /* An earlier version has made folders as the umask permits. */
+
+    /* Earlier versions created folders that others may write to if the umask allowed it. */
     if (S_ISDIR(status.st_mode))
         protect(file);
     if (fstat(file, &status) < 0)
@@ -112,7 +116,7 @@ int ss_state_check(
     return status.st_mode & OTHERS_WRITE ? refuse_mode(path, error) : 0;
 }
 
-/* Only root can make /dev/shm, whoever its owner seems to be in a user namespace. */
+/* Only root can create /dev/shm, whoever appears as its owner in a user namespace. */
 static bool is_shared_memory(const struct stat *folder) {
     struct stat known;
     return ss_walk_is_unknown(folder->st_uid) && stat("/dev/shm", &known) == 0 &&
@@ -127,6 +131,7 @@ int ss_state_check_parent(
     bool is_trusted = is_accepted(trust, status.st_uid) || is_shared_memory(&status);
     if (is_trusted && (!(status.st_mode & OTHERS_WRITE) || status.st_mode & S_ISVTX))
         return 0;
+
     if (!is_trusted)
         ss_error_fail(error, "%s belongs to %s: choose another folder", path,
             ss_walk_user_name(status.st_uid).text);
@@ -134,11 +139,14 @@ int ss_state_check_parent(
         ss_error_fail(error,
             "%s: other users may rename files in it: choose another folder, or call chmod +t %s",
             path, ss_words_show(path).text);
+
     errno = EACCES;
     return -1;
 }
 
-/* A folder that we share with a group is accepted: ours may be that as the umask permits. */
+/*
+ * Accepts a folder that its group may write to: with a umask of 002 all our own folders are such.
+ */
 int ss_state_check_start(int folder, char *const *words, const struct ss_trust *trust,
     const char *path, struct ss_error *error) {
     struct stat status;
@@ -150,6 +158,7 @@ int ss_state_check_start(int folder, char *const *words, const struct ss_trust *
         return 0;
     if (!(status.st_mode & S_ISVTX))
         return refuse_mode(path, error);
+
     for (; *words; words++) {
         if (**words != '/' && strchr(*words, '/') && fstatat(folder, *words, &status, 0) == 0 &&
             !is_accepted(trust, status.st_uid))
@@ -158,7 +167,7 @@ int ss_state_check_start(int folder, char *const *words, const struct ss_trust *
     return 0;
 }
 
-/* Takes a descriptor, which it closes if it is refused. */
+/* Takes ownership of a descriptor. Closes it if the file is refused. */
 static int take(
     int opened, const struct ss_trust *trust, const char *path, struct ss_error *error) {
     SS_OWNED(close) int file = opened;
@@ -179,11 +188,13 @@ int ss_state_file(int parent, const char *name, int flags, const struct ss_trust
     int truncates = flags & O_TRUNC;
     int file = take(openat(parent, name, (flags & ~O_TRUNC) | SAFELY, 0644), trust, path, error);
     struct stat status;
+
     if (file < 0)
         return file;
     if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
         (!truncates || ftruncate(file, 0) == 0))
         return file;
+
     if (!S_ISREG(status.st_mode))
         errno = EISDIR;
     fail(path, error);
@@ -223,6 +234,7 @@ int ss_lock_open(int parent, const char *name, const struct ss_trust *trust, con
         if (unlinkat(parent, name, 0) < 0 && errno != ENOENT)
             return fail(path, error);
     }
+
     errno = EAGAIN;
     return fail(path, error);
 }

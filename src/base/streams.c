@@ -48,11 +48,13 @@ off_t ss_streams_copy(int from, int to, off_t max) {
             continue;
         if (length <= 0)
             return length < 0 ? -1 : sum;
+
         sum += length;
         if (sum > max) {
             errno = EFBIG;
             return -1;
         }
+
         if (!ss_streams_write_all(to, chunk, (size_t)length))
             return -1;
     }
@@ -78,8 +80,8 @@ int ss_streams_check_output(struct ss_error *error) {
 }
 
 /*
- * The last flush may succeed although an earlier write has failed and discarded its output:
- * ferror() still reports that.
+ * The last flush may succeed although an earlier write failed and discarded its output; ferror()
+ * still reports that.
  */
 int ss_streams_flush(struct ss_error *error) {
     errno = 0;

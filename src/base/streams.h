@@ -17,15 +17,15 @@
 void ss_streams_occupy(void);
 
 /*
- * Returns whether a write to `file` would not block. A terminal may have room for a part only: then
- * a longer write blocks.
+ * Returns whether a write to `file` would not block. A terminal may have room for only a part of a
+ * longer write, which then blocks.
  */
 bool ss_streams_has_room(int file);
 
 /*
- * Opens a terminal again, for writes that never block: the caller's own description is shared with
- * other programs, which rely on blocking writes. Returns -1 if `file` is not a terminal, or cannot
- * be opened, as after su(1).
+ * Opens a terminal again, for writes that never block. O_NONBLOCK cannot be set on `file`: other
+ * programs share its open file description and rely on blocking writes. Returns -1 if `file` is not
+ * a terminal, or cannot be opened, as after su(1).
  */
 int ss_streams_open_unblocked(int file);
 
@@ -38,10 +38,10 @@ SS_MUST_USE bool ss_streams_write_all(int file, const void *bytes, size_t size);
  */
 SS_MUST_USE off_t ss_streams_copy(int from, int to, off_t max);
 
-/* Closes both ends of a pipe; a negative descriptor is not open. */
+/* Closes both ends of a pipe. Ignores a negative descriptor. */
 void ss_streams_close_pair(const int ends[2]);
 
-/* Messages about lost output contain this. */
+/* Part of all messages about lost output. */
 #define SS_STREAMS_LOST "standard output: "
 
 /* Returns why standard output cannot be written, from errno; 0: unknown. */

@@ -16,12 +16,15 @@ static double fraction(double a, double b, double x) {
     for (int m = 1; m < 1000; m++) {
         double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
         double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+
         d = 1 / (1 + even * d);
         c = 1 + even / c;
         value *= c * d;
+
         d = 1 / (1 + odd * d);
         c = 1 + odd / c;
         value *= c * d;
+
         if (fabs(c * d - 1) < DBL_EPSILON)
             break;
     }

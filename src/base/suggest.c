@@ -25,6 +25,7 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     size_t *before = rows[0], *above = rows[1], *row = rows[2];
     for (size_t j = 0; j <= b_length; j++)
         above[j] = j;
+
     for (size_t i = 1; i <= a_length; i++) {
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
@@ -33,11 +34,13 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
             if (i > 1 && j > 1 && x == lower(b[j - 2]) && y == lower(a[i - 2]))
                 row[j] = smaller(row[j], before[j - 2] + 1);
         }
+
         size_t *oldest = before;
         before = above;
         above = row;
         row = oldest;
     }
+
     return above[b_length];
 }
 
@@ -50,13 +53,14 @@ const char *ss_suggest(const struct ss_suggest_names *known, const char *word) {
     size_t length = strlen(word), best = LONGEST + 1;
     if (length == 0 || length > LONGEST)
         return NULL;
+
     for (size_t i = 0; i < known->count; i++) {
         const char *name = name_of(known, i);
         size_t name_length = strlen(name);
         if (name_length > LONGEST)
             continue;
         size_t changes = distance(word, length, name, name_length);
-        /* About one letter in three may differ; with more differences it is another word. */
+        /* Up to about one letter in three may differ; beyond that it is another word. */
         size_t longer = length > name_length ? length : name_length;
         bool begins = length >= 3 && strncasecmp(word, name, length) == 0;
         if (changes < best && (changes * 3 <= longer + 1 || begins)) {
@@ -64,6 +68,7 @@ const char *ss_suggest(const struct ss_suggest_names *known, const char *word) {
             nearest = name;
         }
     }
+
     return nearest;
 }
 
@@ -83,10 +88,12 @@ int ss_suggest_refuse(
     size_t dashes = strspn(word, "-");
     const char *name = ss_suggest(known, word + dashes);
     char list[600] = "";
+
     for (size_t i = 0; i < known->count && !hint; i++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", name_of(known, i));
     }
+
     if (name)
         ss_error_fail(error, "unknown %s '%s': did you mean '%.*s%s'?%s%s", known->what, shown.text,
             (int)dashes, word, name, hint ? "" : " Available: ", list);

@@ -11,10 +11,10 @@ struct ss_suggest_names {
     const char *what; /* kind of name for the message, such as "option" */
     const void *rows;
     size_t count, size; /* number of rows, and of bytes in a row */
-    const char *hint;   /* where to look if no name is close; NULL: list all names */
+    const char *hint;   /* where to look if no name is close; NULL: list the names */
 };
 
-/* The three members that describe the rows of an array. */
+/* Initializes `rows`, `count` and `size`. */
 #define SS_SUGGEST_ROWS(array) (array), sizeof(array) / sizeof *(array), sizeof *(array)
 
 /*
@@ -23,7 +23,9 @@ struct ss_suggest_names {
  */
 SS_NONNULL() const char *ss_suggest(const struct ss_suggest_names *known, const char *word);
 
-/* Returns the index of the row with this name; otherwise refuses the word. */
+/*
+ * Returns the index of the row with this name. If there is none, refuses the word and returns -1.
+ */
 SS_NONNULL(1, 2)
 int ss_suggest_find(const struct ss_suggest_names *known, const char *word, struct ss_error *error);
 

@@ -10,13 +10,13 @@
 
 /*
  * Limits that keep all arithmetic below within 128 bits. A whole number of nanoseconds never needs
- * more digits: the longest such text in days has 22. A whole part above the limit is too large;
- * further decimals are dropped.
+ * more digits: the longest such number in days has 22. A larger whole part is refused; further
+ * decimals are ignored.
  */
 #define MANTISSA_LIMIT ss_wide_times(ss_wide(10000000000000), 10000000000) /* 10^23 */
 #define DECIMALS_LIMIT 30
 
-/* An exact number that is not negative. */
+/* An exact number, at least 0. */
 struct quotient {
     struct ss_wide over;  /* below 10^24 */
     struct ss_wide under; /* 1 to 10^30 */
@@ -74,15 +74,18 @@ static enum reading read_number(const char **at, struct quotient *number) {
     enum reading reading = read_whole(at, &number->over);
     if (reading != READ_WELL)
         return reading;
+
     if (**at == '.' && (*at != begin || is_digit((*at)[1]))) {
         ++*at;
         read_decimals(at, number);
         return READ_WELL;
     }
+
     if (*at == begin)
         return READ_NOTHING;
     if (**at != '/' || !is_digit((*at)[1]))
         return READ_WELL;
+
     ++*at;
     reading = read_whole(at, &number->under);
     if (reading == READ_WELL && is_zero(number->under))
@@ -101,6 +104,7 @@ static bool is_exact_double(struct ss_wide value) {
 static double divide(const struct quotient *number) {
     if (is_exact_double(number->over) && is_exact_double(number->under))
         return (double)number->over.low / (double)number->under.low;
+
     struct ss_wide rest, under = number->under;
     struct ss_wide quotient = ss_wide_divide(number->over, under, &rest);
     int exponent = 0;
@@ -112,6 +116,7 @@ static double divide(const struct quotient *number) {
         quotient = ss_wide_add(ss_wide_times(quotient, 2), ss_wide(fits));
         exponent--;
     }
+
     quotient.low |= !is_zero(rest);
     return ldexp(ss_wide_double(quotient), exponent);
 }
@@ -186,7 +191,7 @@ static const char *common_fault(const char *text, enum reading reading) {
     return NULL;
 }
 
-/* Reports an invalid time. `milliseconds` says whether the message may suggest milliseconds. */
+/* Reports an invalid time. Suggests milliseconds only if `milliseconds`. */
 static int time_error(const char *text, enum reading reading, const char *rest, bool milliseconds,
     struct ss_error *error) {
     struct ss_words_shown shown = ss_words_show(text);
@@ -194,8 +199,11 @@ static int time_error(const char *text, enum reading reading, const char *rest, 
     const char *fault = common_fault(text, reading);
     if (fault)
         return ss_error_fail(error, "'%s' %s", shown.text, fault);
+
     if (milliseconds)
-        snprintf(proposed, sizeof proposed, ", %sms", reading == READ_NOTHING ? "20" : shown.text);
+        snprintf(proposed, sizeof proposed, ", %sm (milliseconds)",
+            reading == READ_NOTHING ? "20" : shown.text);
+
     if (reading == READ_NOTHING)
         return ss_error_fail(error,
             "'%s' is not a time: use a number and a unit, such as 20s%s or 20min", shown.text,
@@ -208,8 +216,8 @@ static int time_error(const char *text, enum reading reading, const char *rest, 
 }
 
 /*
- * Reads a time into `*value` and the name of its unit into `*name`. Unless it may be in
- * `milliseconds`, a number without a unit is in seconds.
+ * Reads a time into `*value`, and points `*name` to its unit. A number without a unit is refused if
+ * `milliseconds`, and in seconds otherwise.
  */
 static int read_time(const char *text, bool milliseconds, ss_time *value, const char **name,
     struct ss_error *error) {
@@ -225,12 +233,14 @@ static int read_time(const char *text, bool milliseconds, ss_time *value, const 
     }
     if (!unit)
         return time_error(text, reading, at, milliseconds, error);
+
     struct ss_wide half = ss_wide_divide(number.under, ss_wide(2), NULL);
     struct ss_wide product = ss_wide_times(number.over, unit->length);
     struct ss_wide nanoseconds = ss_wide_divide(ss_wide_add(product, half), number.under, NULL);
     if (ss_wide_compare(nanoseconds, ss_wide(SS_TIME_NEVER)) >= 0)
         return ss_error_fail(error, "the time '%s' is too long: use at most 213503d (584 years)",
             ss_words_show(text).text);
+
     *value = nanoseconds.low;
     return 0;
 }
@@ -251,6 +261,7 @@ int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
         return -1;
     if (*value == 0 || *value >= sensible || strcmp(unit, "m") != 0)
         return 0;
+
     int digits = (int)(unit - text);
     bool one = digits == 1 && *text == '1';
     snprintf(doubt->text, sizeof doubt->text,
@@ -259,7 +270,7 @@ int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
     return 0;
 }
 
-/* Divides a number of CPUs by `cpus`, which make a load of 1; 0: unknown. */
+/* Divides a number of CPUs by `cpus`, which make a load of 1; 0 if unknown. */
 static int divide_cpus(const char *text, const struct quotient *number, double cpus, double *value,
     struct ss_error *error) {
     struct ss_words_shown shown = ss_words_show(text);
@@ -268,11 +279,13 @@ static int divide_cpus(const char *text, const struct quotient *number, double c
             "'%s' is a number of CPUs, but how many CPUs make a load of 100 %% is unknown here: "
             "use 60%%, 0.6 or 6/10",
             shown.text);
+
     double load = divide(number) / cpus;
     if (load > 1)
         return ss_error_fail(error,
             "'%s' is too large: a load of 100 %% is %g CPU%s here: use at most %gcpu", shown.text,
             cpus, cpus == 1 ? "" : "s", cpus);
+
     *value = load;
     return 0;
 }
@@ -291,8 +304,10 @@ int ss_units_load(const char *text, double cpus, double *value, struct ss_error 
         *value = divide(&number);
         return 0;
     }
+
     struct ss_words_shown shown = ss_words_show(text);
     bool percent = *at == '\0' && at > text && at[-1] == '%';
+
     if (reading == READ_WELL && percent)
         return ss_error_fail(
             error, "'%s' is not a load: it must be between 0 and 100%%", shown.text);
@@ -327,6 +342,7 @@ int ss_units_loads(const char *text, char separator, double cpus, double *values
         if (!ss_words_next(&at, separator, &part) || (i + 1 == count) != !at ||
             part.length >= sizeof load)
             return ss_error_fail(error, "expected %zu loads separated by '%c'", count, separator);
+
         *(char *)mempcpy(load, part.text, part.length) = '\0';
         if (ss_units_load(load, cpus, &values[i], error) < 0)
             return -1;
@@ -371,7 +387,7 @@ int ss_units_percent(const char *text, double *value, struct ss_error *error) {
     return 0;
 }
 
-/* Returns the index of the largest unit that divides `value`, which is not 0, without remainder. */
+/* Returns the index of the largest unit that divides `value` (not 0) without remainder. */
 static size_t whole_unit(ss_time value) {
     size_t i = 0;
     while (i < UNITS_PRINTED - 1 && value % units[i].length != 0)
@@ -392,8 +408,8 @@ void ss_units_print_time(char *buffer, size_t size, ss_time value) {
 static const char *const shown[UNITS_PRINTED] = {"d", "h", "min", "s", "ms", "us", "ns"};
 
 /*
- * Index of "s" in `shown`: times above a second are shown in this unit with decimals, not in a
- * smaller one.
+ * Index of "s" in `shown`. Longer times that are not a whole number of a larger unit are shown in
+ * seconds with decimals.
  */
 #define SECONDS 3
 
@@ -402,11 +418,13 @@ void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value) {
         snprintf(text, SS_UNITS_SHOWN, "%s", value == 0 ? "0 s" : "never");
         return;
     }
+
     size_t i = whole_unit(value);
     if (i > SECONDS)
         i = SECONDS;
     while (value < units[i].length)
         i++;
+
     int length =
         snprintf(text, SS_UNITS_SHOWN, "%llu", (unsigned long long)(value / units[i].length));
     ss_time rest = value % units[i].length;
@@ -415,5 +433,6 @@ void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value) {
     for (ss_time part = units[i].length / 10; rest > 0; rest %= part, part /= 10)
         length += snprintf(text + length, SS_UNITS_SHOWN - (size_t)length, "%llu",
             (unsigned long long)(rest / part));
+
     snprintf(text + length, SS_UNITS_SHOWN - (size_t)length, " %s", shown[i]);
 }

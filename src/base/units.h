@@ -13,8 +13,8 @@
  */
 
 /*
- * Parses a time: 20s, 107ms, 2min, 1.5h, 1/3s, 30sec, 0. For the command lines of the papers, m is
- * milliseconds and M minutes. The result is never SS_TIME_NEVER.
+ * Parses a time: 20s, 107ms (or 107m), 2min (or 2M), 1.5h, 1/3s, 30sec, 0. The result is never
+ * SS_TIME_NEVER.
  */
 SS_NONNULL(1, 2) int ss_units_time(const char *text, ss_time *value, struct ss_error *error);
 
@@ -27,8 +27,8 @@ struct ss_units_doubt {
 };
 
 /*
- * Parses a time that makes no sense below `sensible`: a shorter one in `m` was most likely meant in
- * minutes. Accepts it, with a warning in `doubt`. If `sensible` is at least 100 ms, a number
+ * Parses a time that makes no sense below `sensible`. A shorter time in `m` was probably meant in
+ * minutes: accepts it, but puts a warning in `doubt`. If `sensible` is at least 100 ms, a number
  * without a unit is in seconds.
  */
 SS_NONNULL(4)
@@ -43,8 +43,8 @@ SS_NONNULL(1, 3)
 int ss_units_load(const char *text, double cpus, double *value, struct ss_error *error);
 
 /*
- * Parses a load as ss_units_load() does, and a number from 2 to 100 without a unit as percent. Not
- * for lists and files, whose other numbers may be below 2.
+ * Parses a load as ss_units_load() does, but a number from 2 to 100 without a unit is percent. Not
+ * for lists and files, where other numbers may be below 2.
  */
 SS_NONNULL(1, 3)
 int ss_units_load_option(const char *text, double cpus, double *value, struct ss_error *error);
@@ -65,7 +65,8 @@ SS_NONNULL(1, 2) int ss_units_percent(const char *text, double *value, struct ss
 
 /*
  * Writes a time so that this parser reads it back exactly, as a whole number of the largest
- * possible unit: "107m", "1500u". SS_TIME_NEVER becomes "never", which the parser refuses.
+ * possible unit: "107m" (milliseconds), "1500u". SS_TIME_NEVER becomes "never", which the parser
+ * refuses.
  */
 SS_WRITES(1, 2) void ss_units_print_time(char *buffer, size_t size, ss_time value);
 

@@ -4,14 +4,14 @@
 /* Number of prompt readings over which the offset follows the error of the fine count. */
 #define MEMORY 32
 
-/* Returns how far the coarse count is below the sum on average if the offset is right. */
+/* Returns the expected distance of the sum above the coarse count, if the offset is right. */
 static int64_t usual(const struct ss_combined_reading *reading) {
     return (int64_t)reading->step / 4;
 }
 
 /*
  * Limits how far the sum of fine count and offset is above the coarse count. The true count is at
- * most a step above it. The sum may be below the coarse count only while the fine count lags.
+ * most a step above it. The sum may be below it only while the fine count lags.
  */
 static int64_t correct(const struct ss_combined_reading *reading, int64_t above) {
     if (reading->prompt && above < 0)
@@ -26,13 +26,16 @@ uint64_t ss_combined_counter_read(
     uint64_t min = reading->coarse - reading->fine;
     int64_t above = usual(reading);
     uint64_t last = reading->coarse;
+
     if (atomic_load(&counter->begun)) {
         above = correct(reading, (int64_t)(atomic_load(&counter->offset) - min));
         last = atomic_load(&counter->last);
     }
+
     uint64_t result = reading->coarse + (uint64_t)(above > 0 ? above : 0);
     if (last > result && last - reading->coarse <= reading->step)
         result = last;
+
     atomic_store(&counter->offset, min + (uint64_t)above);
     atomic_store(&counter->last, result);
     atomic_store(&counter->begun, true);

@@ -17,12 +17,12 @@
 /* Linux follows at most this many links in one path. */
 #define LINKS_MAX 40
 
-/* How often a file may appear or vanish while it is opened. */
+/* Number of times that the file may appear or vanish while it is being opened. */
 #define ATTEMPTS_MAX 8
 
 #define PATH_ROOM 4096
 
-/* How deep a folder may be below that where a walk begins. */
+/* Maximum depth of a folder below the start of a walk. */
 #define DEPTH_MAX (PATH_ROOM / 2)
 
 /* A path that is being walked. */
@@ -30,14 +30,14 @@ struct steps {
     struct ss_walk *walk;
     char rest[PATH_ROOM];
     int links;            /* followed so far */
-    int above[DEPTH_MAX]; /* the folders through which the walk came */
+    int above[DEPTH_MAX]; /* folders above `walk->folder`, from the start */
     int depth;
 };
 
-/* The kernel shows this user as the owner of files of users that the namespace lacks. */
+/* The kernel shows this user as the owner of files whose owners are not in the user namespace. */
 #define UNMAPPED 65534
 
-/* The number of users: 4294967295 itself means "no user". */
+/* Number of user IDs: 4294967295 itself means "no user". */
 #define USERS 4294967295U
 
 #define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -53,8 +53,8 @@ struct ss_walk_user ss_walk_user_name(uid_t user) {
 }
 
 /*
- * Returns whether the namespace has all users of the machine. If it has only some, UNMAPPED may be
- * one of them, but also any other user. Without /proc this is unknown, and counts as not.
+ * Returns whether the user namespace has all users of the machine. If it has only some, UNMAPPED
+ * may stand for any of the others. Returns false if this is unknown, without /proc.
  */
 static bool has_all_users(void) {
     unsigned long long count, sum = 0;
@@ -85,7 +85,7 @@ static int refuse_link(struct ss_walk *walk, const char *name, uid_t user) {
         ss_walk_user_name(user).text);
 }
 
-/* Returns whether others than its owner may write to a file, or create files in a folder. */
+/* Returns whether other users may write to a file, or create files in a folder. */
 static bool is_open(const struct stat *file) {
     return file->st_mode & (S_IWGRP | S_IWOTH);
 }
@@ -94,14 +94,15 @@ static bool is_same(const struct stat *one, const struct stat *other) {
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
-/* Returns whether nobody but us and root can make another name of a file in a folder. */
+/* Returns whether only we and root can create links in a folder. */
 static bool is_closed(const struct stat *folder) {
     return ss_walk_is_trusted(folder->st_uid) && !is_open(folder);
 }
 
 /*
- * Links of the owner of / are part of the system, such as /var/run. If that owner is not mapped,
- * the user of the link may be any other: then only in folders that no other user can own.
+ * Returns whether a link is part of the system, such as /var/run: it belongs to the owner of /. If
+ * that is UNMAPPED, so may be an attacker's link, which therefore must be in a folder that only the
+ * system can own.
  */
 static bool is_of_system(const struct stat *link, const struct stat *folder) {
     static const char *const known[] = {"/", "/dev", "/proc"};
@@ -114,32 +115,36 @@ static bool is_of_system(const struct stat *link, const struct stat *folder) {
     return found;
 }
 
-/* A link of the folder's owner binds, so that it leads to nothing but files of that user. */
+/* Accepts a link of the folder's owner, but it may lead only to files of that user. */
 static int judge_link(struct ss_walk *walk, const char *name, const struct stat *link) {
     struct stat folder;
     if (fstat(walk->folder, &folder) < 0)
         return -errno;
+
     bool is_ours = ss_walk_is_trusted(link->st_uid);
     if (is_ours && link->st_nlink > 1 && !is_closed(&folder))
         return refuse(walk, "%s is a link with another name (a hard link): name its target",
             ss_words_show(name).text);
+
     if (is_ours || is_of_system(link, &folder))
         return 0;
     if (ss_walk_is_unknown(link->st_uid) || link->st_uid != folder.st_uid ||
         (walk->is_bound && walk->user != link->st_uid))
         return refuse_link(walk, name, link->st_uid);
+
     walk->is_bound = true;
     walk->user = link->st_uid;
     return 0;
 }
 
-/* Returns the descriptor if this is its link in /proc/self/fd, or -1. */
+/* Returns which of our descriptors the name in /proc/self/fd stands for, or -1. */
 static int find_descriptor(const struct ss_walk *walk, const char *name) {
     struct stat folder, own;
     char *end;
     long number = strtol(name, &end, 10);
     if (end == name || *end || number < 0 || number > INT_MAX)
         return -1;
+
     if (fstat(walk->folder, &folder) < 0 || stat("/proc/self/fd", &own) < 0 ||
         !is_same(&folder, &own))
         return -1;
@@ -156,7 +161,10 @@ static int enter(struct steps *steps, int folder) {
     return 0;
 }
 
-/* Returns to the folder from which the walk came: the user of this one may move it meanwhile. */
+/*
+ * Returns to the folder from which the walk came. Does not open "..", because the owner of the
+ * current folder may have moved it.
+ */
 static int leave(struct steps *steps) {
     int above = steps->depth > 0 ? steps->above[--steps->depth]
                                  : openat(steps->walk->folder, "..", FOLDER_FLAGS);
@@ -172,7 +180,7 @@ static void forget(struct steps *steps) {
         close(steps->above[--steps->depth]);
 }
 
-/* Continues elsewhere. */
+/* Continues the walk in another folder. Takes ownership of the descriptor. */
 static int move_to(struct steps *steps, int folder) {
     if (folder < 0)
         return -errno;
@@ -187,7 +195,10 @@ static int move_to_start(struct steps *steps, int folder, const char *path) {
     return move_to(steps, openat(folder, *path == '/' ? "/" : ".", FOLDER_FLAGS));
 }
 
-/* The link of another user may name no descriptor: it is not that user's, whatever its file is. */
+/*
+ * Refuses a link that leads to files of other users, or to one of our descriptors, which belongs to
+ * us whoever owns its file.
+ */
 static int check_bound(struct ss_walk *walk, const char *path) {
     struct stat folder;
     if (!walk->is_bound)
@@ -207,6 +218,7 @@ static int take_descriptor(struct steps *steps, int descriptor, bool is_last) {
         return move_to(steps, openat(walk->folder, walk->name, O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (fstat(descriptor, &walk->status) < 0)
         return -errno;
+
     walk->exists = true;
     walk->descriptor = descriptor;
     close(walk->folder);
@@ -223,12 +235,13 @@ static int insert_target(struct steps *steps, int link) {
         return -errno;
     if (length == PATH_ROOM || strlen(rest) >= PATH_ROOM - (size_t)length)
         return -ENAMETOOLONG;
+
     strcpy(target + length, rest);
     strcpy(rest, target);
     return *rest == '/' ? move_to_start(steps, AT_FDCWD, rest) : 0;
 }
 
-/* Takes the next name off the path. Returns false at its end. */
+/* Moves the first name of the rest of a path to `name`. Returns false at the end. */
 static bool next_name(char *name, char *rest) {
     size_t skipped = strspn(rest, "/");
     size_t length = strcspn(rest + skipped, "/");
@@ -258,6 +271,7 @@ static int step(struct steps *steps) {
         return 1;
     if (file < 0 || fstat(file, &walk->status) < 0)
         return -errno;
+
     if (S_ISLNK(walk->status.st_mode)) {
         int descriptor = find_descriptor(walk, walk->name);
         if (++steps->links > LINKS_MAX)
@@ -269,11 +283,13 @@ static int step(struct steps *steps) {
         int status = judge_link(walk, walk->name, &walk->status);
         return status < 0 ? status : insert_target(steps, file);
     }
+
     if (is_last) {
         walk->exists = true;
         walk->ends_with_slash = *rest;
         return *rest && !S_ISDIR(walk->status.st_mode) ? -ENOTDIR : 1;
     }
+
     if (!S_ISDIR(walk->status.st_mode))
         return -ENOTDIR;
     return enter(steps, ss_owned_take(&file));
@@ -285,11 +301,12 @@ static int take_steps(struct steps *steps) {
     while (status == 0) {
         if (is_too_long(steps->rest))
             return -ENAMETOOLONG;
-        if (!next_name(walk->name, steps->rest)) { /* the folder itself, as of "." */
+        if (!next_name(walk->name, steps->rest)) { /* the path names this folder, as "." does */
             strcpy(walk->name, ".");
             walk->exists = true;
             return fstat(walk->folder, &walk->status) < 0 ? -errno : 0;
         }
+
         status = step(steps);
     }
     return status < 0 ? status : 0;
@@ -312,7 +329,8 @@ int ss_walk_begin_at(struct ss_walk *walk, int folder, const char *path) {
         status = take_steps(&steps);
     forget(&steps);
     walk->ends_with_slash |= *steps.rest != '\0';
-    /* Other errors would show the user of the link what there is among files of others. */
+
+    /* Any other error would reveal to the owner of the link what exists among others' files. */
     int bound = *walk->why ? 0 : check_bound(walk, path);
     return bound < 0 ? bound : status;
 }
@@ -321,10 +339,12 @@ int ss_walk_below(struct ss_walk *walk, int folder, const char *name) {
     *walk = (struct ss_walk){.folder = -1, .descriptor = -1};
     if (strlen(name) > NAME_MAX)
         return -ENAMETOOLONG;
+
     strcpy(walk->name, name);
     walk->folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
     if (walk->folder < 0)
         return -errno;
+
     walk->exists = fstatat(folder, name, &walk->status, AT_SYMLINK_NOFOLLOW) == 0;
     if (walk->exists && S_ISLNK(walk->status.st_mode))
         return refuse(walk, "it is a link: remove it, or choose another folder");
@@ -337,7 +357,7 @@ void ss_walk_end(struct ss_walk *walk) {
     walk->folder = -1;
 }
 
-/* A FIFO that another user has put where others may create files may have any reader. */
+/* Another user's FIFO in a folder where others may create files may have any reader. */
 static int judge_special(
     struct ss_walk *walk, const struct stat *file, const struct stat *folder, bool is_ours) {
     if (S_ISBLK(file->st_mode))
@@ -349,13 +369,14 @@ static int judge_special(
     return S_ISDIR(file->st_mode) ? -EISDIR : 0;
 }
 
-/* Decides whether we write to this file, which exists already. */
+/* Decides whether to write to an existing file. */
 static int judge_file(struct ss_walk *walk, const struct stat *file) {
     struct stat folder;
     if (fstat(walk->folder, &folder) < 0)
         return -errno;
     bool is_ours = ss_walk_is_trusted(file->st_uid) ||
                    (file->st_uid == folder.st_uid && !ss_walk_is_unknown(file->st_uid));
+
     if (!S_ISREG(file->st_mode))
         return judge_special(walk, file, &folder, is_ours);
     if (!is_ours || (walk->is_bound && file->st_uid != walk->user))
@@ -374,23 +395,26 @@ static int duplicate(const struct ss_walk *walk) {
     return copy < 0 ? -errno : copy;
 }
 
-/* Opens a file that exists. Returns -ENOENT if it does not any more. */
+/* Opens an existing file. Returns -ENOENT if it has vanished. */
 static int open_existing(struct ss_walk *walk, int flags) {
     struct stat status;
     int wanted = (flags & ~O_TRUNC) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     SS_OWNED(close) int file = openat(walk->folder, walk->name, wanted);
     if (file < 0)
         return errno == ELOOP ? refuse(walk, "it has become a link") : -errno;
+
     if (fstat(file, &status) < 0)
         return -errno;
     int judged = judge_file(walk, &status);
     if (judged < 0)
         return judged;
+
     if (walk->is_state && S_ISREG(status.st_mode) &&
         (!ss_walk_is_trusted(status.st_uid) || is_open(&status)))
         return unlinkat(walk->folder, walk->name, 0) < 0 && errno != ENOENT ? -errno : -ENOENT;
     if (S_ISREG(status.st_mode) && flags & O_TRUNC && ftruncate(file, 0) < 0)
         return -errno;
+
     if (!(flags & O_NONBLOCK))
         fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
     return ss_owned_take(&file);
@@ -404,10 +428,12 @@ int ss_walk_open(struct ss_walk *walk, int flags) {
     int judged = walk->exists ? judge_file(walk, &walk->status) : 0;
     if (judged < 0)
         return judged;
+
     for (int i = 0; i < ATTEMPTS_MAX; i++) {
         int file = walk->exists ? open_existing(walk, flags) : -ENOENT;
         if (file != -ENOENT)
             return file;
+
         int added = O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
         file = openat(walk->folder, walk->name, (flags & ~(O_TRUNC | O_NONBLOCK)) | added,
             walk->is_state ? 0644 : 0666);
@@ -416,10 +442,11 @@ int ss_walk_open(struct ss_walk *walk, int flags) {
             return file >= 0 ? file : -errno;
         walk->exists = true;
     }
+
     return -EAGAIN;
 }
 
-/* On some network file systems, what root makes belongs to another user. */
+/* Some network file systems give root's new files to another user, so compares with a new file. */
 static bool is_ours(int folder) {
     static const char name[] = ".new";
     struct stat made, other;
@@ -427,6 +454,7 @@ static bool is_ours(int folder) {
         return false;
     if (made.st_uid == geteuid())
         return true;
+
     SS_OWNED(close)
     int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0)
@@ -435,7 +463,7 @@ static bool is_ours(int folder) {
     return fstat(file, &other) == 0 && other.st_uid == made.st_uid;
 }
 
-/* Fails with ESTALE unless the folder is as a new one is: ours, and empty. */
+/* Fails with ESTALE unless the folder looks new: it is ours and empty. */
 static int check_new(int folder) {
     int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     SS_OWNED(closedir) DIR *entries = again < 0 ? NULL : fdopendir(again);
@@ -444,6 +472,7 @@ static int check_new(int folder) {
         ss_owned_close(&again);
         return -why;
     }
+
     for (struct dirent *entry; (entry = readdir(entries));) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             return -ESTALE;
@@ -451,16 +480,18 @@ static int check_new(int folder) {
     return is_ours(folder) ? 0 : -ESTALE;
 }
 
-/* Another user may exchange the folder before it is opened. What replaces it is left alone. */
+/* Another user may replace the folder before it is opened; the replacement is left alone. */
 static int make_folder(struct ss_walk *walk) {
     if (mkdirat(walk->folder, walk->name, walk->is_state ? 0755 : 0777) < 0)
         return -errno;
+
     SS_OWNED(close)
     int folder = openat(walk->folder, walk->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int status = folder < 0 ? -errno : check_new(folder);
     walk->made = status == 0;
     if (walk->made)
         return ss_owned_take(&folder);
+
     if (status == -ESTALE || status == -ENOENT || status == -ENOTDIR || status == -ELOOP)
         return refuse(walk, "it was replaced as soon as it had been created: choose a folder in "
                             "which only you can create files");
@@ -474,6 +505,7 @@ int ss_walk_folder(struct ss_walk *walk, int flags) {
         return -ENOTDIR;
     if (flags & O_EXCL && walk->exists)
         return -EEXIST;
+
     int folder = flags & O_CREAT && !walk->exists ? make_folder(walk) : -EEXIST;
     if (folder != -EEXIST || flags & O_EXCL)
         return folder;

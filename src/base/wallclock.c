@@ -14,8 +14,8 @@ enum verdict {
     UNDERSTOOD,
     NO_TIME, /* unknown form */
     NO_DAY,
-    NO_CLOCK,     /* there is no such time of day */
-    SKIPPED,      /* by the clocks, on this day */
+    NO_CLOCK,     /* invalid time of day */
+    SKIPPED,      /* the clocks are put forward over it on this day */
     OUT_OF_RANGE, /* does not fit in 64 bits of nanoseconds */
 };
 
@@ -40,7 +40,7 @@ static bool read_digits(const char **at, int digits, int *value) {
     return true;
 }
 
-/* Reads nanoseconds and skips further decimals. */
+/* Reads the decimals of a second, as nanoseconds. Ignores further decimals. */
 static bool read_fraction(const char **at, int64_t *nanoseconds) {
     *nanoseconds = 0;
     if (!read_char(at, '.'))
@@ -91,6 +91,7 @@ static bool from_local(const struct tm *local, int dst, time_t *seconds) {
     *seconds = mktime(&tm);
     if (*seconds == (time_t)-1 && errno == EOVERFLOW)
         return false;
+
     *seconds += second;
     return tm.tm_hour == local->tm_hour && tm.tm_min == local->tm_min;
 }
@@ -101,12 +102,14 @@ static bool read_offset(const char **at, int *east, bool *none) {
     *none = !**at;
     if (*none || read_char(at, 'Z') || read_char(at, 'z'))
         return true;
+
     int sign = **at == '-' ? -1 : 1;
     int hours, minutes;
     if (!read_char(at, '+') && !read_char(at, '-'))
         return false;
     if (!read_digits(at, 2, &hours) || !read_char(at, ':') || !read_digits(at, 2, &minutes))
         return false;
+
     *east = sign * (hours * 3600 + minutes * 60);
     return hours <= 23 && minutes <= 59;
 }
@@ -116,6 +119,7 @@ static enum verdict read_date_time(const char *text, int64_t *at) {
     int64_t nanoseconds;
     int east;
     bool local;
+
     if (!read_digits(&text, 4, &tm.tm_year) || !read_char(&text, '-') ||
         !read_digits(&text, 2, &tm.tm_mon) || !read_char(&text, '-') ||
         !read_digits(&text, 2, &tm.tm_mday))
@@ -124,14 +128,16 @@ static enum verdict read_date_time(const char *text, int64_t *at) {
         return NO_TIME;
     if (!read_clock(&text, &tm, &nanoseconds) || !read_offset(&text, &east, &local) || *text)
         return NO_TIME;
+
     tm.tm_year -= 1900;
     tm.tm_mon--;
     struct tm day = {.tm_year = tm.tm_year, .tm_mon = tm.tm_mon, .tm_mday = tm.tm_mday};
-    timegm(&day); /* replaces a day that does not exist */
+    timegm(&day); /* normalizes a day that does not exist, such as February 30 */
     if (day.tm_mon != tm.tm_mon || day.tm_mday != tm.tm_mday)
         return NO_DAY;
     if (!clock_exists(&tm))
         return NO_CLOCK;
+
     time_t seconds;
     if (!local)
         seconds = timegm(&tm) - east;
@@ -145,8 +151,8 @@ static time_t floor_seconds(int64_t nanoseconds) {
 }
 
 /*
- * Finds the next time at which the clock shows `clock` on this day, which may happen twice. Returns
- * false if there is no such time after `now`.
+ * Finds the next time after `now` at which the clock shows `clock` on this day, which may happen
+ * twice. Returns false if there is none.
  */
 static bool on_this_day(const struct tm *clock, int64_t nanoseconds, int64_t now, int64_t *at) {
     bool found = false;
@@ -156,6 +162,7 @@ static bool on_this_day(const struct tm *clock, int64_t nanoseconds, int64_t now
         if (!from_local(clock, dst, &seconds) ||
             to_nanoseconds(seconds, nanoseconds, &candidate) != UNDERSTOOD || candidate <= now)
             continue;
+
         if (!found || candidate < *at)
             *at = candidate;
         found = true;
@@ -170,14 +177,13 @@ static enum verdict read_time_of_day(const char *text, int64_t now, int64_t *at)
         return NO_TIME;
     if (!clock_exists(&clock))
         return NO_CLOCK;
+
     tzset();
     time_t today = floor_seconds(now);
     struct tm day;
     localtime_r(&today, &day);
-    /*
-     * Looks three days ahead, because the clocks may skip the time of day tomorrow, or all of
-     * tomorrow.
-     */
+
+    /* Look three days ahead: the clocks may skip this time of day tomorrow, or the whole day. */
     for (int ahead = 0; ahead <= 3; ahead++) {
         clock.tm_year = day.tm_year;
         clock.tm_mon = day.tm_mon;
@@ -219,6 +225,7 @@ int ss_wallclock_parse(const char *text, int64_t now, int64_t *at, struct ss_err
         verdict = read_time_of_day(text, now, &found);
     else
         verdict = read_date_time(text, &found);
+
     if (verdict != UNDERSTOOD)
         return ss_error_fail(error, "'%s' %s", ss_words_show(text).text, faults[verdict]);
     *at = found;

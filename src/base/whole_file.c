@@ -44,15 +44,15 @@ int ss_whole_file_check(const char *path, struct ss_error *error) {
     return status == 0 ? 0 : refuse(path, walk.why, error);
 }
 
-/* How many names an unfinished file avoids. */
+/* Number of random names that are tried for an unfinished file. */
 #define ATTEMPTS_MAX 100
 
-/* How much of a name its hidden name has: that is longer, by dots and a random number. */
+/* How much of the name a hidden name keeps: two dots and 16 digits are added. */
 #define NAME_KEPT (NAME_MAX - 18)
 
 /*
- * Copies the mode of the file that is replaced, if it is ours. Another user may have made a second
- * name of one of our files here, or moved one here, so the copy adds no permission to write.
+ * Copies the mode of the file that is replaced, if it is ours. Another user may have linked or
+ * moved one of our files here, so the copy adds no write permission.
  */
 static void copy_mode(const struct ss_whole_file *file) {
     struct stat replaced, made;
@@ -64,8 +64,8 @@ static void copy_mode(const struct ss_whole_file *file) {
 }
 
 /*
- * Creates the hidden file that gets its name later. Other programs ignore it, and nobody can guess
- * its name.
+ * Creates the hidden file that is renamed when it is complete. Other programs ignore it, and nobody
+ * can guess its name.
  */
 static int open_temporary(struct ss_whole_file *file, mode_t mode) {
     int descriptor = -1;
@@ -79,8 +79,10 @@ static int open_temporary(struct ss_whole_file *file, mode_t mode) {
         descriptor = openat(file->folder, file->temporary,
             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     }
+
     if (descriptor < 0)
         return -1;
+
     file->stream = fdopen(descriptor, "w");
     if (file->stream) {
         copy_mode(file);
@@ -111,6 +113,7 @@ static int open_walked(struct ss_whole_file *file, struct ss_walk *walk, const c
         return open_special(file, walk);
     if (walk->ends_with_slash)
         return -EISDIR;
+
     file->folder = ss_owned_take(&walk->folder);
     file->own = true;
     strcpy(file->name, walk->name);
@@ -154,8 +157,8 @@ void ss_whole_file_abandon(struct ss_whole_file *file) {
 }
 
 /*
- * Flushes even after an earlier write has failed: errno may have changed since, and the repeated
- * write fails for the same reason.
+ * Flushes even if an earlier write failed: errno may have changed since, and the repeated write
+ * fails for the same reason.
  */
 static bool flush(FILE *stream) {
     errno = 0;
@@ -173,12 +176,14 @@ int ss_whole_file_commit(struct ss_whole_file *file) {
         ss_whole_file_abandon(file);
         return -1;
     }
+
     file->stream = NULL;
     if (fclose(stream) == 0 &&
         (!file->plain || renameat(file->folder, file->temporary, file->folder, file->name) == 0)) {
         close_folder(file);
         return 0;
     }
+
     ss_whole_file_abandon(file);
     return -1;
 }

@@ -9,13 +9,13 @@
 
 /*
  * A file that is written as a whole or not at all: it gets its name only when it is complete. A
- * pipe, a device or an own descriptor is written directly, because no file may replace it. If the
- * path is a link that a walk follows, its target is replaced.
+ * pipe, a device or one of our own descriptors is written directly, because no file may replace it.
+ * If the path is a link that a walk follows, its target is replaced.
  */
 struct ss_whole_file {
     FILE *stream;
     bool plain;
-    bool own;                /* the folder is closed with the file */
+    bool own;                /* `folder` is closed with the file */
     int folder;              /* -1 if the file is not plain */
     char name[NAME_MAX + 1]; /* in the folder */
     char temporary[NAME_MAX + 1];
@@ -24,7 +24,7 @@ struct ss_whole_file {
 
 /*
  * Checks that the file could be written now, for programs whose result comes much later. Does not
- * open a pipe, because its reader would see an end.
+ * open a pipe, because its reader would see it close again.
  */
 SS_NONNULL(1) int ss_whole_file_check(const char *path, struct ss_error *error);
 
@@ -32,9 +32,8 @@ SS_NONNULL(1) int ss_whole_file_check(const char *path, struct ss_error *error);
 SS_NONNULL() int ss_whole_file_open(struct ss_whole_file *file, const char *path);
 
 /*
- * Opens a file below an open folder, which must stay open until the file is closed. Follows no
- * link: the file replaces one of its name. Nobody else may write to it, not even at first. Returns
- * -1 and sets errno on failure.
+ * Opens a file in an open folder, which must stay open until the file is closed. Replaces a link of
+ * this name. Others may not write to the file at any time. Returns -1 and sets errno on failure.
  */
 SS_NONNULL() int ss_whole_file_open_below(struct ss_whole_file *file, int folder, const char *name);
 
@@ -44,13 +43,13 @@ SS_NONNULL() int ss_whole_file_open_below(struct ss_whole_file *file, int folder
  */
 SS_NONNULL() int ss_whole_file_commit(struct ss_whole_file *file);
 
-/* The same for a path, of which - is standard output. On failure the error names the path. */
+/* Open and commit a path; - is standard output. On failure the error names the path. */
 SS_MUST_USE SS_NONNULL(1, 2) int ss_whole_file_begin(
     struct ss_whole_file *file, const char *path, struct ss_error *error);
 SS_MUST_USE SS_NONNULL(1, 2) int ss_whole_file_end(
     struct ss_whole_file *file, const char *path, struct ss_error *error);
 
-/* Closes the file and discards it. Keeps errno. */
+/* Closes the file and discards it. Preserves errno. */
 void ss_whole_file_abandon(struct ss_whole_file *file);
 
 #endif

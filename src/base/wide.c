@@ -76,6 +76,6 @@ double ss_wide_double(struct ss_wide value) {
     int exponent = 64;
     for (; value.high >> 63 == 0; exponent--)
         value = doubled(value, 0);
-    /* The bits that are cut off decide only between the two sides of a tie. */
+    /* The lower half only decides between the two sides of a tie, so whether it is 0 suffices. */
     return ldexp((double)(value.high | (value.low != 0)), exponent);
 }

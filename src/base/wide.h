@@ -23,7 +23,7 @@ struct ss_wide ss_wide_times(struct ss_wide left, uint64_t right);
 /* Returns the quotient, rounded down, of a number by another that is not 0. `rest` may be NULL. */
 struct ss_wide ss_wide_divide(struct ss_wide over, struct ss_wide under, struct ss_wide *rest);
 
-/* Returns -1, 0 or 1: `left` is less than, equal to, or more than `right`. */
+/* Returns -1, 0 or 1 if `left` is less than, equal to or greater than `right`. */
 int ss_wide_compare(struct ss_wide left, struct ss_wide right);
 
 /* Returns the nearest double. */

@@ -49,6 +49,7 @@ static void take_escaped(struct splitter *splitter, char quote) {
 static bool take_quoted(struct splitter *splitter) {
     const char *begin = splitter->at;
     char quote = *splitter->at++;
+
     while (*splitter->at && *splitter->at != quote) {
         char c = *splitter->at++;
         if (c == '\\' && quote == '"')
@@ -56,6 +57,7 @@ static bool take_quoted(struct splitter *splitter) {
         else
             *splitter->out++ = c;
     }
+
     if (!*splitter->at) {
         splitter->open_quote = quote;
         splitter->opened = (size_t)(begin - splitter->line) + 1;
@@ -91,12 +93,13 @@ static void put_utf8(struct splitter *splitter, long c) {
 }
 
 /*
- * Takes a numeric escape, or leaves it unchanged if bash does not know it. Returns false for the
- * null byte.
+ * Takes a numeric escape. Leaves it unchanged if bash does not know it. Returns false for the null
+ * byte.
  */
 static bool take_number_escape(struct splitter *splitter, char kind) {
     const char *begin = splitter->at;
     long number = -1;
+
     if (kind >= '0' && kind <= '7') {
         splitter->at--;
         number = take_digits(splitter, 8, 3) & 0xff;
@@ -105,6 +108,7 @@ static bool take_number_escape(struct splitter *splitter, char kind) {
     } else if (kind == 'u' || kind == 'U') {
         number = take_digits(splitter, 16, kind == 'u' ? 4 : 8);
     }
+
     if (number < 0 || number > 0x10ffff) {
         splitter->at = begin;
         *splitter->out++ = '\\';
@@ -114,6 +118,7 @@ static bool take_number_escape(struct splitter *splitter, char kind) {
     } else {
         *splitter->out++ = (char)number;
     }
+
     return number != 0;
 }
 
@@ -141,6 +146,7 @@ static bool take_c_quoted(struct splitter *splitter) {
             return false;
         }
     }
+
     if (!*splitter->at) {
         splitter->open_quote = '\'';
         splitter->opened = (size_t)(begin - splitter->line) + 2;
@@ -158,17 +164,20 @@ static bool take_word(struct splitter *splitter) {
                 return false;
             continue;
         }
+
         if (c == '\'' || c == '"') {
             if (!take_quoted(splitter))
                 return false;
             continue;
         }
+
         splitter->at++;
         if (c == '\\')
             take_escaped(splitter, 0);
         else
             *splitter->out++ = c;
     }
+
     *splitter->out++ = '\0';
     return true;
 }
@@ -185,15 +194,14 @@ static int split_error(const struct splitter *splitter, struct ss_error *error) 
 }
 
 char **ss_words_split(const char *line, size_t *count, struct ss_error *error) {
-    /*
-     * Every word but the last is followed by a blank, which leaves room for the byte that ends it.
-     */
+    /* Every word but the last is followed by a blank, so there is room for its terminating 0. */
     size_t length = strlen(line), max = length / 2 + 1;
     char **words = malloc((max + 1) * sizeof *words + length + 1);
     if (!words) {
         ss_error_memory(error);
         return NULL;
     }
+
     struct splitter splitter = {.line = line, .at = line, .out = (char *)(words + max + 1)};
     size_t found = 0;
     for (skip_blanks_and_comment(&splitter); *splitter.at; skip_blanks_and_comment(&splitter)) {
@@ -204,6 +212,7 @@ char **ss_words_split(const char *line, size_t *count, struct ss_error *error) {
             return NULL;
         }
     }
+
     words[found] = NULL;
     if (count)
         *count = found;
@@ -219,6 +228,7 @@ char **ss_words_split_list(const char *text, size_t *count, struct ss_error *err
         ss_error_memory(error);
         return NULL;
     }
+
     char *out = (char *)(items + max + 1);
     size_t found = 0;
     items[found++] = out;
@@ -232,6 +242,7 @@ char **ss_words_split_list(const char *text, size_t *count, struct ss_error *err
             text++;
         *out++ = *text;
     }
+
     *out = '\0';
     items[found] = NULL;
     if (count)
@@ -293,6 +304,7 @@ void ss_words_quote(FILE *stream, const char *word) {
         quote_controls(stream, word);
         return;
     }
+
     fputc('\'', stream);
     for (; *word; word++) {
         if (*word == '\'')
@@ -319,12 +331,14 @@ struct ss_words_shown ss_words_show(const char *text) {
     size_t room = sizeof shown.text - sizeof "...";
     size_t length = strnlen(text, sizeof shown.text);
     bool cut = length > room;
+
     if (cut) {
         length = room;
         /* Do not cut inside a UTF-8 character. */
         while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
             length--;
     }
+
     memcpy(shown.text, text, length);
     strcpy(shown.text + length, cut ? "..." : "");
     ss_letter_hide_controls(shown.text, ' ');

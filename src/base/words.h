@@ -31,7 +31,7 @@ static inline size_t ss_words_count(char *const *words) {
  */
 char **ss_words_split_list(const char *text, size_t *count, struct ss_error *error);
 
-/* A part of a text, without a final 0. */
+/* A part of a text, not terminated. */
 struct ss_words_part {
     const char *text;
     size_t length;
@@ -56,12 +56,12 @@ SS_NONNULL() void ss_words_quote(FILE *stream, const char *word);
 /* Returns the formatted text; free() it. Returns NULL with the error set if memory is exhausted. */
 SS_FORMAT(2, 3) char *ss_words_format(struct ss_error *error, const char *format, ...);
 
-/* Writes a text of a file for people: a control character, which a terminal obeys, becomes '?'. */
+/* Writes a text from a file for people: control characters, which a terminal obeys, become '?'. */
 SS_NONNULL() void ss_words_print(FILE *stream, const char *text);
 
 /*
- * User input made safe for a message: one line, cut if it is long. Use it in the argument list:
- * ss_error_set(error, 125, "'%s' is ...", ss_words_show(text).text).
+ * A text from the user made safe for a message: one line, cut if it is long. Use it in the argument
+ * list: ss_error_set(error, 125, "'%s' is ...", ss_words_show(text).text).
  */
 struct ss_words_shown {
     char text[96];

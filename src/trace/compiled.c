@@ -20,8 +20,8 @@ struct ss_trace_record ss_trace_unpack(const struct ss_trace_packed *packed) {
 }
 
 /*
- * Mixes bytes into the checksum, word by word. Every step is invertible for a given word, so a
- * change of one word always changes the result. The shift brings the upper bits down, which a
+ * Mixes bytes into the checksum, word by word. Each step is invertible for a given word, so a
+ * change of one word always changes the result. The shift carries upper bits down, which
  * multiplication never does.
  */
 static uint64_t mix(uint64_t checksum, const void *bytes, size_t size) {
@@ -82,6 +82,7 @@ static int read_header(struct reader *reader) {
         return refuse_trace(reader, "truncated header");
     if (memcmp(header->magic, SS_TRACE_MAGIC, sizeof header->magic) != 0)
         return ss_error_fail(reader->error, "%s is not a compiled trace", reader->name.text);
+
     if (header->order == __builtin_bswap32(SS_TRACE_ORDER))
         return ss_error_fail(reader->error,
             "%s was compiled on a machine with the other byte order: dump it there with sstrace "
@@ -89,6 +90,7 @@ static int read_header(struct reader *reader) {
             reader->name.text);
     if (header->order != SS_TRACE_ORDER)
         return refuse_trace(reader, "invalid byte order");
+
     if (header->version != SS_TRACE_VERSION)
         return ss_error_fail(reader->error,
             "%s is a compiled trace of version %u, and this program reads version %u: compile it "
@@ -96,6 +98,7 @@ static int read_header(struct reader *reader) {
             reader->name.text, header->version, SS_TRACE_VERSION);
     if (header->count == 0)
         return refuse_trace(reader, "no record");
+
     reader->checksum = mix(0, header, sizeof *header);
     return 0;
 }

@@ -49,8 +49,8 @@ void ss_trace_writer_add(struct ss_trace_writer *writer, const struct ss_trace_p
 void ss_trace_writer_close(struct ss_trace_writer *writer);
 
 /*
- * Reads a whole trace, up to the end of the stream. Records that the sink got are valid only if
- * this returns 0: the checksum at the end may reveal damage.
+ * Reads a whole trace, up to the end of the stream. The records that the sink received are valid
+ * only if this returns 0: the checksum at the end may reveal damage.
  */
 int ss_trace_compiled_read(
     FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error);

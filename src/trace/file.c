@@ -19,14 +19,14 @@ int ss_trace_read(
     return ss_trace_text_read(stream, name, sink, error);
 }
 
-/* Mentions sstrace in the error. */
+/* Adds a hint at sstrace to the error. */
 static void advise(struct ss_error *error) {
     size_t used = strlen(error->message);
     snprintf(error->message + used, sizeof error->message - used,
         "; if it has measurements, sstrace makes a trace of them");
 }
 
-/* Returns whether the first line is that of measurements, which another program has written. */
+/* Returns whether the first line looks like measurements that another program wrote. */
 static bool looks_measured(FILE *stream) {
     char line[256];
     if (fseek(stream, 0, SEEK_SET) < 0 || !fgets(line, sizeof line, stream) || *line == '#')
@@ -40,6 +40,7 @@ int ss_trace_load(const char *path, struct ss_trace_records *records, struct ss_
     if (!stream)
         return ss_error_fail(error, "%s cannot be opened: %s%s", ss_words_show(path).text,
             strerror(errno), ss_advice_to_read(errno));
+
     struct ss_trace_collector collector = ss_trace_collect(records);
     int result = ss_trace_read(stream, path, &collector.sink, error);
     if (result != 0 && records->count == 0 && looks_measured(stream))

@@ -31,7 +31,7 @@ void ss_trace_records_free(struct ss_trace_records *records);
  */
 double ss_trace_load_at(const struct ss_trace_records *records, ss_time time, bool loops);
 
-/* A sink that keeps all records in memory. */
+/* A sink that stores all records in memory. */
 struct ss_trace_collector {
     struct ss_trace_sink sink;
     struct ss_trace_records *records;

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "base/words.h"
 
-/* Limit of a line without its comment, far longer than a record needs. */
+/* Maximum length of a line without its comment, far more than a record needs. */
 #define LINE_LONGEST 4096
 
 struct reader {
@@ -25,9 +25,7 @@ struct reader {
     char field[LINE_LONGEST + 1];
 };
 
-/*
- * Puts the place before the message and the line after it. The column in the message counts bytes.
- */
+/* Adds the position before the message and the line after it. Columns count bytes. */
 static int blame(struct reader *reader, const char *column) {
     if (!reader->error)
         return -1;
@@ -47,6 +45,7 @@ static bool read_line(struct reader *reader) {
     int c = getc_unlocked(reader->stream);
     if (c == EOF)
         return false;
+
     bool comment = false;
     reader->number++;
     reader->length = 0;
@@ -60,6 +59,7 @@ static bool read_line(struct reader *reader) {
         else
             reader->line[reader->length++] = (char)c;
     }
+
     if (!comment && reader->length > 0 && reader->line[reader->length - 1] == '\r')
         reader->length--;
     reader->line[reader->length] = '\0';
@@ -88,10 +88,12 @@ static int read_time(struct reader *reader, const char *column, ss_time *time) {
     const char *text = reader->field;
     ss_time before = reader->last.time;
     bool relative = *text == '+';
+
     if (ss_units_time(text + relative, time, reader->error) != 0)
         return blame(reader, column);
     if (relative)
         *time = ss_time_add(before, *time);
+
     if (*time == SS_TIME_NEVER) {
         ss_error_fail(reader->error,
             "the time '%s' is too late: a trace lasts at most 213503d (584 years)",
@@ -115,6 +117,7 @@ static int read_load(struct reader *reader, const char *column, struct ss_trace_
         ss_error_fail(reader->error, "missing load: use TIME LOAD, such as 20s 60%%, or TIME free");
         return blame(reader, column);
     }
+
     record->free = strcmp(reader->field, "free") == 0;
     record->load = reader->last.load;
     if (!record->free && ss_units_load(reader->field, 0, &record->load, reader->error) != 0) {
@@ -125,6 +128,7 @@ static int read_load(struct reader *reader, const char *column, struct ss_trace_
                 ss_words_show(reader->field).text);
         return blame(reader, column);
     }
+
     if (record->load < SS_TRACE_LOAD_MIN)
         record->load = 0;
     return 0;
@@ -138,9 +142,11 @@ static int read_record(struct reader *reader) {
         return 0;
     if (read_time(reader, column, &record.time) != 0)
         return -1;
+
     column = next_field(reader, &at);
     if (read_load(reader, column, &record) != 0)
         return -1;
+
     column = next_field(reader, &at);
     if (*reader->field) {
         ss_error_fail(reader->error,
@@ -148,12 +154,13 @@ static int read_record(struct reader *reader) {
             ss_words_show(reader->field).text);
         return blame(reader, column);
     }
+
     reader->last = record;
     reader->any = true;
     return reader->sink->take(reader->sink, &record, reader->error);
 }
 
-/* Refuses lines that cannot be valid, before any field is read. */
+/* Checks the line as a whole, before its fields are read. */
 static int check_line(struct reader *reader) {
     size_t text = strlen(reader->line);
     if (text < reader->length) {
@@ -161,6 +168,7 @@ static int check_line(struct reader *reader) {
             reader->error, "the line contains a null byte: use text, TIME LOAD, such as 20s 60%%");
         return blame(reader, reader->line + text);
     }
+
     if (reader->too_long) {
         ss_error_fail(reader->error,
             "the line has more than %d characters: use one record per line, TIME LOAD",
@@ -184,6 +192,7 @@ static int skip_mark(struct reader *reader) {
             "UTF-16 -t UTF-8");
         return blame(reader, reader->line);
     }
+
     return 0;
 }
 
@@ -194,6 +203,7 @@ static int read_all(struct reader *reader) {
         if (check_line(reader) != 0 || read_record(reader) != 0)
             return -1;
     }
+
     struct ss_words_shown name = ss_words_show(reader->name);
     if (ferror(reader->stream))
         return ss_error_fail(reader->error, "%s cannot be read: %s", name.text, strerror(errno));
@@ -209,6 +219,7 @@ int ss_trace_text_read(
     struct reader *reader = malloc(sizeof *reader);
     if (!reader)
         return ss_error_memory(error);
+
     reader->stream = stream;
     reader->name = name;
     reader->sink = sink;
@@ -216,6 +227,7 @@ int ss_trace_text_read(
     reader->last = (struct ss_trace_record){0};
     reader->any = false;
     reader->number = 0;
+
     int result = read_all(reader);
     free(reader);
     return result;

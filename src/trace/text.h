@@ -8,7 +8,7 @@
 
 /*
  * Reads the text form. Messages have the form "NAME:LINE:COLUMN: what was expected", followed by
- * the line itself. A trace without a record is an error, too.
+ * the line itself. A trace without records is an error.
  */
 int ss_trace_text_read(
     FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error);
