@@ -9,9 +9,7 @@
 #include "platform/platform.h"
 
 void ss_branches_notify(struct ss_board *board, uint32_t row) {
-    /*
-     * Rescuers must see the change first: they must be able to continue whatever an executor stops.
-     */
+    /* Tell rescuers first: they must be able to continue whatever an executor stops. */
     atomic_fetch_add(&board->branches, 1);
     atomic_fetch_add(&board->rows[row].branches, 1);
     ss_platform_wake(&board->rows[row].wake);
@@ -26,6 +24,7 @@ uint32_t ss_branch_claim(
         slot++;
     if (slot == SS_BOARD_BRANCHES)
         return slot;
+
     struct ss_branch *branch = &branches[slot];
     atomic_fetch_add(&branch->serial, 1);
     atomic_store(&branch->pid, pid);
@@ -33,10 +32,12 @@ uint32_t ss_branch_claim(
     atomic_store(&branch->group, group);
     atomic_store(&branch->witness, 0);
     atomic_store(&branch->left, 0);
+
     if (slot == used)
         atomic_store(&board->branches_used, used + 1);
     atomic_store(&branch->owner, row + 1);
     ss_branches_notify(board, row);
+
     return slot;
 }
 
@@ -76,9 +77,9 @@ static bool still_stands(struct ss_board *board, const struct ss_hold *hold) {
 }
 
 /*
- * Opens a branch. Returns false if the slot has been used again since the caller read the serial
- * and then the owner: the pid may be that of the previous use. The guardian tells us when it has
- * written the new one.
+ * Opens a branch. Returns false if the slot was reused after the caller read the serial and then
+ * the owner: the pid may be that of the previous use. The guardian notifies us when the new one is
+ * complete.
  */
 static bool open_hold(struct ss_hold *hold, struct ss_branch *branch) {
     hold->pid = atomic_load(&branch->pid);
@@ -91,8 +92,8 @@ static bool open_hold(struct ss_hold *hold, struct ss_branch *branch) {
 }
 
 /*
- * Returns whether a branch has left the instance. Its executor stops to hold it and says so; until
- * then the branch stays on the board, because a rescuer may have to continue it.
+ * Returns whether a branch has left the instance. Its executor lets go of it and says so; until
+ * then it stays on the board, because a rescuer may have to continue it.
  */
 static bool has_left(struct ss_board *board, const struct ss_hold *hold) {
     return atomic_load(&ss_board_branches(board)[hold->slot].left);
@@ -110,6 +111,7 @@ bool ss_holds_refresh(
     *fresh = holds->count;
     if (changes == holds->seen)
         return false;
+
     holds->seen = changes;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < holds->count; i++) {
@@ -119,9 +121,10 @@ bool ss_holds_refresh(
             holds->list[kept++] = *hold;
             continue;
         }
+
         /*
-         * It must not stay stopped once no process of ours tracks it. Only the executor continues
-         * it: the guardian might continue a process that is stopped for another reason.
+         * It must not stay stopped once none of our processes tracks it. Only the executor
+         * continues it: the guardian might continue a process that something else has stopped.
          */
         if (row != SS_HOLDS_ALL) {
             ss_hold_signal(hold, SIGCONT);
@@ -130,6 +133,7 @@ bool ss_holds_refresh(
         ss_hold_close(hold);
         holds->of_slot[hold->slot] = 0;
     }
+
     holds->count = *fresh = kept;
     uint32_t used = atomic_load(&board->branches_used);
     for (uint32_t slot = 0; slot < used; slot++) {
@@ -138,6 +142,7 @@ bool ss_holds_refresh(
         uint32_t owner = atomic_load(&branch->owner);
         if (!owner || (row != SS_HOLDS_ALL && owner != row + 1) || holds->of_slot[slot])
             continue;
+
         struct ss_hold *hold = &holds->list[holds->count];
         *hold = (struct ss_hold){.slot = slot, .serial = serial, .row = owner - 1};
         if (row != SS_HOLDS_ALL && has_left(board, hold)) {
@@ -147,7 +152,8 @@ bool ss_holds_refresh(
         if (!open_hold(hold, branch))
             continue;
         holds->of_slot[slot] = ++holds->count;
-        /* Report this: the guardian may still hold the group, and then does not notice. */
+
+        /* Report this: the guardian may still hold the group, so it does not notice. */
         if (row != SS_HOLDS_ALL && hold->group && hold->pidfd < 0 && !hold->by_pid) {
             atomic_store(&branch->missed, hold->serial);
             atomic_fetch_add(&board->missed, 1);
@@ -198,8 +204,8 @@ struct leaderless {
 };
 
 /*
- * Returns whether the witness of a group lives. The number of a group is not assigned to another
- * one as long as the group has members.
+ * Returns whether the witness of a group is still a member. The kernel does not reuse the ID of a
+ * group that has members.
  */
 static bool has_witness(struct ss_board *board, const struct ss_hold *hold) {
     const struct ss_branch *branch = &ss_board_branches(board)[hold->slot];

@@ -9,9 +9,9 @@
 #include "loop/board.h"
 
 /*
- * The parts of an instance's tree that are outside the instance's own group. The guardian finds
- * them and writes them to the board. The guardian and the executors each open pidfds for them, so
- * that a signal cannot reach another process even if a pid is reused.
+ * The parts of an instance's tree outside the instance's own group. The guardian finds them and
+ * writes them to the board. The guardian and the executors each open pidfds for them, so that no
+ * signal reaches an unrelated process after a pid is reused.
  */
 
 struct ss_hold {
@@ -28,8 +28,8 @@ struct ss_hold {
 struct ss_holds {
     uint32_t count;
     uint32_t seen;                          /* the board's change counter at the last refresh */
-    uint32_t of_slot[SS_BOARD_BRANCHES];    /* 1 + index in `list`; 0: not held */
-    struct ss_hold list[SS_BOARD_BRANCHES]; /* in the order of discovery */
+    uint32_t of_slot[SS_BOARD_BRANCHES];    /* index in `list` plus 1; 0 if not held */
+    struct ss_hold list[SS_BOARD_BRANCHES]; /* oldest first */
 };
 
 #define SS_HOLDS_ALL UINT32_MAX
@@ -42,7 +42,7 @@ void ss_hold_close(struct ss_hold *hold);
 bool ss_hold_has_ended(const struct ss_hold *hold);
 
 /*
- * How long to wait for a killed process that is runnable: it needs only CPU time to exit. Others
+ * How long to wait for a killed process that is runnable: it only needs CPU time to exit. Others
  * that survive SIGKILL are frozen by a control group, or wait for a device.
  */
 #define SS_HOLD_RUNNABLE_PATIENCE (10 * SS_SECOND)
@@ -51,8 +51,8 @@ bool ss_hold_has_ended(const struct ss_hold *hold);
 bool ss_hold_is_runnable(const struct ss_hold *hold);
 
 /*
- * Puts a branch on the board, for the guardian. Returns the slot, or SS_BOARD_BRANCHES if the board
- * is full.
+ * Puts a branch on the board. Called by the guardian. Returns the slot, or SS_BOARD_BRANCHES if the
+ * board is full.
  */
 uint32_t ss_branch_claim(
     struct ss_board *board, uint32_t row, pid_t pid, uint64_t started, bool group);
@@ -62,9 +62,9 @@ void ss_branch_release(struct ss_board *board, uint32_t slot);
 void ss_branches_notify(struct ss_board *board, uint32_t row);
 
 /*
- * Opens new branches of this row, or of all rows, and closes those that have left the board, or if
- * `row` is a single row, the instance; continues these first in that case. Sets `fresh` to the
- * index of the first new entry of the list. Returns false at once if nothing has changed.
+ * Opens new branches of this row, or of all rows, and closes those that have left the board. For a
+ * single row, also continues and closes branches that have left the instance. Sets `fresh` to the
+ * index of the first new entry. Returns false if nothing has changed.
  */
 bool ss_holds_refresh(
     struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *fresh);
@@ -84,8 +84,8 @@ void ss_holds_signal_reversed(const struct ss_holds *holds, uint32_t row, int si
 
 /*
  * Signals the members of groups that can no longer be opened because their leaders have ended, if a
- * witness on the board proves that the number still belongs to that group. Searches all processes,
- * for a rescuer that has not held these groups itself.
+ * witness on the board proves that the ID still belongs to that group. Searches all processes. For
+ * a rescuer that has not held these groups itself.
  */
 SS_NONNULL()
 void ss_holds_signal_leaderless(

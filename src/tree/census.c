@@ -6,52 +6,55 @@
 
 #include "tree/freezer.h"
 
-/* Time until the next pass: after a find, normally, with fork events on, at most. */
+/* Time until the next pass: after a new branch; normally; while forks are reported; at most. */
 #define SHORT_INTERVAL   (5 * SS_MILLISECOND)
 #define USUAL_INTERVAL   (100 * SS_MILLISECOND)
 #define IDLE_INTERVAL    (500 * SS_MILLISECOND)
 #define LONGEST_INTERVAL SS_SECOND
 #define RECOUNT          SS_SECOND
 
-/* How long a process counts as young, and how long to wait for one that is not visible yet. */
+/*
+ * How long a process counts as young, and how long to wait for a pid whose process is not visible
+ * yet.
+ */
 #define YOUTH  SS_SECOND
 #define UNSEEN (20 * SS_MILLISECOND)
 
 /*
- * How long after one process has left its group others of the instance are expected to follow.
+ * For how long after one process has left its group others of the instance are expected to follow.
  * During this time, processes count as young for longer than YOUTH, in inverse proportion to the
- * duty, which counts as at least DUTY_MIN.
+ * duty, but at most 1 / DUTY_MIN times as long.
  */
 #define LEAVING  (10 * SS_SECOND)
 #define DUTY_MIN 0.05
 
 #define MEMBERS_MAX 32768
 
-/* A newcomer that does not fit is checked as often as any other member. */
+/* Newcomers that do not fit are checked only as often as other members. */
 #define NEWCOMERS_MAX 8192
 
-/* How many entries must be free again before searching for processes that did not fit. */
+/* Number of free entries that triggers a search for processes that did not fit. */
 #define MEMBERS_SPARE (MEMBERS_MAX / 32)
 
-/* With so few pids, all of them may have been reused between two passes. */
+/* With at most this many pids, all of them may be reused between two passes. */
 #define FEW_PIDS 4096
 
-/* Above this many new pids, all processes are scanned instead of each pid. */
+/* With more new pids than this, scans all processes instead of each pid. */
 #define MANY_PIDS 65536
 
-/* More strays are not counted. */
+/* Maximum number of strays that are counted. */
 #define STRAYS_MAX 8192
 
-/* Limits of a line of descent: its depth, and attempts to follow it if it breaks. */
+/* Limits for following a line of descent: its depth, and the number of attempts if it breaks. */
 #define DEPTH_MAX    256
 #define ATTEMPTS_MAX 3
 
-/* Lines of descent followed in one pass, which bounds the time that a pass takes. */
+/* Number of lines of descent that a pass follows, which bounds the time that it takes. */
 #define BUDGET 128
 
 #define NO_ROW SS_PID_MAP_NONE
 
-/* Row of a process whose line of descent broke on every attempt: not known yet. */
+/* Row of a process that is not known yet: its line of descent broke on every attempt. */
 #define UNKNOWN (NO_ROW - 1)
 
 int ss_census_open(struct ss_census *census, struct ss_board *board,
@@ -81,6 +84,7 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
         ss_pid_map_open(&census->kin[1], MEMBERS_MAX) < 0 ||
         ss_pid_map_open(&census->strays, STRAYS_MAX) < 0)
         return -1;
+
     struct ss_process master;
     if (board->attached && source->look(board->master, &master))
         census->own_session = master.session;
@@ -97,6 +101,7 @@ void ss_census_close(struct ss_census *census) {
     ss_pid_map_close(&census->kin[0]);
     ss_pid_map_close(&census->kin[1]);
     ss_pid_map_close(&census->strays);
+
     free(census->leaders);
     free(census->tops);
     free(census->outer);
@@ -147,7 +152,7 @@ static void keep_leaders(struct ss_census *census) {
     }
 }
 
-/* Forgets all kin. The next recount, which is now due soon, brings members back. */
+/* Forgets all kin. The next recount, which becomes due soon, restores members. */
 static void forget_kin(struct ss_census *census) {
     ss_pid_map_clear(&census->kin[0]);
     ss_pid_map_clear(&census->kin[1]);
@@ -155,10 +160,7 @@ static void forget_kin(struct ss_census *census) {
     census->recount = census->now + SHORT_INTERVAL;
 }
 
-/*
- * Reads reported births. A birth that was not reported may have given a pid that we know to an
- * unrelated process.
- */
+/* Reads reported births. After a lost report, any known pid may belong to an unrelated process. */
 static void read_births(struct ss_census *census) {
     if (!census->board->attached)
         return;
@@ -170,18 +172,20 @@ static void read_births(struct ss_census *census) {
 }
 
 /*
- * Without reports, any pid assigned since the last pass may have a new owner: forgets those up to
- * `latest`.
+ * Forgets the pids up to `latest` that were assigned since the last pass: without reports of
+ * births, they may have new owners.
  */
 static void forget_reused_kin(struct ss_census *census, pid_t latest) {
     if (!census->board->attached || census->births != SS_BIRTHS_UNKNOWN)
         return;
+
     /* The limit may have been raised since it was read. */
     bool counts = latest <= census->limit && census->latest <= census->limit;
     if (latest < 0 || census->latest < 0 || census->limit <= FEW_PIDS || !counts) {
         forget_kin(census);
         return;
     }
+
     for (pid_t pid = census->latest; pid != latest;) {
         pid = pid < census->limit ? pid + 1 : 1;
         drop_kin(census, pid);
@@ -201,7 +205,9 @@ static void find_outer(struct ss_census *census) {
     }
 }
 
-/* Returns the next row, from `row` on, whose leader is a child of this process; NO_ROW if none is.
+/*
+ * Returns the next row, from `row` on, whose leader is a child of `parent`; NO_ROW if there is
+ * none.
  */
 static uint32_t next_child_row(const struct ss_census *census, pid_t parent, uint32_t row) {
     while (row < census->board->instances && (parent <= 0 || census->outer[row] != parent))
@@ -210,9 +216,9 @@ static uint32_t next_child_row(const struct ss_census *census, pid_t parent, uin
 }
 
 /*
- * Finds the row of a process that a leader has forked as its sibling. The parent cannot have forked
- * it: since the survey, its own image has never been that of the leader. The children that it had
- * by then are in `strays`.
+ * Finds the row of a process that a leader has forked as its sibling (CLONE_PARENT). Their common
+ * parent cannot have forked it: since the survey, its memory image has never been that of the
+ * leader. Children that it had before are in `strays`.
  */
 static uint32_t find_sibling(
     const struct ss_census *census, pid_t pid, const struct ss_process *process) {
@@ -221,6 +227,7 @@ static uint32_t find_sibling(
     if (row == NO_ROW || census->surveying ||
         ss_pid_map_get(&census->strays, pid) != SS_PID_MAP_NONE)
         return NO_ROW;
+
     uint64_t image = census->source->image(pid);
     for (; row != NO_ROW; row = next_child_row(census, process->parent, row + 1)) {
         const struct ss_row *shown = &census->board->rows[row];
@@ -234,14 +241,15 @@ static uint32_t find_sibling(
 }
 
 /*
- * Finds the row of a process by its birth, or by a session that one of ours has begun. Births are
- * read after the process was looked at, so they would include a reuse of its pid. A session ID is
- * not reused as long as the session has members.
+ * Finds the row of a process by its birth, or by a session that a process of ours has begun. Births
+ * are read after the process was looked at, so they would include a reuse of its pid. The kernel
+ * does not reuse a session ID while the session has members.
  */
 static uint32_t witness(struct ss_census *census, pid_t pid, const struct ss_process *process) {
     struct ss_process again;
     if (!census->board->attached)
         return NO_ROW;
+
     if (!census->surveying && kin_of(census, pid) != NO_ROW) {
         read_births(census);
         uint32_t row = kin_of(census, pid);
@@ -249,6 +257,7 @@ static uint32_t witness(struct ss_census *census, pid_t pid, const struct ss_pro
             again.started == process->started)
             return row;
     }
+
     uint32_t row = process->session > 1 && process->session != census->own_session
                        ? kin_of(census, process->session)
                        : NO_ROW;
@@ -256,9 +265,9 @@ static uint32_t witness(struct ss_census *census, pid_t pid, const struct ss_pro
 }
 
 /*
- * Ages the entries at a recount: those that no member renews are dropped one recount later. Does
- * nothing while pids wait to be examined: only the entries of their parents show to which instance
- * they belong.
+ * Ages the entries at a recount: an entry that no member renews is dropped one recount later. Does
+ * nothing while pids wait to be examined, because only the entries of their parents show to which
+ * instance they belong.
  */
 static void turn_kin(struct ss_census *census, pid_t latest) {
     if (!census->board->attached || census->latest != latest)
@@ -279,8 +288,8 @@ static void keep_kin(struct ss_census *census, const struct ss_census_member *me
 }
 
 /*
- * Counts an orphan whose parent was never seen, if it has the user and the control groups of an
- * instance. Orphans from before the census do not count.
+ * Counts an orphan whose parent was never seen, if it has the user and control groups of an
+ * instance. Does not count orphans from before the census.
  */
 static void note_stray(struct ss_census *census, pid_t pid) {
     struct ss_board *board = census->board;
@@ -308,7 +317,7 @@ static void replace(struct ss_pid_map *map, pid_t *known, pid_t now, uint32_t ro
     }
 }
 
-/* Instances and executors come and go. Removes stale entries first because pids are reused. */
+/* Updates the executors and leaders. Removes stale entries first, because pids are reused. */
 static void read_rows(struct ss_census *census) {
     for (int adding = 0; adding < 2; adding++) {
         for (uint32_t i = 0; i < census->board->instances; i++) {
@@ -324,7 +333,7 @@ static void read_rows(struct ss_census *census) {
     }
 }
 
-/* Returns the row if lines of descent end with this process, otherwise NO_ROW. */
+/* Returns the row whose lines of descent end with this process, or NO_ROW. */
 static uint32_t find_end(
     const struct ss_census *census, pid_t pid, const struct ss_process *process) {
     struct ss_board *board = census->board;
@@ -335,20 +344,22 @@ static uint32_t find_end(
         return row;
     if (!board->attached)
         return NO_ROW;
+
     uint32_t index = ss_pid_map_get(&census->indexes, pid);
     const struct ss_census_member *member =
         index == SS_PID_MAP_NONE ? NULL : &census->members[index];
     if (member && member->slot < SS_BOARD_BRANCHES &&
         process->started == atomic_load(&ss_board_branches(board)[member->slot].started))
         return member->row;
+
     return ss_pid_map_get(&census->covered, process->group);
 }
 
 /*
- * Walks from parent to parent and returns the row of the executor at the end. A parent's pid may
- * have been reused by the time it is looked at, so each step counts only if the child still has
- * that parent afterwards. A line that breaks in the meantime has not ended: orphans get another
- * parent. Fills `process` with the state for which the result holds.
+ * Walks from parent to parent and returns the row at the end. A parent's pid may have been reused
+ * by the time it is looked at, so each step counts only if the child still has that parent
+ * afterwards. A line that breaks meanwhile is followed again, because orphans get another parent.
+ * Fills `process` with the state for which the result holds.
  */
 static uint32_t trace(struct ss_census *census, pid_t pid, struct ss_process *process) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -356,6 +367,7 @@ static uint32_t trace(struct ss_census *census, pid_t pid, struct ss_process *pr
         struct ss_process again;
         if (!look_at(census, pid, process))
             return NO_ROW;
+
         struct ss_process child = *process;
         pid_t at = pid;
         for (int depth = 0;; depth++) {
@@ -370,6 +382,7 @@ static uint32_t trace(struct ss_census *census, pid_t pid, struct ss_process *pr
             uint32_t row = find_end(census, child.parent, &parent);
             if (row != NO_ROW)
                 return row;
+
             at = child.parent;
             child = parent;
         }
@@ -378,16 +391,17 @@ static uint32_t trace(struct ss_census *census, pid_t pid, struct ss_process *pr
 }
 
 /*
- * Checks descent like trace(), but without its guarantee: cheaper, and rules out most unrelated
+ * Checks descent like trace(), without its guarantee but cheaper. Rules out most unrelated
  * processes.
  */
 static bool may_be_ours(struct ss_census *census, pid_t pid, struct ss_process *first) {
     struct ss_process process;
     for (int depth = 0; depth < DEPTH_MAX; depth++) {
         if (!look_at(census, pid, &process))
-            return depth > 0; /* the process ended in the meantime, so it may be ours */
+            return depth > 0; /* it has just ended, so it may have been ours */
         if (kin_of(census, pid) != NO_ROW || kin_of(census, process.session) != NO_ROW)
             return true;
+
         pid = process.parent;
         if (depth == 0)
             *first = process;
@@ -397,9 +411,11 @@ static bool may_be_ours(struct ss_census *census, pid_t pid, struct ss_process *
                     ss_pid_map_get(&census->indexes, pid) != SS_PID_MAP_NONE ||
                     ss_pid_map_get(&census->covered, process.group) != NO_ROW)))
             return true;
+
         if (pid <= 1 || pid == census->stranger)
             break;
     }
+
     census->stranger = first->parent;
     return false;
 }
@@ -415,8 +431,8 @@ static uint32_t claim(struct ss_census *census, uint32_t row, pid_t pid,
 }
 
 /*
- * Returns the row of a process, which may be the first of an attached instance. Otherwise works as
- * trace().
+ * Returns the row of a process like trace(), even if it is the first process of an attached
+ * instance.
  */
 static uint32_t row_of(struct ss_census *census, pid_t pid, struct ss_process *process) {
     uint32_t row = ss_pid_map_get(&census->roots, pid);
@@ -432,27 +448,29 @@ static void cover_group(struct ss_census *census, uint32_t row, pid_t group, uin
 }
 
 /*
- * Writes to the board that this process of ours is a member of the group. A rescuer that is late
- * can no longer open the group if its leader has ended.
+ * Records on the board that this process of ours is a member of the group: a rescuer that comes
+ * late can no longer open the group if its leader has ended.
  */
 static void name_witness(struct ss_census *census, pid_t pid, pid_t group) {
     uint32_t slot = ss_pid_map_get(&census->slots, group);
     struct ss_process process;
     if (!census->board->attached || slot == SS_PID_MAP_NONE || pid == group)
         return;
+
     struct ss_branch *branch = &ss_board_branches(census->board)[slot];
     pid_t witness = atomic_load(&branch->witness);
     if ((witness && group_of(census, witness) == group) || !look_at(census, pid, &process) ||
         process.group != group)
         return;
+
     atomic_store(&branch->witness, pid);
     atomic_store(&branch->witness_started, process.started);
 }
 
 /*
  * Returns whether the group that this process of ours leads has no unrelated members. Any process
- * of the session can join the group, so one of ours must have begun the session of an attached
- * instance. Even then showstopper itself may be a member, started there in the background.
+ * of a session can join a group, so for an attached instance one of ours must have begun the
+ * session. Even then showstopper itself may be a member, started there in the background.
  */
 static bool is_closed(
     const struct ss_census *census, uint32_t row, const struct ss_process *leader) {
@@ -465,9 +483,9 @@ static bool is_closed(
 }
 
 /*
- * Makes the group of a process a branch, or the process itself if the group may have unrelated
+ * Makes the group of a process a branch, or the process alone if the group may have unrelated
  * members. Returns the slot of the process, or SS_BOARD_BRANCHES if its group covers it. `process`
- * was read while it belonged to the row.
+ * must have been read while it belonged to the row.
  */
 static uint32_t cover(
     struct ss_census *census, uint32_t row, pid_t pid, const struct ss_process *process) {
@@ -475,25 +493,28 @@ static uint32_t cover(
     if ((!census->board->attached && group == atomic_load(&census->board->rows[row].leader)) ||
         ss_pid_map_get(&census->covered, group) != NO_ROW)
         return SS_BOARD_BRANCHES;
+
     /*
-     * If one of our living processes leads the group, then all of its members are ours. Otherwise
-     * it may be an unrelated group that the process has joined, or the group of a dead leader, for
-     * which no pidfd can be opened any more.
+     * All members are ours if one of our living processes leads the group. Otherwise the process
+     * may have joined an unrelated group, or the leader is dead, and no pidfd can be opened for it
+     * any more.
      */
     struct ss_process leader = *process;
     if (!census->groups || group <= 1 || (group != pid && row_of(census, group, &leader) != row) ||
         leader.group != group || leader.state == 'Z' || leader.state == 'X' ||
         !is_closed(census, row, &leader))
         return claim(census, row, pid, process, false);
+
     uint32_t slot = claim(census, row, group, &leader, true);
     /*
      * The leader may have ended before the guardian could open the group. Then only an executor
-     * that was faster could signal the group, and nothing could after the executor's death.
+     * that was faster could signal the group, and nobody after the executor's death.
      */
     if (slot < SS_BOARD_BRANCHES && census->source->is_gone(census->source->holder, slot)) {
         ss_branch_release(census->board, slot);
         return claim(census, row, pid, process, false);
     }
+
     if (slot < SS_BOARD_BRANCHES) {
         cover_group(census, row, group, slot);
         name_witness(census, pid, group);
@@ -502,9 +523,8 @@ static uint32_t cover(
 }
 
 /*
- * A process that may not be signaled can perhaps be frozen instead. Membership in one of our
- * groups is no proof here: the pid may have been reused. The freezer therefore gets the start time,
- * too.
+ * Tries to freeze a process that we may not signal. Membership in one of our groups is not enough
+ * here, because the pid may have been reused; therefore the freezer also checks the start time.
  */
 static void note_beyond(struct ss_census *census, struct ss_census_member *member) {
     struct ss_board *board = census->board;
@@ -512,6 +532,7 @@ static void note_beyond(struct ss_census *census, struct ss_census_member *membe
     char name[SS_FREEZER_NAME];
     if (member->beyond || census->source->may_signal(member->pid))
         return;
+
     uint32_t row = trace(census, member->pid, &process);
     if (row >= UNKNOWN)
         return;
@@ -521,6 +542,7 @@ static void note_beyond(struct ss_census *census, struct ss_census_member *membe
         ss_freezer_prepare(board, row, name);
         frozen = census->source->freezer(name, member->pid, process.started);
     }
+
     if (frozen) {
         atomic_fetch_add(&board->rows[row].frozen, 1);
         ss_branches_notify(board, row);
@@ -547,8 +569,8 @@ static void enter(struct ss_census *census, pid_t pid, uint32_t row, uint32_t sl
 }
 
 /*
- * Checks a pid that has not been seen before; it may be a thread's. Returns false if the pid may
- * still turn out to be ours: the process cannot be seen yet, or its line of descent is not known.
+ * Checks a new pid, which may be that of a thread. Returns false if it may still turn out to be
+ * ours: the process is not visible yet, or its line of descent is not known.
  */
 static bool examine(struct ss_census *census, pid_t pid) {
     pid_t group = group_of(census, pid);
@@ -557,6 +579,7 @@ static bool examine(struct ss_census *census, pid_t pid) {
     if (ss_pid_map_get(&census->indexes, pid) != SS_PID_MAP_NONE ||
         ss_pid_map_get(&census->roots, pid) != NO_ROW)
         return true;
+
     uint32_t row = ss_pid_map_get(&census->covered, group);
     uint32_t slot = SS_BOARD_BRANCHES;
     struct ss_process process = {.group = group};
@@ -569,19 +592,22 @@ static bool examine(struct ss_census *census, pid_t pid) {
         if (row == NO_ROW && process.parent == 1 && census->board->attached &&
             census->births != SS_BIRTHS_ALL)
             note_stray(census, pid);
-        /* Without a leader the instance is just being started and has no group yet. */
+        /* If there is no leader yet, the instance is just being started and has no group. */
         if (row >= UNKNOWN || atomic_load(&census->board->rows[row].leader) <= 1)
             return row == NO_ROW;
     }
+
     if (census->count == MEMBERS_MAX) {
         census->crowded = true;
         return true;
     }
+
     if (!covered && atomic_load(&census->board->rows[row].leader) != pid)
         slot = cover(census, row, pid, &process);
     census->ours = true;
     enter(census, pid, row, slot, process.session);
     name_witness(census, pid, group);
+
     /* A group leader rarely leaves its group. */
     if (slot == SS_BOARD_BRANCHES && process.group != pid)
         await(census, pid, true);
@@ -592,7 +618,7 @@ static void examine_any(void *context, pid_t pid) {
     examine(context, pid);
 }
 
-/* Scans all processes without a limit on their number. */
+/* Scans all processes, whatever the budget. */
 static void examine_all(struct ss_census *census) {
     uint32_t budget = census->budget;
     census->budget = UINT32_MAX;
@@ -618,6 +644,7 @@ static bool recheck(struct ss_census *census, struct ss_census_member *member) {
     note_beyond(census, member);
     if (member->slot < SS_BOARD_BRANCHES)
         return !census->source->is_gone(census->source->holder, member->slot);
+
     pid_t group = group_of(census, member->pid);
     if (group < 0)
         return false;
@@ -625,12 +652,14 @@ static bool recheck(struct ss_census *census, struct ss_census_member *member) {
         name_witness(census, member->pid, group);
         return true;
     }
+
     census->budget -= census->budget > 0;
     uint32_t row = trace(census, member->pid, &process);
     if (row == UNKNOWN)
         return true;
     if (row == NO_ROW)
         return false;
+
     member->row = row;
     if (atomic_load(&census->board->rows[row].leader) > 1)
         member->slot = cover(census, row, member->pid, &process);
@@ -647,6 +676,7 @@ static bool check_newcomer(struct ss_census *census, struct ss_census_newcomer *
     uint32_t index = ss_pid_map_get(&census->indexes, newcomer->pid);
     ss_time wait = age < USUAL_INTERVAL ? age : USUAL_INTERVAL;
     newcomer->due = census->now + (wait > SHORT_INTERVAL ? wait : SHORT_INTERVAL);
+
     if (!newcomer->ours)
         return index == SS_PID_MAP_NONE && !examine(census, newcomer->pid) && age < UNSEEN;
     if (index == SS_PID_MAP_NONE)
@@ -657,13 +687,13 @@ static bool check_newcomer(struct ss_census *census, struct ss_census_newcomer *
         return false;
     }
 
-    /* A process counts as young for longer at a low duty, at which it may hardly have run yet. */
+    /* At a low duty a process may hardly have run yet, so it counts as young for longer. */
     double duty = ss_double_from_word(atomic_load(&census->board->rows[member->row].global_duty));
     double share = is_leaving(census, member->row) ? fmin(fmax(duty, DUTY_MIN), 1) : 1;
     return member->slot == SS_BOARD_BRANCHES && age < (ss_time)(YOUTH / share);
 }
 
-/* Newcomers found meanwhile are appended, and checked as well. */
+/* Checks newcomers that are due, including those that it finds meanwhile. */
 static void check_newcomers(struct ss_census *census, bool all) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < census->newcomers_count; i++) {
@@ -677,7 +707,7 @@ static void check_newcomers(struct ss_census *census, bool all) {
     census->newcomers_count = kept;
 }
 
-/* Releases groups that are empty, or whose executor was too late to open a pidfd. */
+/* Releases groups that are empty, or for which an executor could not open a pidfd in time. */
 static void drop_groups(struct ss_census *census) {
     struct ss_branch *branches = ss_board_branches(census->board);
     uint32_t used = atomic_load(&census->board->branches_used);
@@ -688,6 +718,7 @@ static void drop_groups(struct ss_census *census) {
         if (atomic_load(&branch->missed) != atomic_load(&branch->serial) &&
             !census->source->is_gone(census->source->holder, slot))
             continue;
+
         ss_pid_map_remove(&census->covered, atomic_load(&branch->pid));
         ss_pid_map_remove(&census->slots, atomic_load(&branch->pid));
         ss_branch_release(census->board, slot);
@@ -704,8 +735,8 @@ static void recheck_all(struct ss_census *census) {
 }
 
 /*
- * Claims the members of groups that an executor was too late to hold, each by itself. Does not wait
- * for the next recount, because until then nothing stops or ends them.
+ * Claims each member of a group by itself if an executor was too late to hold the group. Does not
+ * wait for the next recount, because until then nothing stops or ends these processes.
  */
 static void split_missed_groups(struct ss_census *census) {
     uint32_t missed = atomic_load(&census->board->missed);
@@ -727,7 +758,10 @@ static void recount(struct ss_census *census, pid_t latest) {
     }
 }
 
-/* A previous guardian may have died before it notified the executors of its last finds. */
+/*
+ * Takes over the branches of a previous guardian, which may have died before it notified the
+ * executors of the last ones.
+ */
 static void adopt_branches(struct ss_census *census) {
     struct ss_board *board = census->board;
     uint32_t used = atomic_load(&board->branches_used);
@@ -737,6 +771,7 @@ static void adopt_branches(struct ss_census *census) {
         pid_t pid = atomic_load(&branch->pid);
         if (!owner)
             continue;
+
         if (census->source->is_gone(census->source->holder, slot))
             ss_branch_release(board, slot);
         else if (atomic_load(&branch->group))
@@ -746,6 +781,7 @@ static void adopt_branches(struct ss_census *census) {
         else
             ss_branch_release(board, slot);
     }
+
     for (uint32_t i = 0; i < board->instances; i++)
         ss_branches_notify(board, i);
 }
@@ -758,16 +794,18 @@ void ss_census_survey(struct ss_census *census) {
         find_outer(census);
         keep_leaders(census);
     }
+
     census->surveying = true;
     examine_all(census);
     census->surveying = false;
+
     /*
-     * A process that was just being started, with no leader on the board yet, needs a second pass.
+     * Processes that were just being started, with no leader on the board yet, need a second pass.
      */
     census->settled[0] = census->settled[1] = 0;
 }
 
-/* Returns the last pid that was examined. */
+/* Examines a range of pids within the budget. Returns the last one that was examined. */
 static pid_t examine_range(struct ss_census *census, pid_t from, pid_t to, bool new) {
     pid_t pid = from;
     for (; pid <= to && census->budget > 0; pid++) {
@@ -779,8 +817,8 @@ static pid_t examine_range(struct ss_census *census, pid_t from, pid_t to, bool 
 
 /*
  * Examines the pids after `seen` up to `latest`. The kernel assigns pids in ascending order and
- * wraps around at the limit. With `new`, pids whose owner is not known yet are examined again
- * shortly. Returns the last pid examined.
+ * wraps around at the limit. With `new`, pids whose owners are not known yet are examined again
+ * shortly. Returns the last pid that was examined.
  */
 static pid_t examine_since(struct ss_census *census, pid_t seen, pid_t latest, bool new) {
     bool turned = latest < seen;
@@ -789,13 +827,17 @@ static pid_t examine_since(struct ss_census *census, pid_t seen, pid_t latest, b
         examine_all(census);
         return latest;
     }
+
     if (!turned)
         return examine_range(census, seen + 1, latest, new);
     pid_t last = examine_range(census, seen + 1, census->limit, new);
     return census->budget > 0 ? examine_range(census, 2, latest, new) : last;
 }
 
-/* A pid is assigned before its process becomes visible, so a process may have been missed. */
+/*
+ * Plans a second pass over the same pids: a pid is assigned before its process becomes visible, so
+ * the first pass may have missed one.
+ */
 static void plan_again(struct ss_census *census) {
     if (census->again == census->until)
         census->again = census->settled[0];
@@ -810,9 +852,8 @@ static void listen(struct ss_census *census, bool on) {
 }
 
 /*
- * Returns whether every fork will be reported. When forks follow one another closely, being
- * notified of each would cost more than looking now and then; so would frequent events other than
- * forks.
+ * Returns whether every fork will be reported. If forks are frequent, reports of each would cost
+ * more than regular passes, and so would frequent events other than forks.
  */
 static bool is_notified(struct ss_census *census, bool news, bool early) {
     bool calm = !news && census->newcomers_count == 0 && !census->found && census->latest >= 0 &&
@@ -825,8 +866,8 @@ static bool is_notified(struct ss_census *census, bool news, bool early) {
 
 /*
  * Returns how long to wait until the next pass. A process that has made a group is likely to make
- * another one, so a tree that forks at its start is followed closely. If only unrelated processes
- * come and go, the next pass can wait, because most of them will have ended by then.
+ * another, so a tree that forks at its start is followed closely. If only unrelated processes come
+ * and go, the next pass can wait: most of them will have ended by then.
  */
 static ss_time next_interval(const struct ss_census *census, bool news) {
     ss_time longer = 2 * census->interval;
@@ -847,11 +888,13 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
     pid_t latest = census->source->latest();
     bool due = now >= census->recount;
     bool news = latest != census->latest || (latest < 0 && due);
+
     census->ours = census->found = false;
     census->fresh = true;
     census->stranger = 0;
     census->budget = BUDGET;
     census->now = now;
+
     read_rows(census);
     census->births = SS_BIRTHS_ALL;
     read_births(census);
@@ -861,6 +904,7 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
         census->latest = examine_since(census, census->latest, latest, true);
     census->fresh = false;
     split_missed_groups(census);
+
     if (due) {
         recount(census, latest);
         plan_again(census);
@@ -868,6 +912,7 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
     }
     if (census->again != census->until)
         census->again = examine_since(census, census->again, census->until, false);
+
     for (uint32_t i = 0; i < census->board->instances; i++)
         atomic_store(&census->board->rows[i].leaving, census->young > 0 && is_leaving(census, i));
     census->interval = next_interval(census, news);
@@ -875,5 +920,6 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
         census->due = now + IDLE_INTERVAL < census->recount ? now + IDLE_INTERVAL : census->recount;
     else
         census->due = now + (census->budget == 0 ? SHORT_INTERVAL : census->interval);
+
     return census->due;
 }

@@ -31,8 +31,8 @@
 #include "tree/branches.h"
 
 /*
- * Where the census gets its information about processes: the platform functions, or a simulated
- * system in tests.
+ * Where the census gets its information about processes: platform functions, or a simulated system
+ * in tests.
  */
 struct ss_census_source {
     pid_t (*latest)(void);
@@ -45,7 +45,9 @@ struct ss_census_source {
     bool (*is_gone)(void *holder, uint32_t slot); /* whether no process of the branch is left */
     bool (*listen)(void *holder, bool on); /* turns fork events on or off; returns false if they are
                                               not available */
-    /* Calls `see` for every birth since the last call, in order. Only for attached instances. */
+    /*
+     * Calls `see` for each birth since the last call, in order. Only used for attached instances.
+     */
     enum ss_births (*births)(
         void *holder, void (*see)(void *context, pid_t parent, pid_t child), void *context);
     bool (*is_akin)(pid_t one, pid_t other); /* see ss_platform_process_is_akin() */
@@ -57,15 +59,15 @@ struct ss_census_source {
 struct ss_census_member {
     pid_t pid;
     uint32_t row;
-    uint32_t slot; /* its branch on the board; SS_BOARD_BRANCHES: covered by its group */
+    uint32_t slot; /* its branch on the board; SS_BOARD_BRANCHES if its group covers it */
     pid_t session; /* session at first sight; 0: unknown */
-    bool beyond;   /* we may not signal it: it is frozen, or counted as out of reach */
+    bool beyond;   /* we may not signal it: it is in a freezer, or counted as out of reach */
 };
 
 /* A recently assigned pid. Its group is checked repeatedly while it is young. */
 struct ss_census_newcomer {
     pid_t pid;
-    bool ours; /* it has been counted; otherwise its group or its ancestors are not known yet */
+    bool ours; /* it is a member; otherwise its group or ancestors are not known yet */
     ss_time since;
     ss_time due;
 };
@@ -77,15 +79,15 @@ struct ss_census {
     pid_t limit;      /* the largest pid */
     pid_t latest;     /* the last pid that was examined */
     pid_t settled[2]; /* `latest` two recounts ago, and one recount ago */
-    pid_t again;      /* pids after this one, up to `until`, get a second pass */
-    pid_t until;      /* see `again` */
+    pid_t again;      /* the second pass continues after this pid, up to `until` */
+    pid_t until;
     ss_time interval;
-    ss_time due;               /* the next pass, unless an event arrives earlier */
+    ss_time due;               /* time of the next pass, unless an event arrives earlier */
     uint32_t missed;           /* the board's count of missed groups at the last pass */
     ss_time recount;           /* when all members are checked again */
     uint32_t budget;           /* lines of descent that may still be followed in this pass */
-    pid_t stranger;            /* a parent known in this pass not to be ours; 0: none */
-    bool ours;                 /* this pass has met one of our processes */
+    pid_t stranger;            /* a parent that turned out not to be ours in this pass; 0 if none */
+    bool ours;                 /* this pass has found one of our processes */
     bool found;                /* this pass has added a branch */
     bool listening;            /* every new process is reported */
     bool surveying;            /* the first pass of this census: births may predate it */
@@ -112,7 +114,7 @@ struct ss_census {
     uint32_t count;
     struct ss_census_newcomer *newcomers; /* newcomers, oldest first */
     uint32_t newcomers_count;
-    uint32_t young;   /* how many of them are ours */
+    uint32_t young;   /* number of newcomers that are ours */
     ss_time *left_at; /* for each row, when one of its processes was last found outside its group;
                          0: never */
     ss_time now;      /* time of this pass */
@@ -123,15 +125,15 @@ SS_MUST_USE int ss_census_open(struct ss_census *census, struct ss_board *board,
     const struct ss_census_source *source, bool groups, pid_t since);
 void ss_census_close(struct ss_census *census);
 
-/* Examines new processes. Returns when to look again; fork events may make that earlier. */
+/* Examines new processes. Returns when to call it again, unless a fork event arrives earlier. */
 ss_time ss_census_take(struct ss_census *census, ss_time now);
 
 /* Returns whether the last pass examined every pid that had been assigned by then. */
 bool ss_census_is_complete(const struct ss_census *census);
 
 /*
- * Continues where another census of the same board has stopped and scans all processes: for a
- * guardian that is started while instances are running.
+ * Continues after another census of the same board and scans all processes: for a guardian that
+ * starts while instances are running.
  */
 void ss_census_survey(struct ss_census *census);
 

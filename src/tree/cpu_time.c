@@ -11,8 +11,8 @@
 #include "platform/platform.h"
 
 /*
- * A listing may take at most 1 / COST_PART of the time. If clocks supply the time between listings,
- * it may take at most 1 / COST_PART_SPARED, at intervals of at least LISTING_INTERVAL.
+ * Listings may take at most 1 / COST_PART of the time. If clocks supply the time between listings,
+ * they may take at most 1 / COST_PART_SPARED, at intervals of at least LISTING_INTERVAL.
  */
 #define COST_PART 50
 
@@ -20,25 +20,26 @@
 #define COST_PART_SPARED 200
 
 /*
- * Corrects the kernel's clocks from this much recent CPU time, by at most this factor up or down.
+ * The kernel's clocks are corrected by what they showed for this much recent CPU time, by at most
+ * this factor up or down.
  */
 #define LEARNED        (500 * SS_MILLISECOND)
 #define CORRECTION_MAX 2.0
 
-/* The number of listings over which an excess of the total over the listed time is reduced. */
+/* Number of listings over which an excess of the total over the listed time is worked off. */
 #define GIVEN_UP 16
 
 #define RATE_MEMORY (100 * SS_MILLISECOND)
 
-/* The number of attempts to open the clocks while processes are being started. */
+/* Number of attempts to open the clocks while processes are being started. */
 #define ATTEMPTS_MAX 20
 
 /* Clocks of running processes may lag by this much, a tick of the system. */
 #define GRAIN (10 * SS_MILLISECOND)
 
 /*
- * Limit of threads with a clock. Reading a clock takes a few microseconds, or some tens while its
- * thread runs.
+ * Maximum number of threads with a clock. Reading a clock takes a few microseconds, or some tens
+ * while its thread runs.
  */
 #define ENTRIES_MAX 256
 
@@ -52,15 +53,16 @@ static bool knows(const struct ss_clocks *clocks, pid_t thread) {
 
 struct adding {
     struct ss_clocks *clocks;
-    int added; /* -1: the system does not let us count some thread, or there are too many */
+    int added; /* number of threads; -1: too many, or some thread has no clock */
 };
 
-/* Adds a thread unless it has a clock. */
+/* Adds a thread unless it already has a clock. */
 static void add_thread(void *context, pid_t thread) {
     struct adding *adding = context;
     struct ss_clocks *clocks = adding->clocks;
     if (adding->added < 0 || knows(clocks, thread))
         return;
+
     int clock = ss_platform_task_clock_open(thread, true);
     if ((clock < 0 && clock != -ESRCH) || clocks->count == ENTRIES_MAX ||
         !SS_GROW(clocks->entries, clocks->count + 1, clocks->room)) {
@@ -69,6 +71,7 @@ static void add_thread(void *context, pid_t thread) {
         adding->added = -1;
         return;
     }
+
     clocks->entries[clocks->count++] = (struct ss_clocks_entry){thread, clock < 0 ? -1 : clock};
     adding->added++;
 }
@@ -102,7 +105,7 @@ static void list_child(void *context, pid_t pid) {
     ss_process_sum_add(&listing->meter->sum, pid, listing->parent);
 }
 
-/* Lists parents before their children. */
+/* Lists the descendants of the entries from `from` on. Parents come before their children. */
 static void list_descendants(struct ss_cpu_time *meter, uint32_t from) {
     for (uint32_t i = from; i < meter->sum.now.count; i++) {
         struct listing listing = {meter, meter->sum.now.items[i].pid};
@@ -117,6 +120,7 @@ static bool has_parent(struct ss_cpu_time *meter, pid_t pid) {
     struct ss_process process;
     if (!ss_platform_process_look(pid, &process))
         return false;
+
     for (uint32_t slot = 0; slot < used; slot++) {
         if (atomic_load(&branches[slot].owner) == meter->row + 1 &&
             atomic_load(&branches[slot].pid) == process.parent)
@@ -126,8 +130,8 @@ static bool has_parent(struct ss_cpu_time *meter, pid_t pid) {
 }
 
 /*
- * Lists processes that have lost their parent: they are not children of any listed process. Of a
- * control group, first those whose parent is outside of it, because parents are listed before their
+ * Lists processes that have lost their parent, and are not descendants of any listed process. With
+ * `tops_only`, only those whose parent is not on the board: parents must be listed before their
  * children.
  */
 static void list_orphans(struct ss_cpu_time *meter, bool tops_only) {
@@ -141,19 +145,21 @@ static void list_orphans(struct ss_cpu_time *meter, bool tops_only) {
             !ss_platform_process_lives(pid, atomic_load(&branches[slot].started)) ||
             (tops_only && has_parent(meter, pid)))
             continue;
+
         ss_process_sum_add(&meter->sum, pid, 0);
         list_descendants(meter, count);
     }
 }
 
 /*
- * Lists all processes, including the executor itself: it adopts orphans, so its waited-for time
- * includes theirs.
+ * Lists all processes, including the executor itself: it adopts orphans, so the time that it has
+ * waited for includes theirs.
  */
 static void list_processes(struct ss_cpu_time *meter) {
     struct ss_row *row = &meter->board->rows[meter->row];
     bool attached = meter->board->attached;
     pid_t first = atomic_load(attached ? &row->leader : &row->executor);
+
     ss_process_sum_clear(&meter->sum);
     if (first > 1 && !ss_row_is_settled(row))
         ss_process_sum_add(&meter->sum, first, 0);
@@ -164,10 +170,7 @@ static void list_processes(struct ss_cpu_time *meter) {
         list_orphans(meter, false);
 }
 
-/*
- * Lists the processes again. If no process has been started on the machine since, repeats the last
- * list.
- */
+/* Lists the processes again. Repeats the last list if the machine has started no process since. */
 static void list_anew(struct ss_cpu_time *meter) {
     pid_t latest = ss_platform_process_latest();
     ss_process_sum_begin(&meter->sum);
@@ -178,12 +181,13 @@ static void list_anew(struct ss_cpu_time *meter) {
     meter->latest = latest < 0 ? 0 : latest;
 }
 
-/* Returns the total of a new listing, and sets when the next one is due. */
+/* Returns the total of a new listing, and sets the time of the next one. */
 static uint64_t sum_up(struct ss_cpu_time *meter, ss_time now) {
     ss_time begin = ss_platform_now();
     struct ss_row *row = &meter->board->rows[meter->row];
     bool first = meter->latest < 0;
     uint64_t total;
+
     list_anew(meter);
     pid_t own = meter->board->attached ? 0 : atomic_load(&row->executor);
     if (!ss_process_sum_finish(&meter->sum, first, own, &total)) {
@@ -191,6 +195,7 @@ static uint64_t sum_up(struct ss_cpu_time *meter, ss_time now) {
         meter->due = now + LISTING_INTERVAL;
         return meter->listed;
     }
+
     ss_time cost = ss_time_since(ss_platform_now(), begin);
     meter->due =
         now + (meter->clocks.count ? LISTING_INTERVAL + COST_PART_SPARED * cost : COST_PART * cost);
@@ -207,8 +212,8 @@ static int add_all(struct ss_cpu_time *meter) {
 }
 
 /*
- * Opens clocks for all threads. A process started meanwhile may or may not be included in the clock
- * of a thread, so opening starts over until no process was started during it.
+ * Opens clocks for all threads. A process that starts meanwhile may be missed or not, so this is
+ * repeated until none has started.
  */
 static void open_clocks(struct ss_cpu_time *meter) {
     struct ss_row *row = &meter->board->rows[meter->row];
@@ -219,15 +224,17 @@ static void open_clocks(struct ss_cpu_time *meter) {
         if (added <= 0 || (added = add_all(meter)) <= 0)
             break;
     }
+
     if (added >= 0 && !meter->board->attached)
         meter->self = ss_platform_task_clock_open(atomic_load(&row->executor), false);
-    ss_process_sum_clear(&meter->sum); /* these processes have not been read */
+    ss_process_sum_clear(&meter->sum); /* the clocks of these processes have not been read */
+
     meter->refused = added < 0 || (!meter->board->attached && meter->self < 0);
     if (meter->refused)
         close_clocks(meter);
 }
 
-/* The clocks include the executor, whose own clock is read first: it may run meanwhile. */
+/* The clocks include the executor. Its own clock is read first, because it runs meanwhile. */
 static uint64_t read_sum(const struct ss_cpu_time *meter) {
     uint64_t own = ss_platform_task_clock_read(meter->self), used = 0;
     for (uint32_t i = 0; i < meter->clocks.count; i++)
@@ -252,7 +259,7 @@ static void follow_clocks(struct ss_cpu_time *meter) {
 
 /*
  * Compares the clocks with a listing. Listings are late by varying times and never early, so the
- * total is never less than the listed time. Reduces an excess of the total slowly.
+ * total must not be less than the listed time. Works off an excess of the total slowly.
  */
 static void compare(struct ss_cpu_time *meter) {
     meter->by_clocks += meter->unlisted;
@@ -282,6 +289,7 @@ uint64_t ss_cpu_time_read(struct ss_cpu_time *meter, ss_time now) {
     }
     if (meter->clocks.count > 0)
         follow_clocks(meter);
+
     if (now >= meter->due) {
         uint64_t known = sum_up(meter, now);
         meter->listed = known > meter->listed ? known : meter->listed;
@@ -290,6 +298,7 @@ uint64_t ss_cpu_time_read(struct ss_cpu_time *meter, ss_time now) {
         else
             meter->total = meter->listed;
     }
+
     uint64_t before = meter->published;
     meter->published = meter->total > before ? meter->total : before;
     learn_rate(meter, meter->published - before, now);
@@ -305,7 +314,7 @@ void ss_cpu_time_publish(struct ss_cpu_time *meter, bool runs, ss_time now) {
     ss_notice_publish(&meter->board->rows[meter->row].instance_cpu_time, words, NOTICE_WORDS);
 }
 
-/* Nothing is left of a settled row, whose last rate may still be that of a running instance. */
+/* A settled row has no processes left, but its last rate may be that of a running instance. */
 static uint64_t read_notice(const struct ss_row *row, ss_time now) {
     uint64_t words[NOTICE_WORDS];
     if (!ss_notice_read(&row->instance_cpu_time, words, NOTICE_WORDS))

@@ -10,8 +10,8 @@
 
 /*
  * The CPU time of one instance: the clocks of its living processes, the times that their parents
- * have waited for, and the last known clocks of processes that ended without being waited for. A
- * process that lives and dies between two readings counts if its parent waits for it.
+ * have waited for, and the last known clocks of processes that nobody waited for. A process that
+ * lives and dies between two readings counts if its parent waits for it.
  *
  * That sum is complete but late: clocks advance with the system's tick, and the times waited for in
  * steps of 10 ms. If the system permits it, clocks that the kernel keeps for threads and their
@@ -22,7 +22,7 @@
 /*
  * The CPU time of a set of processes and of all their future descendants, as the kernel counts it
  * for threads. It is exact at any moment and includes processes that live and die between two
- * readings, but excludes what processes use while they exit. Zero-initialized: no processes.
+ * readings, but excludes what processes use while they exit. All zero: no processes.
  */
 struct ss_clocks {
     struct ss_clocks_entry *entries;
@@ -44,17 +44,17 @@ struct ss_cpu_time {
     int self; /* the clock of the executor alone, to subtract from the others; -1: not open */
     uint64_t clock_sum;   /* of the last reading, without the executor */
     uint64_t unlisted;    /* the part of `clock_sum` since the last listing */
-    uint64_t by_clocks;   /* recent CPU time by the clocks */
-    uint64_t by_listings; /* the same CPU time by listings */
-    uint64_t listed;      /* total by listings; never falls */
+    uint64_t by_clocks;   /* recent CPU time according to the clocks */
+    uint64_t by_listings; /* the same CPU time according to listings */
+    uint64_t listed;      /* total of the last listing; monotonic */
     uint64_t compared;    /* `listed` when the clocks were last compared with it */
-    pid_t latest;         /* the last pid that was assigned when processes were last listed */
+    pid_t latest;         /* newest pid of the machine at the last listing */
     uint64_t total;       /* best estimate: nanoseconds since some point in the past */
-    uint64_t published;   /* `total`, but never falls */
+    uint64_t published;   /* `total`, but monotonic */
     ss_time read_at;      /* time of the last reading */
     bool runs;            /* the instance has been allowed to run since `read_at` */
     double rate;          /* number of CPUs used recently while it ran */
-    ss_time due;          /* earliest next listing, which limits the cost */
+    ss_time due;          /* earliest time of the next listing, which limits the cost */
 };
 
 void ss_cpu_time_open(struct ss_cpu_time *meter, struct ss_board *board, uint32_t row);
@@ -66,9 +66,9 @@ void ss_cpu_time_close(struct ss_cpu_time *meter);
 void ss_cpu_time_publish(struct ss_cpu_time *meter, bool runs, ss_time now);
 
 /*
- * Sums up all instances: the readings that their executors have published, and the estimated use
- * since then of those that run and have not ended. They may use `cpus` CPUs, `capacity` of which
- * make a load of 1.
+ * Adds up all instances: the readings that their executors have published, and for those that are
+ * running, an estimate of their use since then. They may use `cpus` CPUs, `capacity` of which make
+ * a load of 1.
  */
 void ss_cpu_time_sum(
     struct ss_board *board, uint32_t cpus, double capacity, struct ss_counters *counters);

@@ -33,7 +33,10 @@ struct parent {
     struct ss_descendant is;
 };
 
-/* The parent must still live after its child has named it: its pid might have been reused. */
+/*
+ * Adds a child whose parent was still alive after the child had named it: otherwise the parent's
+ * pid may have been reused.
+ */
 static void add_child(void *context, pid_t pid) {
     struct parent *parent = context;
     struct ss_process child;
@@ -66,18 +69,18 @@ void ss_descendants_signal(const struct ss_descendants *list, int signal) {
         ss_platform_process_signal_once(list->items[i].pid, list->items[i].started, signal);
 }
 
-/* The CPU time within which a process returns from fork(), unless it has a lot of memory. */
+/* CPU time after which a process has returned from fork(), unless it has a lot of memory. */
 #define FORK_TIME (5 * SS_MILLISECOND)
 
 /*
- * How long processes may take to get so much CPU time, and how long to continue those that
- * something stops again and again. The time between two looks.
+ * How long to wait until processes have used that much CPU time; how long to continue processes
+ * that something keeps stopping; and the time between two looks.
  */
 #define SETTLE_PATIENCE (10 * SS_SECOND)
 #define STOP_PATIENCE   SS_SECOND
 #define SETTLE_ROUND    (3 * SS_MILLISECOND)
 
-/* How many looks in a row must find nothing. */
+/* Number of looks in a row that must find nothing. */
 #define EMPTY_LOOKS 2
 
 #define WAVES   2
@@ -85,9 +88,9 @@ void ss_descendants_signal(const struct ss_descendants *list, int signal) {
 
 struct look {
     uint32_t wave;
-    bool waits;     /* some process of this wave has not settled */
-    bool runnable;  /* and needs only CPU time */
-    bool continued; /* some process was stopped */
+    bool waits;     /* a process of this wave has not settled */
+    bool runnable;  /* and only needs CPU time */
+    bool continued; /* a process was stopped */
 };
 
 /* Looks at a process. Returns whether it still exists. */
@@ -95,9 +98,11 @@ static bool look_at(struct ss_descendant *item, struct look *look) {
     char state = ss_platform_process_state(item->pid, item->started);
     if (!state)
         return false;
+
     bool stopped =
         state == 'T' && ss_platform_process_signal_once(item->pid, item->started, SIGCONT) == 0;
     bool waits = stopped || state == 'D' || state == 'R';
+
     look->continued |= stopped;
     if (!waits || ss_platform_process_cpu_time(item->pid) >= item->used + FORK_TIME)
         item->wave = SETTLED;
@@ -106,7 +111,7 @@ static bool look_at(struct ss_descendant *item, struct look *look) {
     return true;
 }
 
-/* Children come before their parents. Processes that have ended leave the list. */
+/* Looks at children before their parents. Removes processes that have ended from the list. */
 static void look_at_all(struct ss_descendants *list, struct look *look) {
     uint32_t first = list->count;
     for (uint32_t i = list->count; i-- > 0;) {
@@ -123,6 +128,7 @@ void ss_descendants_settle(struct ss_descendants *list) {
     uint32_t wave = 0;
     if (list->count == 0)
         return;
+
     for (uint32_t i = 0; i < list->count; i++)
         list->items[i].used = ss_platform_process_cpu_time(list->items[i].pid);
     for (int empty = 0; wave < WAVES || empty < EMPTY_LOOKS;) {
@@ -131,9 +137,11 @@ void ss_descendants_settle(struct ss_descendants *list) {
         ss_descendants_find(list, false);
         for (uint32_t i = known; i < list->count; i++)
             list->items[i].wave = wave + 1;
+
         look_at_all(list, &look);
         wave += !look.waits && wave < WAVES;
         empty = look.continued ? 0 : empty + 1;
+
         ss_time now = ss_platform_now();
         if (now >= begin + (look.runnable ? SETTLE_PATIENCE : STOP_PATIENCE))
             return;

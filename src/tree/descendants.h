@@ -9,12 +9,12 @@
 #include "tree/branches.h"
 
 /*
- * Processes and all their descendants, as long as the processes in between live: also those that
- * are not on the board yet. A process that is leaving its group at the moment when the group is
- * stopped stops outside of it. It is not continued before the census has found it, and once its
- * parent is dead, nothing shows whose it is.
+ * Processes and all their descendants, as long as the processes in between are alive, including
+ * those that are not on the board yet. A process that leaves its group just as the group is stopped
+ * stops outside of it. It is not continued before the census finds it, and once its parent is dead,
+ * nothing shows to which instance it belongs.
  *
- * Begin with a list of zeros.
+ * Start with an empty, zeroed list.
  */
 
 struct ss_descendant {
@@ -28,7 +28,7 @@ struct ss_descendants {
     struct ss_descendant *items; /* parents before their children */
     uint32_t count;
     uint32_t room;
-    bool incomplete; /* memory was short: only a sweep finds the others */
+    bool incomplete; /* memory was exhausted: only a sweep finds the others */
 };
 
 /* Adds a process, unless it is in the list or `started` is 0. */
@@ -51,7 +51,7 @@ void ss_descendants_find(struct ss_descendants *list, bool stop);
 void ss_descendants_signal(const struct ss_descendants *list, int signal);
 
 /*
- * Looks at the processes in the list after they have been continued, and continues those that are
+ * Watches the processes in the list after they have been continued, and continues those that are
  * stopped, until none is. If a group is stopped while one of its processes is in fork(), and is
  * continued before fork() returns, the kernel still stops the child. Therefore waits, within
  * limits, until each process has run or slept (wave 0), then each child that it has started until

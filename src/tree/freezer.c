@@ -8,8 +8,8 @@
 #include "platform/platform.h"
 
 /*
- * How long processes may take to leave the freezers. Killed ones exit as soon as they get a CPU;
- * with --keep, those that are left may stay for ever.
+ * How long to wait until processes have left the freezers. Killed ones exit as soon as they get a
+ * CPU; with --keep, the others may stay forever.
  */
 #define KILLED_PATIENCE (5 * SS_SECOND)
 #define KEPT_PATIENCE   (100 * SS_MILLISECOND)

@@ -14,7 +14,7 @@
 #include "tree/watchdog.h"
 
 /*
- * How long executors wait for the guardian to end what dead executors have left before they end it
+ * How long executors wait for the guardian to end what dead executors have left before they do it
  * themselves.
  */
 #define GUARDIAN_PATIENCE (2 * SS_SECOND)
@@ -29,7 +29,7 @@ struct ss_guardian {
     struct ss_census census;
     struct ss_group_scan group_scan; /* replaces the census if a control group is attached */
     struct ss_watchdog watchdog;
-    ss_time due; /* when the next census is due */
+    ss_time due; /* time of the next search */
 };
 
 static bool has_group(const struct ss_guardian *guardian) {
@@ -77,7 +77,7 @@ static enum ss_births read_births(
 static const struct ss_census_source system_source = {
     .latest = ss_platform_process_latest,
     .limit = ss_platform_process_limit,
-    .group = getpgid, /* takes much less time than to look at the process */
+    .group = getpgid, /* much faster than looking at the process */
     .look = ss_platform_process_look,
     .may_signal = ss_platform_process_may_signal,
     .freezer = ss_platform_freezer_put,
@@ -101,6 +101,7 @@ static bool look_for_processes(void *context) {
         guardian->due = ss_census_take(&guardian->census, now);
         complete = ss_census_is_complete(&guardian->census);
     }
+
     if (complete)
         ss_platform_wake(&guardian->board->looks);
     ss_rescue_refresh_holds(&guardian->rescue);
@@ -140,6 +141,7 @@ static int open_guardian(void *context, int parent) {
     struct ss_guardian *guardian = calloc(1, sizeof *guardian);
     if (!guardian)
         return -1;
+
     setup->guardian = guardian;
     atomic_store(&board->guardian_started, ss_platform_process_started(getpid()));
     ss_platform_be_punctual(SS_PRIORITY_REALTIME);
@@ -149,20 +151,23 @@ static int open_guardian(void *context, int parent) {
     guardian->forks = ss_platform_fork_events_open();
     guardian->records =
         board->attached && !has_group(guardian) && ss_platform_fork_events_record(guardian->forks);
+
     if (ss_rescue_open(
             &guardian->rescue, board, setup->master, setup->wakeup, setup->master_wakeup) < 0 ||
         open_search(guardian) < 0 ||
         ss_watchdog_open(&guardian->watchdog, board, setup->master) < 0)
         return -1;
+
     guardian->rescue.polls[SS_RESCUE_MASTER].fd = parent;
     if (!has_group(guardian) && has_begun(board)) {
         ss_census_survey(&guardian->census);
         ss_rescue_refresh_holds(&guardian->rescue);
         ss_platform_wake(&board->looks);
     }
+
     guardian->rescue.search = look_for_processes;
     guardian->rescue.searcher = guardian;
-    /* A replacement guardian may have missed a lot, so its first look does not wait. */
+    /* A replacement guardian may have missed events, so its first look does not wait. */
     wait_for_events(guardian, 0);
     return 0;
 }
@@ -196,12 +201,12 @@ static void take_over_orphaned(void *context) {
 static void close_guardian(void *context) {
     struct ss_guardian_setup *setup = context;
     struct ss_guardian *guardian = setup->guardian;
-    /* Older kernels keep sending fork events after the listener has gone. */
+    /* Older kernels keep sending fork events after the listener is gone. */
     if (guardian->census.listening || guardian->records)
         ss_platform_fork_events_listen(guardian->forks, false);
     ss_census_close(&guardian->census);
     ss_group_scan_close(&guardian->group_scan);
-    ss_terminal_close(setup->terminal); /* the master may die before it does so */
+    ss_terminal_close(setup->terminal); /* in case the master dies before it does so */
     ss_freezers_remove(guardian->board);
 }
 
@@ -224,7 +229,7 @@ void ss_guardian_stand_in(const struct ss_guardian_setup *setup) {
     if (!atomic_load(&board->over) &&
         ss_rescue_open(&rescue, board, setup->master, -1, setup->master_wakeup) == 0)
         take_over(setup, &rescue);
-    /* A guardian that has taken over may have been killed before it had done these. */
+    /* A guardian that took over may have been killed before it did these. */
     ss_terminal_close(setup->terminal);
     ss_freezers_remove(board);
 }

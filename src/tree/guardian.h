@@ -11,30 +11,30 @@
 struct ss_guardian_setup {
     struct ss_board *board;
     pid_t master;
-    int wakeup;                   /* read end; a byte says that the board has changed */
-    int master_wakeup;            /* write end of the master's */
-    struct ss_terminal *terminal; /* the run's terminal, which the guardian restores if the master
-                                     cannot */
+    int wakeup;        /* read end; a byte says that the board has changed */
+    int master_wakeup; /* write end of the master's */
+    struct ss_terminal
+        *terminal; /* terminal of the run, which the guardian restores if the master cannot */
     struct ss_guardian *guardian; /* set in the guardian itself */
 };
 
 /*
  * The guardian is the process that outlives all others of a run: a keeper that knows every executor
- * and every instance. When an executor or the master dies, the guardian continues and ends what
- * they have left. `setup` must outlive the keeper.
+ * and every instance. When an executor or the master dies, it continues and ends what they have
+ * left. `setup` must outlive the keeper.
  */
 SS_NONNULL() struct ss_keeper_duty ss_guardian_duty(struct ss_guardian_setup *setup);
 
 /*
  * Waits until the guardian has finished; if the guardian was killed, does its work instead. Called
  * by an executor that has outlived the master and is done with its own instance. `setup` has the
- * bells of the run.
+ * wakeup pipes of the run.
  */
 void ss_guardian_stand_in(const struct ss_guardian_setup *setup);
 
 /*
  * Does the last work of a guardian that was killed and cannot be replaced. Called by the master
- * after the end of all executors; needs no other process.
+ * after all executors have ended; needs no other process.
  */
 void ss_guardian_finish(const struct ss_guardian_setup *setup);
 

@@ -14,17 +14,17 @@
 
 #define ROUND (2 * SS_MILLISECOND)
 
-/* How long to wait for the leader to stop; the rest of the instance continues to run meanwhile. */
+/* How long to wait for the leader to stop. The rest of the instance keeps running meanwhile. */
 #define STOP_PATIENCE (50 * SS_MILLISECOND)
 #define STOP_ROUND    (50 * SS_MICROSECOND)
 
-/* The number of stops from one search for a running thread to the next. */
+/* Number of stops between two searches for a running thread. */
 #define AIM_INTERVAL 8
 
-/* How long an instance runs before it is continued once more: hardly any fork takes that long. */
+/* How long an instance runs before it is continued once more: hardly any fork() takes longer. */
 #define CONFIRM_DELAY SS_SECOND
 
-/* In the child, between fork and exec. Fails if memory is short. */
+/* Runs in the child between fork and exec. Fails if memory is exhausted. */
 static int prepare(const void *context) {
     const struct ss_launch *launch = context;
     if (setenv("SHOWSTOPPER_INSTANCE", launch->index, 1) < 0 ||
@@ -82,7 +82,7 @@ static char attached_state(const struct ss_instance *instance) {
     return ss_platform_process_state(instance->root.pid, instance->root.started);
 }
 
-/* Returns whether the leader is in a state that waitid() selects by these options. */
+/* Returns whether the leader is in a state that waitid() would select with these options. */
 static bool leader_is(const struct ss_instance *instance, int states) {
     siginfo_t info = {0};
     if (instance->leader <= 1)
@@ -101,8 +101,8 @@ static void freeze(struct ss_instance *instance, bool frozen) {
 }
 
 /*
- * Waits until the leader has stopped. A shell is notified that its job has stopped unless the shell
- * itself has stopped by then, which it does only once it is given a CPU.
+ * Waits until the leader has stopped. A shell must stop before its jobs, or it would be notified
+ * that they have stopped; and it stops only once it gets a CPU.
  */
 static void await_stop(const struct ss_instance *instance) {
     ss_time deadline = ss_platform_now() + STOP_PATIENCE;
@@ -115,15 +115,15 @@ static void await_stop(const struct ss_instance *instance) {
 }
 
 /*
- * Stops the leader. A stop takes effect when one of a process's threads notices the signal, and the
+ * Stops the leader. A stop takes effect when a thread of the process notices the signal, and the
  * kernel picks the first thread. If that thread sleeps while others keep all CPUs busy, it waits
- * milliseconds for a CPU.
+ * milliseconds for a CPU. Therefore sends the signal to a thread that is running.
  */
 static void stop_leader(struct ss_instance *instance) {
-    /* A thread is signaled by its ID, which is only safe for our own children. */
+    /* Signaling a thread by its ID is safe only for our own children. */
     if (instance->leader <= 1 || instance->attached)
         return;
-    /* At the first stop the leader has only just been started. */
+    /* At the first stop the leader has only just started. */
     if (instance->stops++ % AIM_INTERVAL == 1)
         instance->listener = ss_platform_thread_at_work(instance->leader);
     if (instance->listener)
@@ -175,7 +175,7 @@ void ss_instance_follow(struct ss_instance *instance, int signal) {
         return;
     if (signal)
         ss_holds_signal(&instance->holds, fresh, SS_HOLDS_ALL, signal);
-    /* It may have been stopped with the group that it was leaving. */
+    /* They may have been stopped with the group that they were leaving. */
     if (signal != SIGSTOP)
         ss_holds_signal(&instance->holds, fresh, SS_HOLDS_ALL, SIGCONT);
     if (instance->freezer <= 0)
@@ -191,13 +191,15 @@ bool ss_instance_release(struct ss_instance *instance) {
     else
         ss_descendants_add_children(&list, getpid(), ss_platform_process_started(getpid()));
     ss_descendants_add_branches(&list, &instance->holds, instance->row);
+
     ss_descendants_find(&list, false);
     ss_descendants_signal(&list, SIGCONT);
     ss_instance_continue(instance);
     ss_descendants_settle(&list);
+
     bool complete = !list.incomplete;
     ss_descendants_close(&list);
-    ss_instance_continue(instance); /* orphans that have stopped meanwhile are in a held group */
+    ss_instance_continue(instance); /* orphans that stopped meanwhile are in a group that we hold */
     return complete;
 }
 
@@ -255,7 +257,7 @@ struct search {
     bool found;
 };
 
-/* Kills a child of a child. In an endless chain of processes, that one has a child already. */
+/* Kills a grandchild. In an endless chain of processes, the child has a child already. */
 static void kill_grandchild(void *context, pid_t pid) {
     const pid_t *parent = context;
     struct ss_process process;
@@ -275,28 +277,33 @@ static void kill_child(void *context, pid_t pid) {
     if (!ss_platform_process_look(pid, &process) || process.parent != getpid() ||
         process.state == 'Z')
         return;
+
     ss_platform_process_children(pid, kill_grandchild, &pid);
     search->found = true;
     if (kill(pid, SIGKILL) == 0 || errno != EPERM)
         return;
+
     ss_freezer_prepare(instance->board, instance->row, name);
     if (ss_platform_freezer_put(name, pid, process.started))
         atomic_fetch_add(&instance->board->rows[instance->row].frozen, 1);
 }
 
 /*
- * Kills known processes in every round. Unknown ones have to be searched for; they are rare, so the
- * first rounds skip the search. After a find the next round searches again, for the children of the
- * processes found; otherwise the time between searches doubles. The last round always searches: on
- * a busy machine, all rounds before it may be among the first ones.
+ * ss_instance_clear() kills known processes in every round. Unknown processes are rare and have to
+ * be searched for, so the first rounds skip the search. After a find the next round searches again,
+ * for the children of the processes found; otherwise the time between searches doubles. The last
+ * round always searches: on a busy machine, all rounds before it may be among the first.
  */
 #define FIRST_SEARCH (32 * SS_MILLISECOND)
 
-/* Searches for as long as a round takes, because an endless chain of processes is faster. */
+/*
+ * Kills children and searches again for up to ROUND, because an endless chain of processes is fast.
+ */
 static bool search_children(const struct ss_instance *instance) {
     struct search search = {.instance = instance, .found = true};
     ss_time end = ss_platform_now() + ROUND;
     bool found = false;
+
     while (search.found && (!found || ss_platform_now() < end)) {
         search.found = false;
         ss_platform_process_children(getpid(), kill_child, &search);
@@ -311,13 +318,16 @@ void ss_instance_clear(struct ss_instance *instance, _Atomic uint32_t *word, ss_
     for (;;) {
         uint32_t seen = atomic_load(word);
         ss_time now = ss_platform_now();
+
         ss_instance_follow(instance, 0);
         ss_instance_signal(instance, SIGKILL);
         ss_instance_continue(instance);
+
         if (now >= next_search || now >= deadline)
             next_search = search_children(instance) ? now : now + (now - begin);
         ss_freezer_kill(instance->board, instance->row);
         ss_instance_reap_orphans(instance);
+
         if (ss_instance_is_empty(instance) || now >= deadline)
             return;
         ss_platform_sleep(word, seen, ss_platform_now() + ROUND);

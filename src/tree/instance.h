@@ -18,37 +18,38 @@ struct ss_launch {
     const char *instances; /* SHOWSTOPPER_INSTANCES */
     const char *mark;      /* see SS_SWEEP_MARK */
     int input;             /* becomes standard input */
-    int output;            /* becomes standard output; -1: the caller's */
-    int errors;            /* becomes standard error; -1: the caller's */
+    int output;            /* becomes standard output; -1 keeps the caller's */
+    int errors;            /* becomes standard error; -1 keeps the caller's */
     bool keep;             /* the instance may outlive its executor */
-    bool terminal;         /* a terminal is attached, which must not stop the instance */
+    bool terminal;         /* there is a terminal, which must not stop the instance */
     const struct ss_signals *signals;
     const struct ss_scheduling *scheduling;
     const struct ss_cpus *pin; /* NULL: the caller's affinity */
-    /* Called while the leader waits before it executes the command; may be NULL. */
+    /* Called before the leader executes the command; may be NULL. */
     void (*forked)(void *context, pid_t leader);
     void *context;
 };
 
 /*
- * One instance: a process group whose leader we started, and the branches that its descendants have
- * made. The leader is reaped last, so its pid cannot be reused while it is set here.
+ * One instance: a process group whose leader we started, and the branches of its descendants. The
+ * leader is reaped last, so its pid cannot be reused while it is set here.
  *
- * An attached instance is a process that ran before, which is signaled through its pidfd, and its
- * descendants, each a branch. None of these is our child. The processes of an attached control
- * group are an instance, too, without a first process: all of them are branches.
+ * An attached instance is a process that was running before, which is signaled through its pidfd,
+ * and its descendants, each a branch. None of these is our child. An attached control group is an
+ * instance, too, without a first process: all of its processes are branches.
  */
 struct ss_instance {
     pid_t leader; /* 0: not started */
     bool attached;
     struct ss_hold root;    /* the first process of an attached instance */
-    struct ss_board *board; /* the board with its branches */
+    struct ss_board *board; /* the board that has its branches */
     uint32_t row;
-    int freezer; /* holds processes that we may not signal; -1 or 0: none */
+    int freezer; /* descriptor of the freezer for processes that we may not signal; -1 or 0 if
+                    absent */
     struct ss_holds holds;
-    pid_t listener;     /* the leader's thread that reacts to a stop soonest; 0: the first one */
-    unsigned stops;     /* number of stops since the start; a new listener is searched for every few
-                           stops */
+    pid_t listener; /* thread of the leader that reacts to a stop soonest; 0: the first one */
+    unsigned stops; /* number of stops since the start; every few stops a new `listener` is searched
+                       for */
     ss_time confirm_at; /* when to continue once more, see ss_instance_confirm(); 0: done or never
                            stopped; SS_TIME_NEVER: stopped, or just continued */
 };
@@ -62,8 +63,8 @@ SS_MUST_USE SS_NONNULL() int ss_instance_start(
     struct ss_instance *instance, const struct ss_launch *launch);
 
 /*
- * Makes a running process the instance. If the process has ended, so has the instance. Pid 0: the
- * branches alone are the instance, until the guardian says that none is left.
+ * Makes a running process the instance. If the process has ended, so has the instance. With pid 0,
+ * the branches alone are the instance, until the guardian reports that none is left.
  */
 void ss_instance_attach(struct ss_instance *instance, pid_t pid, uint64_t started);
 
@@ -76,22 +77,22 @@ void ss_instance_continue(struct ss_instance *instance);
 void ss_instance_signal(struct ss_instance *instance, int signal);
 
 /*
- * Continues a running instance once more when it has run for a second since its last stop: a
+ * Continues a running instance once more after it has run for a second since its last stop: a
  * process that was being forked at the stop may have stopped after the continuation. Call this
- * whenever the instance runs; the first call after a stop begins the second. Returns when to call
+ * whenever the instance runs; the first call after a stop starts that second. Returns when to call
  * it again, or SS_TIME_NEVER.
  */
 SS_MUST_USE SS_NONNULL() ss_time ss_instance_confirm(struct ss_instance *instance, ss_time now);
 
 /*
- * Updates the branches; sends the signal, if it is not 0, to new ones, and continues them unless it
+ * Updates the branches. Sends `signal`, unless it is 0, to new ones, and continues them unless it
  * is SIGSTOP.
  */
 void ss_instance_follow(struct ss_instance *instance, int signal);
 
 /*
  * Continues all processes of an instance that outlives us, including those that are not branches
- * yet. Returns false if memory was short, so that some may have stayed stopped.
+ * yet. Returns false if memory was exhausted, so that some may remain stopped.
  */
 SS_MUST_USE bool ss_instance_release(struct ss_instance *instance);
 
@@ -117,8 +118,8 @@ bool ss_instance_is_runnable(const struct ss_instance *instance);
 void ss_instance_reap_orphans(const struct ss_instance *instance);
 
 /*
- * Ends all processes that are left, wherever they are, and waits for their end until `deadline`.
- * The caller sleeps on `word`.
+ * Kills all processes that are left, wherever they are, and waits for their end until `deadline`. A
+ * change of `word` interrupts the wait.
  */
 void ss_instance_clear(struct ss_instance *instance, _Atomic uint32_t *word, ss_time deadline);
 

@@ -15,10 +15,14 @@
 #include "screen/terminal.h"
 #include "screen/window.h"
 
-/* How long the namespace may take to end. A process in it that cannot be killed keeps it. */
+/*
+ * How long to wait for the end of the namespace. A process in it that cannot be killed keeps it
+ * alive.
+ */
 #define END_PATIENCE SS_SECOND
 
-#define END_INTERVAL 10 /* milliseconds between looks; its end interrupts a wait */
+/* Milliseconds between looks. The end of the namespace interrupts the wait. */
+#define END_INTERVAL 10
 
 /* A message from the first process inside the namespace to the process outside. */
 struct message {
@@ -30,21 +34,21 @@ static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT,
 
 #define PASSED (sizeof passed / sizeof *passed)
 
-/* The caller's signal mask and its disposition of SIGCHLD, which the run gets back. */
+/* The caller's signal mask and disposition of SIGCHLD, which the run gets back. */
 struct caller {
     sigset_t mask;
     struct sigaction child;
 };
 
 /*
- * The process that gets signals passed on: outside, the first process inside; inside, the run.
+ * The process to which signals are passed on: outside, the first process inside; inside, the run.
  * Global, because a handler has no context argument.
  */
 static volatile sig_atomic_t next_process;
 
 /*
- * Outside: whether SIGTSTP was passed on since the last pause, and SIGCONT after it. If so, the run
- * may have been continued before its stop is reported.
+ * Outside only: whether SIGTSTP was passed on since the last pause, and SIGCONT after it. If so,
+ * the run may have been continued before its stop is reported.
  */
 static volatile sig_atomic_t order;
 enum { NO_ORDER, TO_STOP, TO_CONTINUE };
@@ -61,16 +65,16 @@ static void pass_on(int number) {
 }
 
 /*
- * Blocks signals. Until there is a process to pass them on to, they would be lost, or would kill
- * this process.
+ * Blocks all signals: until there is a process to pass them on to, they would be lost, or would
+ * kill this process.
  */
 static void block_signals(struct caller *caller) {
     static const struct sigaction usual = {.sa_handler = SIG_DFL};
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &caller->mask);
-    sigaction(SIGCHLD, &usual,
-        &caller->child); /* a process that ignores SIGCHLD cannot wait for children */
+    sigaction(
+        SIGCHLD, &usual, &caller->child); /* with SIG_IGN, a parent cannot wait for children */
 }
 
 static void restore_signals(const struct caller *caller) {
@@ -108,9 +112,9 @@ _Noreturn static void send_last(int report, int kind, int value) {
 }
 
 /*
- * Runs the first process inside; everything inside ends with it. Returns only in the run. Both
- * processes have groups of their own, so that signals from the keyboard, or to the whole group of
- * the process outside, arrive only once, through that process.
+ * Runs the first process inside; when it ends, so does everything inside. Returns only in the run.
+ * Both processes have groups of their own, so that signals from the keyboard, or to the whole group
+ * of the process outside, arrive only once, through that process.
  */
 static void run_init(int report, const struct ss_isolation *isolation) {
     int why = ss_platform_isolation_settle(isolation), named[2];
@@ -118,10 +122,12 @@ static void run_init(int report, const struct ss_isolation *isolation) {
         send_last(report, FAILED, -why);
     if (pipe2(named, O_CLOEXEC) < 0)
         send_last(report, FAILED, errno);
+
     /* The process outside may have died before the parent-death signal was set. */
     struct pollfd outside = {.fd = report};
     if (poll(&outside, 1, 0) > 0 && (outside.revents & POLLERR))
         _exit(SS_ERROR_FAILED);
+
     setpgid(0, 0);
     pid_t run = fork();
     if (run == 0) {
@@ -135,6 +141,7 @@ static void run_init(int report, const struct ss_isolation *isolation) {
         close(named[0]);
         return;
     }
+
     if (run < 0)
         send_last(report, FAILED, errno);
     ss_platform_set_name("ss-init");
@@ -142,6 +149,7 @@ static void run_init(int report, const struct ss_isolation *isolation) {
     close(named[1]);
     pass_signals_on(run);
     unblock_signals();
+
     for (;;) {
         int status;
         pid_t pid = waitpid(-1, &status, WUNTRACED);
@@ -158,8 +166,8 @@ static bool is_continued(void *unused) {
 }
 
 /*
- * Stops this process after the run has stopped, unless that has been continued since. If no shell
- * could continue them, both continue to run.
+ * Stops this process after the run has stopped, unless the run has been continued since. If there
+ * is no shell that could continue them, both keep running.
  */
 static void suspend(void) {
     sigset_t continuation, mask;
@@ -172,14 +180,14 @@ static void suspend(void) {
     pass_on(SIGCONT);
 }
 
-/* Only interrupts a wait. */
+/* Does nothing: the signal only interrupts a wait. */
 static void notice(int number) {
     (void)number;
 }
 
 /*
- * Continues the first process inside if another process has stopped it: otherwise no signal would
- * be passed on, and the end of the run would not be reported.
+ * Continues the first process inside if something has stopped it: otherwise no signal would be
+ * passed on, and the end of the run would not be reported.
  */
 static void unstop(pid_t first) {
     siginfo_t stopped = {0};
@@ -196,6 +204,7 @@ static bool receive(pid_t first, int report, struct message *message) {
     sigaction(SIGCHLD, &stopped, NULL);
     sigset_t none;
     sigemptyset(&none);
+
     for (;;) {
         struct pollfd inside = {.fd = report, .events = POLLIN};
         if (ppoll(&inside, 1, NULL, &none) <= 0) {
@@ -210,7 +219,7 @@ static bool receive(pid_t first, int report, struct message *message) {
     }
 }
 
-/* The first process inside ends after all others there. */
+/* Waits for the first process inside, which ends after all others there. */
 static void await_end(pid_t first) {
     ss_time deadline = ss_platform_now() + END_PATIENCE;
     while (waitpid(first, NULL, WNOHANG) == 0 && ss_platform_now() < deadline) {
@@ -224,14 +233,16 @@ static int stand_outside(pid_t first, int report, const struct ss_board *board,
     struct message message;
     pass_signals_on(first);
     bool received = receive(first, report, &message);
+
     next_process = 0;
     close(report);
     unblock_signals();
     await_end(first);
     ss_terminal_close(terminal);
-    /* If the master was killed, the namespace may have ended before the guardian could do this. */
+    /* If the master was killed, the namespace may have ended before the guardian did this. */
     if (atomic_load(&board->view))
         ss_screen_release(STDERR_FILENO);
+
     if (!received)
         return ss_error_fail(
             error, "the first process of the run's PID namespace was killed, which ended the run");
@@ -252,6 +263,7 @@ int ss_isolate(const struct ss_board *board, struct ss_error *error) {
     struct ss_terminal terminal;
     if (pipe2(report, O_CLOEXEC) < 0)
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
+
     fflush(NULL);
     block_signals(&caller);
     ss_terminal_open(&terminal); /* before an instance can change its settings */
@@ -263,6 +275,7 @@ int ss_isolate(const struct ss_board *board, struct ss_error *error) {
         restore_signals(&caller);
         return 0;
     }
+
     int why = errno;
     close(report[1]);
     if (first > 0)

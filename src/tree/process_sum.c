@@ -6,10 +6,7 @@
 #include "base/grow.h"
 #include "platform/platform.h"
 
-/*
- * The system reports the user and the system time that a parent has waited for in steps of 10 ms
- * each.
- */
+/* Resolution of the time that a parent has waited for: 10 ms each for user and system time. */
 #define STEP (20 * SS_MILLISECOND)
 
 void ss_process_sum_close(struct ss_process_sum *sum) {
@@ -65,8 +62,8 @@ bool ss_process_sum_has(const struct ss_process_sum *sum, pid_t pid) {
 }
 
 /*
- * Reads the clocks. Reads the times that were waited for first: the time of a child that ends in
- * between is then missing once instead of counted twice.
+ * Reads the clocks. Reads the times waited for first: the time of a child that ends in between is
+ * then missing once instead of counted twice.
  */
 static void read_clocks(struct ss_process_sum *sum, pid_t excluded) {
     for (uint32_t i = 0; i < sum->now.count; i++) {
@@ -75,8 +72,9 @@ static void read_clocks(struct ss_process_sum *sum, pid_t excluded) {
         if (ss_platform_process_times(process->pid, &times))
             process->waited = times.waited;
         else
-            process->pid = 0; /* the process has just exited */
+            process->pid = 0; /* it has just exited */
     }
+
     for (uint32_t i = 0; i < sum->now.count; i++) {
         struct ss_process_sum_item *process = &sum->now.items[i];
         bool own = process->pid == excluded;
@@ -87,17 +85,14 @@ static void read_clocks(struct ss_process_sum *sum, pid_t excluded) {
     }
 }
 
-/* Returns the entry of the new reading for the same process, or NULL if the process is gone. */
+/* Returns the entry of the same process in the new reading, or NULL if it is gone. */
 static struct ss_process_sum_item *successor(
     const struct ss_process_sum *sum, const struct ss_process_sum_item *old) {
     struct ss_process_sum_item *process = find_process(&sum->now, old->pid);
     return process && process->used >= old->used && process->waited >= old->waited ? process : NULL;
 }
 
-/*
- * Copies the history of known processes to the new reading. The past of a new orphan does not
- * count.
- */
+/* Copies the history of known processes to the new reading. Excludes the past of new orphans. */
 static void carry_over(struct ss_process_sum *sum, bool first) {
     for (uint32_t i = 0; i < sum->now.count; i++) {
         struct ss_process_sum_item *process = &sum->now.items[i];
@@ -109,6 +104,7 @@ static void carry_over(struct ss_process_sum *sum, bool first) {
             process->lost = old->lost;
             continue;
         }
+
         process->waited_0 = process->waited;
         process->before = first || !process->parent ? process->used + process->waited : 0;
     }
@@ -121,6 +117,7 @@ static void pass_on(struct ss_process_sum *sum, const struct ss_process_sum_item
     uint64_t used = gone->used + gone->waited;
     while (above && !(there = successor(sum, above)))
         above = find_process(&sum->last, above->parent);
+
     sum->lost += gone->lost;
     if (there)
         there->ending += used;
@@ -147,12 +144,14 @@ bool ss_process_sum_finish(
         swap_lists(sum);
         return false;
     }
+
     read_clocks(sum, excluded);
     carry_over(sum, first);
     for (uint32_t i = 0; i < sum->last.count; i++) {
         if (sum->last.items[i].pid && !successor(sum, &sum->last.items[i]))
             pass_on(sum, &sum->last.items[i]);
     }
+
     *total = add_up(sum);
     return true;
 }

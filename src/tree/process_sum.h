@@ -10,8 +10,8 @@
 
 /*
  * The CPU time of a changing list of processes: the clocks of living processes, the times that they
- * have waited for, and the last known clocks of processes that ended without being waited for. A
- * process that lives and dies between two readings counts if its parent waits for it.
+ * have waited for, and the last known clocks of processes that nobody waited for. A process that
+ * lives and dies between two readings counts if its parent waits for it.
  *
  * A reading is ss_process_sum_begin(), then either ss_process_sum_add() for each process, parents
  * before their children, or ss_process_sum_repeat(), or both, then ss_process_sum_finish().
@@ -19,11 +19,11 @@
 
 struct ss_process_sum_item {
     pid_t pid;    /* 0: has ended */
-    pid_t parent; /* its parent in the list; 0: not listed */
+    pid_t parent; /* parent, if that is in the list; otherwise 0 */
     uint64_t used;
     uint64_t waited;   /* CPU time of children that it has waited for */
     uint64_t waited_0; /* `waited` at first sight */
-    uint64_t before;   /* excluded from the count: time used before the process was known */
+    uint64_t before;   /* time used before the process was known, which does not count */
     uint64_t ended;    /* time used by children that disappeared before the previous listing */
     uint64_t ending; /* time used by children that disappeared since, which `waited` may not include
                         yet */
@@ -37,12 +37,11 @@ struct ss_process_sum_list {
     bool incomplete; /* memory was exhausted */
 };
 
-/* Zeroed: no processes. */
+/* All zero: no processes. */
 struct ss_process_sum {
     struct ss_process_sum_list now;
     struct ss_process_sum_list last;
-    uint64_t lost; /* time used by processes that are gone together with all of their listed
-                      ancestors */
+    uint64_t lost; /* time used by processes that are gone with all of their listed ancestors */
 };
 
 SS_NONNULL() void ss_process_sum_close(struct ss_process_sum *sum);
@@ -62,11 +61,11 @@ SS_NONNULL() void ss_process_sum_repeat(struct ss_process_sum *sum);
 SS_NONNULL() bool ss_process_sum_has(const struct ss_process_sum *sum, pid_t pid);
 
 /*
- * Reads the processes, and sets `total`, which may fall by the resolution of the times that
- * processes have waited for. At the `first` reading, and for a later process without a parent in
- * the list, the past does not count. The clock of `excluded` does not count, but what it has waited
- * for does; 0: no such process. Returns false and keeps the previous reading if memory was
- * exhausted: processes that are not listed would count as ended.
+ * Reads the processes and sets `total`, which may fall by the resolution of the times waited for.
+ * The past does not count at the `first` reading, nor for a later process without a parent in the
+ * list. The clock of `excluded`, if it is not 0, does not count, but what it has waited for does.
+ * Returns false and keeps the previous reading if memory was exhausted: processes that are not
+ * listed would count as ended.
  */
 SS_MUST_USE SS_NONNULL() bool ss_process_sum_finish(
     struct ss_process_sum *sum, bool first, pid_t excluded, uint64_t *total);

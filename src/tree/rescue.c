@@ -10,21 +10,21 @@
 #include "tree/descendants.h"
 #include "tree/freezer.h"
 
-/* How long executors may take to end their own instances once the master is dead. */
+/* How long to wait for executors to end their instances once the master is dead. */
 #define MASTER_GONE_PATIENCE (400 * SS_MILLISECOND)
 
 /*
- * How long killed executors may take to end. One that was killed while it sent a signal still sends
- * it, and a stop must not follow our SIGCONT.
+ * How long to wait for killed executors. One that was killed while it sent a signal still sends it,
+ * and a stop must not follow our SIGCONT.
  */
 #define EXECUTOR_PATIENCE (100 * SS_MILLISECOND)
 
-/* How long the search for remaining processes may take after that. */
+/* How long to search for remaining processes after that. */
 #define SWEEP_PATIENCE SS_SECOND
 
 /*
- * How long killed processes of an attached instance may take to end, how often to look, and how
- * many looks in a row must find nothing: a birth may be reported only after the first one.
+ * How long to wait for killed processes of an attached instance, how often to look, and how many
+ * looks in a row must find nothing: a birth may be reported only after the first one.
  */
 #define KILLED_PATIENCE (400 * SS_MILLISECOND)
 #define KILLED_INTERVAL (3 * SS_MILLISECOND)
@@ -35,7 +35,7 @@
 
 struct ss_charge {
     int executor_pidfd;    /* negative: not open */
-    struct ss_hold leader; /* its group or, of an attached instance, the process itself */
+    struct ss_hold leader; /* its group; if attached, the process itself */
 };
 
 static void hold_executor(struct ss_rescue *rescue, uint32_t index) {
@@ -66,14 +66,14 @@ static void hold_leader(struct ss_rescue *rescue, uint32_t index) {
     if (pid <= 1)
         return;
     ss_hold_open(leader);
-    /* While it is a zombie, the pid still belongs to its group. */
+    /* Even while the leader is a zombie, its pid belongs to its group. */
     leader->by_pid = leader->pidfd < 0;
 }
 
 /*
- * Signals the group of an instance or, if attached, its first process; the other processes of an
- * attached instance are branches. Once the leader's pid may belong to an unrelated group, only the
- * sweep can find our processes.
+ * Signals the group of an instance. If attached, signals its first process; the others are
+ * branches. Once the leader's pid may belong to an unrelated group, only the sweep can find our
+ * processes.
  */
 static void signal_instance(const struct ss_rescue *rescue, uint32_t index, int signal) {
     ss_hold_signal(&rescue->charges[index].leader, signal);
@@ -103,8 +103,8 @@ static uint32_t count_left(const struct ss_rescue *rescue, uint32_t index, bool 
 }
 
 /*
- * Lists the known processes of an instance and their descendants. Those to be killed are stopped
- * first, groups at once, so that they cannot start others meanwhile.
+ * Lists the known processes of an instance and their descendants. Processes that will be killed are
+ * stopped first, whole groups at once, so that they cannot fork meanwhile.
  */
 static void list_processes(
     const struct ss_rescue *rescue, uint32_t index, bool stop, struct ss_descendants *list) {
@@ -118,7 +118,7 @@ static void list_processes(
     ss_descendants_find(list, stop);
 }
 
-/* Parents are continued last, so that no shell sees its children stopped. */
+/* Continues parents last, so that no shell sees its children stopped. */
 static void continue_holds(struct ss_rescue *rescue, uint32_t index) {
     ss_holds_signal_reversed(rescue->holds, index, SIGCONT);
     ss_holds_signal_leaderless(rescue->holds, rescue->board, index, SIGCONT);
@@ -136,8 +136,8 @@ static bool search(struct ss_rescue *rescue) {
 }
 
 /*
- * Ends what is found of an attached instance until nothing is left, and counts the processes that
- * survive SIGKILL. A sweep can do neither, because they are not our descendants.
+ * Kills the processes of an attached instance until none is found, and counts those that survive
+ * SIGKILL. A sweep can do neither, because they are not our descendants.
  */
 static void clear_attached(struct ss_rescue *rescue, uint32_t index) {
     ss_time begin = ss_platform_now();
@@ -149,6 +149,7 @@ static void clear_attached(struct ss_rescue *rescue, uint32_t index) {
         continue_holds(rescue, index);
         left = count_left(rescue, index, &runnable);
         empty = complete && left == 0 ? empty + 1 : 0;
+
         ss_time now = ss_platform_now();
         if (now >= begin + (runnable ? SS_HOLD_RUNNABLE_PATIENCE : KILLED_PATIENCE))
             break;
@@ -165,6 +166,7 @@ static void end_or_continue(struct ss_rescue *rescue, uint32_t index) {
     struct ss_descendants list = {0};
     if (ss_row_is_settled(row))
         return;
+
     atomic_fetch_add(&rescue->board->losses, 1);
     hold_leader(rescue, index);
     ss_rescue_refresh_holds(rescue);
@@ -181,6 +183,7 @@ static void end_or_continue(struct ss_rescue *rescue, uint32_t index) {
         continue_holds(rescue, index);
     }
     ss_descendants_close(&list);
+
     if (board->attached && ends)
         clear_attached(rescue, index);
     atomic_store(&row->stopped, 0);
@@ -199,8 +202,8 @@ static void drop_executor(struct ss_rescue *rescue, uint32_t index) {
 }
 
 /*
- * Returns whether an executor has died, including one without a pidfd or whose pidfd was not opened
- * in time. Another rescuer may have taken it off the board already.
+ * Returns whether an executor has died, even if it has no pidfd or the pidfd was not opened in
+ * time. Another rescuer may have taken it off the board already.
  */
 static bool is_lost(struct ss_rescue *rescue, uint32_t index) {
     struct ss_row *row = &rescue->board->rows[index];
@@ -220,7 +223,7 @@ static void kill_executor(struct ss_rescue *rescue, uint32_t index) {
         ss_platform_process_signal_once(executor, atomic_load(&row->executor_started), SIGKILL);
 }
 
-/* Waits for executors that were killed. One without a pidfd is not waited for. */
+/* Waits for killed executors, unless they have no pidfd. */
 static void await_executors(struct ss_rescue *rescue) {
     ss_time deadline = ss_platform_now() + EXECUTOR_PATIENCE;
     for (uint32_t i = 0; i < rescue->board->instances; i++) {
@@ -237,7 +240,7 @@ void ss_rescue_sweep(struct ss_rescue *rescue, ss_time deadline) {
 }
 
 /*
- * Sweeps if something may have been left. The board counts losses and those already swept, in case
+ * Sweeps if something may have been left. The board counts both losses and those swept, in case
  * this process is killed in between.
  */
 static void sweep_for_losses(struct ss_rescue *rescue) {
@@ -258,6 +261,7 @@ uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
     poll(rescue->polls, SS_RESCUE_EXECUTORS + count, timeout);
     if (rescue->polls[SS_RESCUE_WAKEUP].revents)
         ss_wakeup_drain(rescue->polls[SS_RESCUE_WAKEUP].fd);
+
     rescue->blind = rescue->polls[SS_RESCUE_MASTER].fd < 0;
     for (uint32_t i = 0; i < count; i++) {
         hold_executor(rescue, i);
@@ -270,11 +274,13 @@ uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
             end_or_continue(rescue, i);
             drop_executor(rescue, i);
         }
+
         struct ss_row *row = &rescue->board->rows[i];
         bool lives = atomic_load(&row->executor) > 1;
         left += lives && !ss_row_is_settled(row);
         rescue->blind |= lives && rescue->charges[i].executor_pidfd < 0;
     }
+
     sweep_for_losses(rescue);
     return left;
 }
@@ -291,10 +297,12 @@ int ss_rescue_open(
     };
     if (!rescue->charges || !rescue->polls || !rescue->holds)
         return -1;
+
     for (uint32_t i = 0; i < SS_RESCUE_EXECUTORS + count; i++)
         rescue->polls[i] = (struct pollfd){.fd = -1, .events = POLLIN};
     for (uint32_t i = 0; i < count; i++)
         rescue->charges[i] = (struct ss_charge){.executor_pidfd = -1, .leader.pidfd = -1};
+
     rescue->polls[SS_RESCUE_WAKEUP].fd = wakeup;
     ss_sweep_open(&rescue->sweep, board, master);
     return 0;
@@ -304,7 +312,8 @@ void ss_rescue_take_over(struct ss_rescue *rescue) {
     ss_time patience = ss_platform_now() + MASTER_GONE_PATIENCE;
     rescue->polls[SS_RESCUE_MASTER].fd = -1;
     while (ss_rescue_look(rescue, 20) && ss_platform_now() < patience)
-        search(rescue); /* executors that end attached instances wait for it */
+        search(rescue); /* executors that end attached instances wait for this search */
+
     for (uint32_t i = 0; i < rescue->board->instances; i++) {
         if (!ss_row_is_settled(&rescue->board->rows[i]))
             kill_executor(rescue, i);
@@ -312,6 +321,7 @@ void ss_rescue_take_over(struct ss_rescue *rescue) {
     await_executors(rescue);
     for (uint32_t i = 0; i < rescue->board->instances; i++)
         end_or_continue(rescue, i); /* does nothing if settled */
+
     /* The sensor dies with the master, but its children do not. */
     if (atomic_exchange(&rescue->board->sensor, 0) > 0)
         atomic_fetch_add(&rescue->board->losses, 1);

@@ -11,8 +11,8 @@
 #include "tree/sweep.h"
 
 /*
- * Ends what dead executors have left, or continues it with --keep. The guardian does this, and so
- * does every executor that outlives both master and guardian; several processes may do it at once.
+ * Ends what dead executors have left, or with --keep continues it. The guardian does this, and so
+ * does each executor that outlives both master and guardian, possibly several at once.
  */
 
 /* The pidfds of one executor and of its instance's leader. */
@@ -23,15 +23,15 @@ enum { SS_RESCUE_WAKEUP, SS_RESCUE_MASTER, SS_RESCUE_FORKS, SS_RESCUE_EXECUTORS 
 
 struct ss_rescue {
     struct ss_board *board;
-    int master_wakeup; /* a byte in this pipe says that the board has changed */
+    int master_wakeup; /* write end; a byte says that the board has changed */
     struct ss_charge *charges;
-    struct pollfd *polls;   /* SS_RESCUE_EXECUTORS + the number of executors; -1: not waited for */
+    struct pollfd *polls;   /* SS_RESCUE_EXECUTORS + number of executors */
     struct ss_holds *holds; /* holds of all branches */
     struct ss_sweep sweep;
     bool blind; /* some process has no pidfd and must be polled */
     /*
-     * Puts processes of the instances on the board that are not there yet. Returns whether the
-     * search was complete. NULL: only the guardian can search.
+     * Puts new processes of the instances on the board. Returns whether the search was complete.
+     * NULL except in the guardian.
      */
     bool (*search)(void *searcher);
     void *searcher;
@@ -46,7 +46,7 @@ SS_MUST_USE int ss_rescue_open(
 
 /*
  * Sleeps until an event, or for `timeout` milliseconds, and ends what dead executors have left.
- * Returns how many executors are not done with their instances.
+ * Returns the number of executors that are not done with their instances.
  */
 uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout);
 
@@ -56,8 +56,8 @@ void ss_rescue_refresh_holds(struct ss_rescue *rescue);
 void ss_rescue_sweep(struct ss_rescue *rescue, ss_time deadline);
 
 /*
- * Takes over when the master is dead. The executors notice its death, too, and end their instances;
- * this function ends the executors that did not, and all that they have left.
+ * Takes over after the death of the master. The executors notice it, too, and end their instances.
+ * Kills the executors that do not, and ends all that they have left.
  */
 void ss_rescue_take_over(struct ss_rescue *rescue);
 

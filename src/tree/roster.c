@@ -8,13 +8,15 @@
 #include "platform/platform.h"
 #include "tree/branches.h"
 
-/* Time until the next pass: while the group runs; after it was stopped or has changed, and later.
- */
+/* Time until the next pass: while the group runs; after a stop or a change; later while stopped. */
 #define USUAL_INTERVAL (100 * SS_MILLISECOND)
 #define SHORT_INTERVAL (5 * SS_MILLISECOND)
 #define LONG_INTERVAL  (50 * SS_MILLISECOND)
 
-/* The number of such passes: a process may move below the group while a pass lists its parts. */
+/*
+ * Number of passes in a row that must find no process: one may move to a group that the pass has
+ * already listed.
+ */
 #define EMPTY_PASSES 2
 
 /* The row of the only instance. */
@@ -32,13 +34,14 @@ void ss_group_scan_close(struct ss_group_scan *scan) {
 }
 
 /*
- * Returns whether the process must not be stopped, even if it is moved to the group: it belongs to
+ * Returns whether the process must not be stopped, even if it moves to the group: it belongs to
  * this run, or the run descends from it.
  */
 static bool is_exempt(const struct ss_board *board, pid_t pid) {
     if (pid <= 1 || pid == board->master || pid == getpid() || pid == atomic_load(&board->sensor) ||
         pid == atomic_load(&board->rows[ROW].executor))
         return true;
+
     for (int i = 0; i < SS_BOARD_ANCESTORS && atomic_load(&board->ancestors[i]); i++) {
         if (pid == atomic_load(&board->ancestors[i]))
             return true;
@@ -51,6 +54,7 @@ static void add_process(void *context, pid_t pid) {
     struct ss_board *board = scan->board;
     struct ss_process process;
     scan->empty = 0;
+
     uint32_t slot = ss_pid_map_get(&scan->slots, pid);
     if (slot != SS_PID_MAP_NONE) {
         scan->seen[slot] = true;
@@ -62,6 +66,7 @@ static void add_process(void *context, pid_t pid) {
     slot = ss_branch_claim(board, ROW, pid, process.started, false);
     if (slot == SS_BOARD_BRANCHES)
         return;
+
     ss_pid_map_set(&scan->slots, pid, slot);
     scan->seen[slot] = scan->changed = true;
     if (!ss_platform_process_may_signal(pid))
@@ -78,7 +83,10 @@ static void each_branch(
     }
 }
 
-/* Another guardian may have begun with this branch. */
+/*
+ * Adds a branch to the map, or releases it if it is gone. Another guardian may have put it on the
+ * board.
+ */
 static void index_branch(struct ss_group_scan *scan, uint32_t slot) {
     struct ss_branch *branch = &ss_board_branches(scan->board)[slot];
     bool continued =
@@ -90,8 +98,9 @@ static void index_branch(struct ss_group_scan *scan, uint32_t slot) {
 }
 
 /*
- * A process that has left the group may be stopped. Its branch remains until the executor, which
- * alone stops processes, has continued it: if the executor is killed, a rescuer does that.
+ * Marks a branch whose process has left the group. It may be stopped, so the branch remains until
+ * the executor, which alone stops processes, has continued it; if the executor is killed, a rescuer
+ * does that.
  */
 static void mark_if_left(struct ss_group_scan *scan, uint32_t slot) {
     if (scan->seen[slot] || atomic_exchange(&ss_board_branches(scan->board)[slot].left, 1))
@@ -101,11 +110,12 @@ static void mark_if_left(struct ss_group_scan *scan, uint32_t slot) {
 }
 
 /*
- * Processes that are new need no haste while the group runs: each stop causes a pass. Some of them
- * may have been in fork() then, and appear a little later.
+ * New processes need no haste while the group runs, because each stop causes a pass. Some may have
+ * been in fork() at the stop, and appear a little later.
  */
 static ss_time next_interval(const struct ss_group_scan *scan) {
     ss_time longer = 2 * scan->interval;
+
     if (!atomic_load(&scan->board->rows[ROW].stopped))
         return USUAL_INTERVAL;
     if (scan->changed || scan->interval == USUAL_INTERVAL)
@@ -119,6 +129,7 @@ bool ss_group_scan_run(struct ss_group_scan *scan) {
     scan->changed = false;
     scan->empty++;
     ss_pid_map_clear(&scan->slots);
+
     each_branch(scan, index_branch);
     int why = ss_platform_group_each(board->group, add_process, scan);
     bool complete = why == 0 || why == -ENOENT;

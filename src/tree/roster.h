@@ -10,10 +10,10 @@
 #include "loop/board.h"
 
 /*
- * The processes of an attached control group and of the groups below it, which replace the census:
- * the kernel lists them, whatever their parents are. Each is a branch by itself, because members of
- * its process group may be in other control groups. Looks again after each stop, when processes
- * that were being forked have appeared.
+ * Lists the processes of an attached control group and of the groups below it, in place of the
+ * census: the kernel reports them, whoever their parents are. Each is a branch by itself, because
+ * members of its process group may be in other control groups. Looks again after each stop, when
+ * processes that were being forked have appeared.
  */
 
 struct ss_group_scan {
@@ -22,8 +22,8 @@ struct ss_group_scan {
     void *holder;
     struct ss_pid_map slots;      /* maps pids to their slots on the board */
     bool seen[SS_BOARD_BRANCHES]; /* the process of this slot is in the group */
-    bool changed;                 /* this pass has met a process that came or left */
-    uint32_t empty;               /* the number of passes in a row that met no process */
+    bool changed;                 /* this pass has found that a process came or left */
+    uint32_t empty;               /* number of passes in a row that found no process */
     ss_time interval;             /* from this pass to the next one */
 };
 
@@ -31,7 +31,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ss_group_scan_open(struct ss_group_scan *scan,
     struct ss_board *board, bool (*is_gone)(void *holder, uint32_t slot), void *holder);
 SS_NONNULL() void ss_group_scan_close(struct ss_group_scan *scan);
 
-/* Brings the board up to date. Returns false if processes may have been missed. */
+/* Updates the board. Returns false if processes may have been missed. */
 SS_NONNULL() bool ss_group_scan_run(struct ss_group_scan *scan);
 
 #endif

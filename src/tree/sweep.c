@@ -11,11 +11,12 @@
 
 #define DEPTH_MAX 256
 
-/* The time between rounds, for killed processes to disappear. */
+/* Time between rounds, for killed processes to disappear. */
 #define ROUND (3 * SS_MILLISECOND)
 
 /*
- * How many rounds in a row must find nothing: a process may start where a round has already looked.
+ * Number of rounds in a row that must find nothing: a process may start where a round has already
+ * looked.
  */
 #define EMPTY_ROUNDS 2
 
@@ -28,7 +29,7 @@ void ss_sweep_prepare(struct ss_board *board) {
     }
 }
 
-/* Takes the memory now: there may be none at the time of a sweep. */
+/* Allocates now: memory may be exhausted at the time of a sweep. */
 void ss_sweep_open(struct ss_sweep *sweep, struct ss_board *board, pid_t master) {
     *sweep = (struct ss_sweep){.board = board, .master = master};
     if (ss_pid_map_open(&sweep->executors, board->instances) == 0)
@@ -46,7 +47,7 @@ static bool may_adopt(const struct ss_sweep *sweep, pid_t pid) {
     return false;
 }
 
-/* As long as we are the master or its child, the master's pid cannot have been reused. */
+/* While we are the master or its child, the master's pid cannot be reused. */
 static bool master_lives(const struct ss_sweep *sweep) {
     return getppid() == sweep->master || getpid() == sweep->master;
 }
@@ -56,9 +57,9 @@ static bool is_child_of_master(const struct ss_sweep *sweep, const struct ss_pro
 }
 
 /*
- * Returns whether this is the process on the board. The pid alone is not enough: after the master
- * has reaped the process, it may be that of another program. A process that has just been forked
- * may not have put its start time on the board yet.
+ * Returns whether this is the process on the board. The pid is not enough: it may have been reused
+ * since the master reaped the process. A process that has just been forked may not have put its
+ * start time on the board yet.
  */
 static bool is_one(
     const struct ss_sweep *sweep, const struct ss_process *process, uint64_t started) {
@@ -66,8 +67,8 @@ static bool is_one(
 }
 
 /*
- * Lists the executors for a round, unless the master may start more of them meanwhile. A search of
- * all rows for every process takes time in proportion to the square of the number of instances.
+ * Indexes the executors by pid for a round, unless the master may start more of them meanwhile.
+ * Searching all rows for every process would take quadratic time.
  */
 static void list_executors(struct ss_sweep *sweep) {
     const struct ss_board *board = sweep->board;
@@ -75,6 +76,7 @@ static void list_executors(struct ss_sweep *sweep) {
     sweep->is_listed = sweep->executors.slots && !may_grow;
     if (!sweep->is_listed)
         return;
+
     ss_pid_map_clear(&sweep->executors);
     for (uint32_t i = 0; i < board->instances; i++) {
         pid_t executor = atomic_load(&board->rows[i].executor);
@@ -90,8 +92,8 @@ static bool is_executor(const struct ss_sweep *sweep, const struct ss_row *row, 
 }
 
 /*
- * Returns the row of an executor, or NULL if the process is not one. The list has one row for each
- * pid, which may be that of an earlier executor with this pid.
+ * Returns the row of an executor, or NULL if the process is not one. The index has one row per pid,
+ * which may be that of an earlier executor with the same pid.
  */
 static const struct ss_row *find_executor(
     const struct ss_sweep *sweep, pid_t pid, const struct ss_process *process) {
@@ -103,6 +105,7 @@ static const struct ss_row *find_executor(
         if (is_executor(sweep, &rows[listed], pid, process))
             return &rows[listed];
     }
+
     for (uint32_t i = 0; i < sweep->board->instances; i++) {
         if (is_executor(sweep, &rows[i], pid, process))
             return &rows[i];
@@ -110,7 +113,7 @@ static const struct ss_row *find_executor(
     return NULL;
 }
 
-/* Returns whether the process is one of ours that exits by itself. */
+/* Returns whether the process is part of the crew, so that it exits by itself. */
 static bool is_crew(const struct ss_sweep *sweep, pid_t pid, const struct ss_process *process) {
     const struct ss_board *board = sweep->board;
     return pid == getpid() || pid == atomic_load(&board->sensor) ||
@@ -128,15 +131,15 @@ static bool is_marked(const struct ss_sweep *sweep, pid_t pid) {
 /*
  * Returns whether the process at the top of `chain` carries the mark, so that all others in it, its
  * descendants, are ours. An exiting process has lost its mark, but keeps its children until its
- * memory is free, which takes seconds on a busy machine: then the next process decides, which will
- * be the top.
+ * memory is freed, which takes seconds on a busy machine. Then the process below it decides, which
+ * will be the top.
  */
 static bool has_marked_top(struct ss_sweep *sweep, const pid_t *chain, int top) {
     for (int i = top; !is_marked(sweep, chain[i]); i--) {
         if (i > 0 && ss_platform_process_is_exiting(chain[i]))
             continue;
         if (i == 1 && top == 1)
-            sweep->stranger = chain[1]; /* so all its other children are not ours either */
+            sweep->stranger = chain[1]; /* so none of its other children is ours */
         return false;
     }
     return true;
@@ -145,15 +148,15 @@ static bool has_marked_top(struct ss_sweep *sweep, const pid_t *chain, int top) 
 /*
  * Returns whether a process is ours. Walks up to the process just below an adopter. A child of the
  * master that is not crew is an orphan of ours, unless the program may have inherited children
- * (`something & exec showstopper`); then, and elsewhere, the process must carry the mark. All
- * descendants of a process of ours are ours, whatever their environment says.
+ * (`something & exec showstopper`); in that case, and below other adopters, the process must carry
+ * the mark. All descendants of a process of ours are ours, whatever their environment says.
  */
 static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process) {
     pid_t chain[DEPTH_MAX + 1] = {pid};
     int top = 0;
     for (int step = 0; step < DEPTH_MAX; step++) {
         pid = chain[top];
-        /* A living executor ends its descendants until it is done or gives up. */
+        /* A living executor ends its descendants itself until it is done or gives up. */
         const struct ss_row *row = find_executor(sweep, pid, &process);
         if (row)
             return top > 0 && ss_row_is_settled(row);
@@ -167,17 +170,19 @@ static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process
             break;
         if (process.parent == sweep->stranger)
             return false;
+
         chain[top + 1] = process.parent;
         if (ss_platform_process_look(chain[top + 1], &process))
             top++;
-        else if (!ss_platform_process_look(pid, &process)) /* which has another parent now */
+        else if (!ss_platform_process_look(
+                     pid, &process)) /* if it still exists, it has another parent now */
             return false;
     }
     return has_marked_top(sweep, chain, top);
 }
 
 /*
- * Returns false if the process can be neither signaled nor frozen. It is left running, and further
+ * Returns false if the process can be neither signaled nor frozen. It keeps running, and further
  * rounds would not change that.
  */
 static bool kill_process(const struct ss_sweep *sweep, pid_t pid, uint64_t started) {
@@ -198,9 +203,9 @@ static void visit_process(void *context, pid_t pid) {
 }
 
 /*
- * A scan of all processes takes longer than the processes of an endless chain live, and may meet
- * none of them. Therefore examines the latest pids again and again: until none was missed for CALM,
- * or, if other programs start such processes, too, until none was ours for CHASE.
+ * A scan of all processes takes longer than a process of an endless chain lives, so it may meet
+ * none of them. Therefore examines the latest pids repeatedly: until none was missed for CALM, or,
+ * if other programs also start such processes, until none was ours for CHASE.
  */
 #define CALM   (20 * SS_MILLISECOND)
 #define CHASE  (300 * SS_MILLISECOND)
@@ -219,6 +224,7 @@ static void chase(struct ss_sweep *sweep, ss_time deadline) {
             if (pid > seen && !ss_platform_process_look(pid, &process))
                 calm = ss_platform_now();
         }
+
         if (latest == seen)
             ss_platform_sleep_until(now + BREATH);
         seen = latest;
@@ -237,6 +243,7 @@ void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline) {
         if (!sweep->board->keep)
             chase(sweep, deadline);
         empty = sweep->touched && !sweep->board->keep ? 0 : empty + 1;
+
         ss_time now = ss_platform_now();
         if (now >= deadline)
             return;

@@ -8,7 +8,7 @@
 
 #define INTERVAL (500 * SS_MILLISECOND)
 
-/* More CPU time than any turn of a loop needs. */
+/* More CPU time than one turn of any loop needs. */
 #define STUCK SS_SECOND
 
 struct ss_watched {
@@ -29,13 +29,14 @@ int ss_watchdog_open(struct ss_watchdog *watchdog, struct ss_board *board, pid_t
 
 /*
  * Returns whether a process is stuck. Reads its CPU time only if it is suspect, because that costs
- * more than everything else here.
+ * more than the rest of the check.
  */
 static bool is_stuck(struct ss_watched *watched, uint32_t beat, pid_t pid) {
     if (beat != watched->beat || beat == 0) {
         *watched = (struct ss_watched){.beat = beat};
         return false;
     }
+
     ss_time cpu_time = ss_platform_process_cpu_time(pid);
     if (watched->suspect)
         return ss_time_since(cpu_time, watched->cpu_time) > STUCK;
@@ -44,18 +45,17 @@ static bool is_stuck(struct ss_watched *watched, uint32_t beat, pid_t pid) {
     return false;
 }
 
-/*
- * Checks an executor. Its pid is valid as long as it is on the board, because its parent has not
- * reaped it.
- */
+/* Checks an executor. While its pid is on the board, it is valid: its parent has not reaped it. */
 static void look_at_executor(struct ss_watchdog *watchdog, uint32_t index) {
     struct ss_row *row = &watchdog->board->rows[index];
     pid_t executor = atomic_load(&row->executor);
     uint64_t started = atomic_load(&row->executor_started);
     if (executor <= 1 || atomic_load(&row->life) != SS_LIFE_ALIVE)
         return;
+
     if (watchdog->alone && ss_platform_process_state(executor, started) == 'T')
         ss_platform_process_signal_once(executor, started, SIGCONT);
+
     if (!is_stuck(&watchdog->watched[index], atomic_load(&row->beat), executor))
         return;
     atomic_store(&row->failure, SS_FAILURE_STUCK);
@@ -67,16 +67,19 @@ void ss_watchdog_check(struct ss_watchdog *watchdog, ss_time now) {
     if (now < watchdog->next)
         return;
     watchdog->next = now + INTERVAL;
+
     uint32_t beat = watchdog->watched[board->instances].beat;
     bool silent = atomic_load(&board->beat) == beat;
     char state = silent ? ss_platform_process_state(watchdog->master, watchdog->master_started) : 0;
     watchdog->alone = state == 'T';
-    /* A master that forwards output has its caller's priority: others can keep it from running. */
+
+    /* A master that forwards output has its caller's priority, so other processes can starve it. */
     if (state == 'R' && beat != 0)
         ss_platform_process_prefer(watchdog->master);
     for (uint32_t i = 0; i < board->instances; i++)
         look_at_executor(watchdog, i);
-    /* The master itself reports this, as if the kernel had sent the signal. */
+
+    /* The master reports this itself, as if the kernel had sent the signal. */
     if (atomic_load(&board->phase) == SS_PHASE_RUNNING &&
         is_stuck(&watchdog->watched[board->instances], atomic_load(&board->beat), watchdog->master))
         ss_platform_process_signal_once(watchdog->master, watchdog->master_started, SIGXCPU);

@@ -12,8 +12,8 @@
  * Detects a process of ours that loops forever in a module. Each process changes a word of the
  * board once per turn of its loop; one that uses much CPU time between two changes is stuck.
  * Elapsed time proves nothing: the machine may be overloaded or have been suspended. While the
- * master is stopped, the watchdog also continues executors that another process has stopped. A
- * master that gets no CPU gets a high priority.
+ * master is stopped, the watchdog also continues executors that something else has stopped. It
+ * raises the priority of a master that gets no CPU.
  */
 struct ss_watchdog {
     struct ss_board *board;
