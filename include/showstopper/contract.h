@@ -2,9 +2,12 @@
 #ifndef SHOWSTOPPER_CONTRACT_H
 #define SHOWSTOPPER_CONTRACT_H
 
-/* Contracts of functions that a compiler can check. */
+/* Function contracts that compilers can check. */
 
-/* Like printf(): the positions of the format and of its first argument, counted from 1. */
+/*
+ * Takes arguments like printf(). The positions of the format and of its first argument count from
+ * 1.
+ */
 #define SS_FORMAT(text, first) __attribute__((format(printf, text, first)))
 
 #define SS_MUST_USE __attribute__((warn_unused_result))
@@ -12,7 +15,7 @@
 /* These parameters, counted from 1, must not be NULL. An empty list means all pointers. */
 #define SS_NONNULL(...) __attribute__((nonnull(__VA_ARGS__)))
 
-/* `pointer` points to as many elements as `count` says; both are positions, counted from 1. */
+/* `pointer` points to `count` elements. Both are positions of parameters, counted from 1. */
 #if __has_attribute(access)
 #define SS_READS(pointer, count)  __attribute__((access(read_only, pointer, count)))
 #define SS_WRITES(pointer, count) __attribute__((access(write_only, pointer, count)))

@@ -10,8 +10,8 @@
 
 /* The output of a control module. */
 enum ss_control_output {
-    SS_OUTPUT_DUTY, /* the part of the time for which instances may run, from 0 to 1 */
-    SS_OUTPUT_RATE, /* the number of requests per second that are sent to a service */
+    SS_OUTPUT_DUTY, /* the fraction of time for which instances may run, from 0 to 1 */
+    SS_OUTPUT_RATE, /* number of requests to send per second */
 };
 
 struct ss_control_input {
@@ -25,27 +25,27 @@ struct ss_control_input {
     struct ss_place place;
     struct ss_rhythm rhythm;
     double previous; /* the global duty that this executor used last, after averaging, or the rate;
-                        NaN: none yet in the present run of control */
+                        NaN before the first one since control began */
 };
 
 struct ss_control_module {
     struct ss_module head;
     enum ss_control_output output;
     bool open_loop;     /* needs no feedback: the feedback module is never called */
-    bool keeps_account; /* needs a feedback module with account(); SS_OUTPUT_RATE: uses it if there
-                           is one */
+    bool keeps_account; /* needs a feedback module with account(); with SS_OUTPUT_RATE, only uses it
+                           if there is one */
 
     /*
      * Returns this executor's own controller output. The core limits a duty to [0, 1] with a
      * warning; NaN ends the run. Called in the executor for its next state, on the timing path:
-     * does not block or allocate.
+     * must not block or allocate.
      */
     double (*update)(const struct ss_self *self, const struct ss_control_input *input);
 
     /*
-     * Optional, 0 if absent. Returns how many other executors' outputs, the most recently published
-     * ones, are averaged with this one's to give the global duty. At most 255: they are found among
-     * the latest 256 outputs.
+     * Optional, 0 if absent. Returns how many other executors' outputs, the most recent ones, are
+     * averaged with this one's to give the global duty. At most 255: they are searched among the
+     * latest 256 outputs.
      */
     uint32_t (*peers)(const struct ss_self *self);
 };

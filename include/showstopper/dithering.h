@@ -13,32 +13,34 @@ enum ss_state {
 };
 
 struct ss_dithering_input {
-    /* `now` is the planned end of the previous state, not the time at which the executor woke up.
+    /*
+     * `now` is the planned end of the previous state, not the time at which the executor woke up.
      */
     struct ss_moment moment;
-    enum ss_state state;  /* the state that ends now */
-    double target;        /* L*, from 0 to 1 */
-    ss_time quota_period; /* period of the quota on the controlled CPU time; 0: no quota known */
-    ss_time grain;        /* resolution of the CPU time used */
-    double duty;          /* the local duty for this state, from 0 to 1 */
+    enum ss_state state; /* the state that ends now */
+    double target;       /* L*, from 0 to 1 */
+    ss_time
+        quota_period; /* period of the quota on the controlled CPU time; 0 if there is no quota */
+    ss_time grain;    /* resolution of the CPU time used */
+    double duty;      /* the local duty for this state, from 0 to 1 */
     struct ss_place place;
-    ss_time cost; /* CPU time that one stop and one continue of the instance take; 0: unknown */
+    ss_time cost; /* CPU time of one stop and one continue of the instance; 0 if unknown */
 };
 
 struct ss_planned_state {
-    enum ss_state state; /* the next state; the current one again prolongs it */
+    enum ss_state state; /* the next state; the same state again prolongs it */
     ss_time length;      /* its length, more than 0 */
 };
 
-/* Measured: see showstopper-method(7), "Constants of control". */
+/* Measured, see "Constants of control" in showstopper-method(7). */
 #define SS_SETTLING 0.6
 
 struct ss_dithering_module {
     struct ss_module head;
 
     /*
-     * Plans the instance's next state and its length. Called in the executor at the end of every
-     * state, on the timing path: does not block or allocate.
+     * Plans the instance's next state and its length. Called in the executor at the end of each
+     * state, on the timing path: must not block or allocate.
      */
     void (*next)(const struct ss_self *self, const struct ss_dithering_input *input,
         struct ss_planned_state *plan);
@@ -47,10 +49,10 @@ struct ss_dithering_module {
     ss_time (*round_length)(const struct ss_self *self);
 
     /*
-     * Optional, 0 if absent. Returns how long after the beginning of control this executor begins
-     * its first round. Until then, it is in the rest of the round before, which is planned as if it
-     * had begun a round_length() earlier; without a round_length() the instance is stopped.
-     * Executors that begin together and have rounds of one length stay in step forever.
+     * Optional, 0 if absent. Returns how long after control begins this executor begins its first
+     * round. Until then, it is in the rest of the previous round, which is planned as if it had
+     * begun a round_length() earlier; without a round_length() the instance is stopped. Executors
+     * that begin together and have rounds of equal length would stay in step forever.
      */
     ss_time (*phase)(const struct ss_self *self);
 
@@ -58,7 +60,7 @@ struct ss_dithering_module {
     double settling;
 
     /*
-     * Optional. Returns whether the next state is already decided, whatever the duty: then no duty
+     * Optional. Returns whether the next state is already decided, whatever the duty. Then no duty
      * is computed, and `input` has the previous duty.
      */
     bool (*is_planned)(const struct ss_self *self, const struct ss_dithering_input *input);

@@ -10,13 +10,13 @@
 #include <showstopper/letter.h>
 
 /*
- * A function reports failure with a negative value and fills the error that is its last parameter.
- * The first error wins: an error that is already set is not overwritten, only wrapped. `message`
- * says what failed, why, and what to do about it, in one line without the program's name; only
- * main() prints it.
+ * A function reports failure by a negative value and sets the error that is its last parameter. The
+ * first error wins: an error that is already set can be wrapped, but not replaced. `message` says
+ * what failed, why, and what to do about it, in one line without the program's name; only main()
+ * prints it.
  */
 struct ss_error {
-    int status; /* the exit status to use; 0: no error is set */
+    int status; /* the exit status to use; 0 if no error is set */
     char message[1024];
 };
 
@@ -24,19 +24,20 @@ struct ss_error {
 #define SS_ERROR_NOT_EXECUTABLE 126
 #define SS_ERROR_NOT_FOUND      127
 
-/* Messages may contain texts of files, but are one line, and print nothing that terminals obey. */
+/*
+ * Messages may contain text from files, but must be one line without control characters, which
+ * terminals obey.
+ */
 static inline void ss_error_make_one_line(struct ss_error *error) {
     ss_letter_hide_controls(error->message, '?');
 }
 
-/*
- * Sets the error, unless it is set already. Always returns -1, so that `return ss_error_set(...)`
- * reads well.
- */
+/* Sets the error unless it is set already. Always returns -1, for `return ss_error_set(...)`. */
 SS_FORMAT(3, 4)
 static inline int ss_error_set(struct ss_error *error, int status, const char *format, ...) {
     if (!error || error->status)
         return -1;
+
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(error->message, sizeof error->message, format, arguments);
@@ -56,16 +57,19 @@ static inline int ss_error_memory(struct ss_error *error) {
 SS_FORMAT(2, 3) static inline int ss_error_wrap(struct ss_error *error, const char *format, ...) {
     if (!error || !error->status)
         return -1;
+
     char context[256];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(context, sizeof context, format, arguments);
     va_end(arguments);
+
     size_t length = strlen(context);
     size_t room = sizeof error->message - length - 3;
     size_t kept = strlen(error->message);
     if (kept > room)
         kept = room;
+
     memmove(error->message + length + 2, error->message, kept);
     memcpy(error->message, context, length);
     memcpy(error->message + length, ": ", 2);

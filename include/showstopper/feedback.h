@@ -8,15 +8,15 @@
 
 /* Sources that the core can open and read for a feedback module. */
 enum ss_source {
-    SS_SOURCE_NONE,    /* for a module that takes no samples: the core reads SS_SOURCE_SYSTEM */
+    SS_SOURCE_NONE,    /* for a module that takes no samples; the core reads SS_SOURCE_SYSTEM */
     SS_SOURCE_SYSTEM,  /* the CPU time counters of the measured CPUs */
-    SS_SOURCE_CGROUP,  /* CPU time of one control group; argument: its path, NULL: our own */
+    SS_SOURCE_CGROUP,  /* CPU time of a control group; argument: its path, or NULL for our own */
     SS_SOURCE_SENSOR,  /* numbers that a program prints; argument: its command line */
-    SS_SOURCE_RUNTIME, /* CPU time of processes on the measured CPUs, or SS_SOURCE_IDLE if the
-                          machine does not count it */
-    SS_SOURCE_IDLE,    /* as SS_SOURCE_SYSTEM, but with idle time in microseconds; SS_SOURCE_SYSTEM
-                          itself if the machine counts idle time in ticks only */
-    SS_SOURCE_OWN,     /* CPU time that the run's own processes used */
+    SS_SOURCE_RUNTIME, /* CPU time of processes on the measured CPUs; SS_SOURCE_IDLE if the machine
+                          does not count it */
+    SS_SOURCE_IDLE, /* like SS_SOURCE_SYSTEM with idle time in microseconds; SS_SOURCE_SYSTEM if the
+                       machine counts idle time only in ticks */
+    SS_SOURCE_OWN,  /* CPU time that the run's own processes used */
 };
 
 struct ss_source_request {
@@ -28,33 +28,32 @@ struct ss_source_request {
 
 /*
  * One reading. All times are nanoseconds since some point in the past, summed over the measured
- * CPUs. Only readings with the same `set` may be compared, and only their differences have a
- * meaning.
+ * CPUs. Only differences between readings with the same `set` have a meaning.
  */
 struct ss_counters {
     ss_time time;        /* time of the reading, on the monotonic clock */
-    uint64_t set;        /* changes whenever CPUs come, go, or are exchanged */
+    uint64_t set;        /* changes when CPUs are added, removed or replaced */
     double capacity;     /* CPUs that make a load of 1: CPUs online, or a group's allowance */
-    double cpus;         /* CPUs that can be used at one instant: more than a group's quota */
+    double cpus;         /* CPUs that can be used at the same time: may exceed a group's quota */
     ss_time period;      /* period of the quota; 0 without a quota */
     uint64_t throttled;  /* time for which the quota held tasks back; grows when it releases them */
     uint64_t idle;       /* idle time, including iowait */
     uint64_t iowait;     /* the part of `idle` spent waiting for I/O */
-    uint64_t steal;      /* time that the hypervisor took */
-    uint64_t busy_ticks; /* what the kernel counted as busy, steal included: see the manual */
+    uint64_t steal;      /* time stolen by the hypervisor */
+    uint64_t busy_ticks; /* time that the kernel counted as busy, including steal: see the manual */
     uint64_t used;       /* SS_SOURCE_CGROUP, SS_SOURCE_RUNTIME, SS_SOURCE_OWN: CPU time used */
     bool ran;            /* `used` is valid, `idle` is not */
-    ss_time grain;       /* resolution of `used`; 0: much less than a millisecond */
+    ss_time grain;       /* resolution of `used`; 0 if much less than a millisecond */
     double value;        /* SS_SOURCE_SENSOR: the latest number, NaN before the first */
 };
 
-/* CPU time used so far, for control that keeps an account. */
+/* CPU time used so far, for a control module that keeps an account. */
 struct ss_account {
     ss_time time;       /* time of the reading */
     uint64_t series;    /* readings of different series cannot be compared */
     double used;        /* nanoseconds since some point in the past */
     double capacity;    /* CPUs that make a load of 1; 0: not known yet */
-    double cpus;        /* CPUs that can be used at one instant, at least `capacity` */
+    double cpus;        /* CPUs that can be used at the same time, at least `capacity` */
     ss_time period;     /* period of a quota that limits the mean of used CPUs to `capacity`; 0: no
                            quota */
     uint64_t throttled; /* how long the quota has held tasks back, in nanoseconds since some point
@@ -70,8 +69,8 @@ struct ss_feedback_module {
 
     /*
      * Returns whether to take a reading now. Each executor calls this before it requests the
-     * estimate, on the timing path: does not block or allocate. Reading costs microseconds, so
-     * executors should share readings.
+     * estimate, on the timing path: must not block or allocate. A reading costs microseconds, so
+     * executors should share them.
      */
     bool (*wants_sample)(const struct ss_self *self, const struct ss_moment *moment);
 
@@ -83,16 +82,15 @@ struct ss_feedback_module {
         const struct ss_counters *counters);
 
     /*
-     * Sets the load, from 0 to 1. Returns false before the first estimate of the present run of
-     * control. Until then instances run at a duty equal to the target. If there are more instances
-     * than CPUs and the control keeps an account, that duty is divided by the number of instances
-     * per CPU.
+     * Sets the load, from 0 to 1. Returns false before the first estimate since control began.
+     * Until then instances run at a duty equal to the target. If there are more instances than CPUs
+     * and the control module keeps an account, that duty is divided by the number of instances per
+     * CPU.
      */
     bool (*estimate)(const struct ss_self *self, const struct ss_moment *moment, double *load);
 
     /*
-     * Optional: reports the CPU time used so far. A module without this function does not work with
-     * control that keeps an account.
+     * Optional. Reports the CPU time used so far. Required by control modules that keep an account.
      */
     void (*account)(const struct ss_self *self, struct ss_account *account);
 };

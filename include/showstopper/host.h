@@ -17,7 +17,7 @@ struct ss_trace_records;
 struct ss_host {
     double cpus; /* CPUs that make a load of 1, for loads given in CPUs; 0: unknown */
 
-    int (*parse_time)(const char *text, ss_time *value, struct ss_error *error); /* 107m, 2M */
+    int (*parse_time)(const char *text, ss_time *value, struct ss_error *error); /* 107ms, 2min */
     int (*parse_number)(const char *text, double *value, struct ss_error *error);
 
     /* 6/10, 60%, 0.5cpu */
@@ -32,8 +32,7 @@ struct ss_host {
         size_t count, struct ss_error *error);
 
     /*
-     * Reads a trace, in text or compiled; see <showstopper/trace.h>. The file is not needed
-     * afterwards.
+     * Reads a trace, in text or compiled; see <showstopper/trace.h>. Does not keep the file open.
      */
     int (*read_trace)(const char *path, struct ss_trace_records *records, struct ss_error *error);
     void (*free_trace)(struct ss_trace_records *records);

@@ -2,13 +2,14 @@
 #ifndef SHOWSTOPPER_LETTER_H
 #define SHOWSTOPPER_LETTER_H
 
-/* Characters of UTF-8, in texts that may come from a file and go to a terminal. */
+/* UTF-8 characters in texts that may come from a file and go to a terminal. */
 
 #include <stdbool.h>
 #include <string.h>
 
 /*
- * Returns the number of bytes of the UTF-8 character that begins here; 0 if it is not valid UTF-8.
+ * Returns the length in bytes of the UTF-8 character that begins here, or 0 if it is not valid
+ * UTF-8.
  */
 static inline int ss_letter_length(const char *text) {
     const unsigned char *at = (const unsigned char *)text;
@@ -17,10 +18,12 @@ static inline int ss_letter_length(const char *text) {
                  : *at >= 0xe0 && *at < 0xf0 ? 3
                  : *at >= 0xf0 && *at < 0xf5 ? 4
                                              : 0;
+
     for (int i = 1; i < length; i++) {
         if ((at[i] & 0xc0) != 0x80)
             return 0;
     }
+
     bool overlong = (*at == 0xe0 && at[1] < 0xa0) || (*at == 0xf0 && at[1] < 0x90);
     bool surrogate = *at == 0xed && at[1] >= 0xa0;
     bool beyond = *at == 0xf4 && at[1] >= 0x90;
@@ -28,8 +31,8 @@ static inline int ss_letter_length(const char *text) {
 }
 
 /*
- * Returns whether this is a control character, which a terminal would obey: of ASCII, or of C1 as
- * UTF-8 or as a byte of its own.
+ * Returns whether this is a control character, which a terminal would obey: an ASCII one, or a C1
+ * one in UTF-8 or as a single byte.
  */
 static inline bool ss_letter_is_control(const char *text) {
     const unsigned char *at = (const unsigned char *)text;

@@ -25,13 +25,13 @@
 #include <showstopper/option.h>
 #include <showstopper/time.h>
 
-/* Incremented whenever a table changes its meaning; modules of another version are refused. */
+/* Incremented when a table changes its meaning; modules of other versions are refused. */
 #define SS_MODULE_VERSION 10
 
 /* The rounds of dithering. */
 struct ss_rhythm {
     ss_time round;   /* mean length of a round; 0: no rounds */
-    double settling; /* rounds that it takes until a changed duty has had its effect */
+    double settling; /* number of rounds until a changed duty has had its effect */
 };
 
 /* The window of a run without --window. */
@@ -49,28 +49,28 @@ enum ss_kind {
 };
 
 /*
- * The first argument of every function of a module. All memory named here begins zeroed.
+ * The first argument of every function of a module. All memory here begins zeroed.
  *
- * Each executor has a copy, and so has the master, which calls the trace's target(), too. The
+ * Each executor has its own copy, and so has the master, which also calls the trace's target(). The
  * master has executor memory of its own, at index `instances`.
  */
 struct ss_self {
     const struct ss_host *host; /* services of the program, up to release() */
-    const void *config;         /* the options, parsed; layout is the module's */
+    const void *config;         /* the parsed options, in the module's own layout */
     void *prepared;             /* set by prepare(); each executor has a private copy */
-    void *run;                  /* run_memory bytes that all executors share and may write */
-    void *own;                  /* executor_memory bytes that this executor alone writes */
-    void *executors;            /* the executor memory of all executors, see ss_self_of() */
-    size_t stride;              /* bytes from one executor's memory to the next */
-    uint32_t executor;          /* the index of this executor: 0 to instances - 1 */
-    uint32_t instances;         /* N: number of instances */
-    uint32_t cpus;              /* P: CPUs measured when the run began, at least 1 */
-    ss_time window;             /* length of the samples over which the load must be even */
+    void *run;          /* run_memory bytes, shared by all executors, which may write to them */
+    void *own;          /* executor_memory bytes that only this executor writes */
+    void *executors;    /* the executor memory of all executors, see ss_self_of() */
+    size_t stride;      /* bytes from one executor's memory to the next */
+    uint32_t executor;  /* the index of this executor: 0 to instances - 1 */
+    uint32_t instances; /* N: number of instances */
+    uint32_t cpus;      /* P: CPUs measured when the run began, at least 1 */
+    ss_time window;     /* length of the samples over which the load must be even */
 };
 
 /*
- * Returns the memory of executor `index`, for reading only. That executor may be writing to it: use
- * atomics.
+ * Returns the memory of executor `index`, for reading only. That executor may write to it at the
+ * same time: use atomics.
  */
 static inline const void *ss_self_of(const struct ss_self *self, uint32_t index) {
     return (const char *)self->executors + (size_t)index * self->stride;
@@ -83,18 +83,18 @@ static inline double ss_self_window_scale(const struct ss_self *self) {
 /* The time of a call. All executors use the same clock. */
 struct ss_moment {
     ss_time now;   /* on the monotonic clock */
-    ss_time since; /* when the present run of control began (start, end of a `free` section, end of
-                      a pause); a module discards what it stored earlier */
+    ss_time since; /* when control last began (at the start, after a `free` section or a pause); a
+                      module discards what it stored before */
 };
 
 struct ss_module {
     uint32_t version; /* SS_MODULE_VERSION */
     uint32_t size;    /* sizeof the whole table */
     enum ss_kind kind;
-    const char *name;                /* the name of the file, without its suffix */
-    const char *summary;             /* what it does, in one line */
-    const struct ss_option *options; /* ended by SS_OPTION_END; NULL: no options. The first one is
-                                        the main option, whose name may be omitted */
+    const char *name;                /* name of the file without its suffix */
+    const char *summary;             /* its purpose, in one line */
+    const struct ss_option *options; /* ends with SS_OPTION_END; NULL for no options. The name of
+                                        the first one, the main option, may be omitted */
     size_t config_size;              /* size of the options' structure, in bytes */
     size_t run_memory;               /* shared bytes per run */
     size_t executor_memory;          /* shared bytes per executor */
@@ -106,23 +106,23 @@ struct ss_module {
     const char *(*unavailable)(void);
 
     /*
-     * Optional. Called once in the master, before anything is forked or shared. Checks what the
-     * options' rows cannot, reads files and allocates what the module needs during the run. May
-     * block. `run`, `own` and `executors` are not set yet. Returns 0, or -1 with `error` set: then
-     * nothing starts.
+     * Optional. Called once in the master, before anything is forked or shared. Checks what option
+     * rows cannot, reads files and allocates what the module needs during the run. May block.
+     * `run`, `own` and `executors` are not set yet. Returns 0, or -1 with `error` set to refuse the
+     * run.
      */
     int (*prepare)(struct ss_self *self, struct ss_error *error);
 
     /*
      * Optional. Writes, in one clause, which value the module has chosen for an option, and why:
      * "tau is 107 ms, for 4 instances on 2 CPUs". Writes nothing if the options say it all. A
-     * feedback says here if it counts other times than the statistics of the run do. Called in the
-     * master after prepare(); `run`, `own` and `executors` are not set yet.
+     * feedback module reports here if it counts other times than the statistics of the run. Called
+     * in the master after prepare(); `run`, `own` and `executors` are not set yet.
      */
     void (*describe)(
         const struct ss_self *self, const struct ss_rhythm *rhythm, char *buffer, size_t size);
 
-    /* Optional. Called once in the master when the run is over; frees what prepare() allocated. */
+    /* Optional. Called once in the master after the run; frees what prepare() allocated. */
     void (*release)(struct ss_self *self);
 };
 

@@ -39,17 +39,17 @@ enum ss_option_type {
 struct ss_option {
     const char *name;
     enum ss_option_type type;
-    size_t offset;        /* into the configuration, from offsetof() */
-    const char *initial;  /* the default, as a user would write it; NULL: no default */
-    const char *min;      /* smallest allowed value, as a user would write it; NULL: no bound */
-    const char *max;      /* largest allowed value, in the same way */
+    size_t offset;        /* offset in the configuration, from offsetof() */
+    const char *initial;  /* the default, as a user would write it, or NULL */
+    const char *min;      /* smallest allowed value, as a user would write it, or NULL */
+    const char *max;      /* likewise the largest */
     const char *choices;  /* SS_OPTION_CHOICE: the words, separated by spaces */
     const char *help;     /* one line, without a period at the end */
-    int required;         /* the run is refused without it */
-    const char *sensible; /* SS_OPTION_TIME: warns of smaller values in `m`, by which the user most
-                             likely meant minutes; as a user would write it; NULL: no warning */
-    int scales; /* SS_OPTION_TIME: the default is for SS_WINDOW_DEFAULT and scales with the run's
-                   window */
+    int required;         /* the run is refused without this option */
+    const char *sensible; /* SS_OPTION_TIME: warns of smaller values in `m`, which were probably
+                             meant in minutes; as a user would write it; NULL for no warning */
+    int scales; /* SS_OPTION_TIME: the default is for SS_WINDOW_DEFAULT and scales with the window
+                   of the run */
 };
 
 /* The size of the field that an option of this type sets. */
@@ -59,16 +59,16 @@ struct ss_option {
                                                                : sizeof(uint64_t))
 
 /*
- * The offset of a field. Does not compile if the field has another size than the type: setting the
- * option would overwrite the next field.
+ * The offset of a field. Does not compile if the size of the field is not that of the type: setting
+ * the option would overwrite the next field.
  */
 #define SS_OPTION_OFFSET(type, container, field)                                                   \
     (offsetof(container, field) +                                                                  \
         0 * sizeof(char[sizeof(((container *)0)->field) == SS_OPTION_SIZE(type) ? 1 : -1]))
 
 /*
- * A row for the option `id` of type SS_OPTION_`kind`; its value is stored in that field of the
- * module's `struct config`. The other members follow as in an initializer: .initial = "20s".
+ * A row for the option `id` of type SS_OPTION_`kind`, which sets `field` of the module's `struct
+ * config`. The other members follow as in an initializer: .initial = "20s".
  */
 #define SS_OPTION(id, kind, field, ...)                                                            \
     {                                                                                              \

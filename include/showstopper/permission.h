@@ -9,7 +9,7 @@
 /* `given` wraps to 0 after this many nanoseconds: months of one instance's time. */
 #define SS_PERMISSION_WRAPS (UINT64_C(1) << 54)
 
-/* For how long the instances of a run have been allowed to run, summed over all instances. */
+/* How long the instances of a run have been allowed to run, summed over all instances. */
 struct ss_permission {
     uint64_t given; /* nanoseconds so far, in microsecond resolution; see ss_permission_between() */
     uint32_t running; /* number of instances that may run now */

@@ -29,7 +29,7 @@ static inline double ss_random_next(uint64_t *state) {
 }
 
 /*
- * Returns a number in [0, 1), a hash of seed and index. It has no state, so all callers get the
+ * Returns a number in [0, 1), a hash of seed and index. There is no state, so all callers get the
  * same number for an index. The seed is hashed first; otherwise the sequences of two seeds could be
  * shifted copies of each other.
  */
@@ -39,8 +39,8 @@ static inline double ss_random(uint64_t seed, uint64_t index) {
 }
 
 /*
- * Returns an exponentially distributed number with mean 1 for a uniform one:
- * ss_random_exponential(ss_random(3, 5)). Link the caller with -lm.
+ * Returns an exponentially distributed number with mean 1 for a number in [0, 1):
+ * ss_random_exponential(ss_random(3, 5)). Requires -lm.
  */
 static inline double ss_random_exponential(double unit) {
     return -log1p(-unit);

@@ -3,8 +3,8 @@
 #define SHOWSTOPPER_SHARED_H
 
 /*
- * Memory that executors share although any of them may be killed at any instruction: no process
- * waits for another, and the next write replaces whatever a dead process left half done.
+ * Memory shared by executors, any of which may be killed at any instruction: no process waits for
+ * another, and the next write replaces whatever a dead process left unfinished.
  */
 
 #include <stdatomic.h>
@@ -14,25 +14,25 @@
 
 #include <showstopper/time.h>
 
-/* The size limit of a snapshot in a notice, in words of 64 bits. */
+/* Maximum size of a snapshot in a notice, in words of 64 bits. */
 #define SS_NOTICE_WORDS  24
 #define SS_NOTICE_COPIES 4
 
 struct ss_notice_copy {
     _Atomic uint64_t ticket; /* ticket of the writer; 0 while the copy is being written */
     _Atomic uint64_t check;  /* checksum of ticket and words: detects a delayed writer that
-                                overwrites a copy that another writer has reused since */
+                                overwrites a copy after another writer has reused it */
     _Atomic uint64_t words[SS_NOTICE_WORDS];
 };
 
 /*
- * One snapshot of a few words, which any process may read and write. Zeroed memory is an empty
- * notice. Each writer fills a copy of its own, chosen by its ticket, and then makes it the latest,
- * so a writer that dies in the middle leaves the previous copy valid.
+ * One snapshot of a few words, which any process may read and write. All zero: empty. Each writer
+ * fills a copy of its own, chosen by its ticket, and then makes it the latest, so a writer that
+ * dies halfway leaves the previous copy valid.
  */
 struct ss_notice {
     _Atomic uint64_t tickets; /* number of tickets drawn so far */
-    _Atomic uint64_t latest;  /* ticket of the latest copy; 0: empty */
+    _Atomic uint64_t latest;  /* ticket of the latest copy; 0 if empty */
     struct ss_notice_copy copies[SS_NOTICE_COPIES];
 };
 
@@ -43,10 +43,11 @@ static inline uint64_t ss_notice_check(uint64_t ticket, const uint64_t *words, i
     return check;
 }
 
-/* Publishes a snapshot of `count` words: an array, or a struct whose members are all words. */
+/* Publishes a snapshot of `count` words: an array, or a struct with only such members. */
 static inline void ss_notice_publish(struct ss_notice *notice, const void *snapshot, int count) {
     uint64_t words[SS_NOTICE_WORDS];
     memcpy(words, snapshot, (size_t)count * sizeof *words);
+
     uint64_t ticket = atomic_fetch_add(&notice->tickets, 1) + 1;
     struct ss_notice_copy *copy = &notice->copies[ticket % SS_NOTICE_COPIES];
     atomic_store(&copy->ticket, 0);
@@ -54,6 +55,7 @@ static inline void ss_notice_publish(struct ss_notice *notice, const void *snaps
         atomic_store_explicit(&copy->words[i], words[i], memory_order_relaxed);
     atomic_store(&copy->check, ss_notice_check(ticket, words, count));
     atomic_store(&copy->ticket, ticket);
+
     uint64_t latest = atomic_load(&notice->latest);
     while (latest < ticket && !atomic_compare_exchange_weak(&notice->latest, &latest, ticket)) {
     }
@@ -69,9 +71,11 @@ static inline bool ss_notice_read(const struct ss_notice *notice, void *snapshot
         uint64_t latest = atomic_load(&notice->latest);
         if (latest == 0)
             return false;
+
         const struct ss_notice_copy *copy = &notice->copies[latest % SS_NOTICE_COPIES];
         if (atomic_load(&copy->ticket) != latest)
             continue;
+
         /* Acquire orders the second read of the ticket after every word. */
         for (int i = 0; i < count; i++)
             words[i] = atomic_load_explicit(&copy->words[i], memory_order_acquire);
@@ -86,8 +90,8 @@ static inline bool ss_notice_read(const struct ss_notice *notice, void *snapshot
 }
 
 /*
- * The right to do something that only one executor has to do. It expires, because its holder may be
- * dead. A holder that was only late repeats the work, so repeating it must be harmless.
+ * The right to do a task that only one executor has to do. It expires, because its holder may be
+ * dead. A holder that was only late repeats the task, so this must be harmless.
  */
 typedef _Atomic uint64_t ss_claim;
 
@@ -102,7 +106,7 @@ static inline void ss_claim_release(ss_claim *claim) {
     atomic_store(claim, 0);
 }
 
-/* A double is shared by its bit pattern, in one atomic word. */
+/* Doubles are shared as bit patterns in atomic words. */
 static inline uint64_t ss_word_from_double(double value) {
     uint64_t word;
     memcpy(&word, &value, sizeof word);

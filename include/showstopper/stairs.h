@@ -10,18 +10,18 @@
 
 #define SS_STAIRS_LEVELS_MAX 1000000
 
-/* Loads that are held one after another. */
+/* Levels of load, held one after another. */
 struct ss_stairs {
     double from;
     double to;
-    double rise;     /* difference from one level to the next; negative when the stairs go down */
+    double rise;     /* difference from one level to the next; negative if the stairs go down */
     uint64_t levels; /* at least 1 */
     bool symmetric;  /* from the highest level to the lowest and back, the lowest held twice */
 };
 
 /*
- * Sets stairs from one load to another. The caller sets `symmetric`. A rise of 90% in steps of 5%
- * has 18 steps, even if 0.9 / 0.05 is not exactly 18.
+ * Sets stairs from one load to another, except `symmetric`. A rise of 90% in steps of 5% has 18
+ * steps, even though 0.9 / 0.05 is not exactly 18.
  */
 static inline int ss_stairs_set(
     struct ss_stairs *stairs, double from, double to, double step, struct ss_error *error) {
@@ -31,6 +31,7 @@ static inline int ss_stairs_set(
     if (rises >= SS_STAIRS_LEVELS_MAX)
         return ss_error_fail(
             error, "more than %d levels: choose a larger STEP", SS_STAIRS_LEVELS_MAX);
+
     stairs->from = from;
     stairs->to = to;
     stairs->rise = from <= to ? step : -step;

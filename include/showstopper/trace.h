@@ -8,8 +8,8 @@
 
 struct ss_target {
     double load;   /* from 0 to 1 */
-    bool free;     /* no control now; `load` is the last one before the section */
-    ss_time until; /* with `free`: end of the section, in time since the trace's start */
+    bool free;     /* no control now; `load` is the last load before the section */
+    ss_time until; /* with `free`, the end of the section, since the trace's start */
 };
 
 struct ss_trace_module {
@@ -17,9 +17,9 @@ struct ss_trace_module {
 
     /*
      * Sets the target at `time`, which counts from the trace's start. Called in every executor and
-     * in the master, on the timing path: does not block or allocate. `time` may go back, but seldom
-     * does. The target depends on `time` alone, so that all processes get the same target at the
-     * same instant.
+     * in the master, on the timing path: must not block or allocate. `time` may go back, but seldom
+     * does. The target must depend on `time` alone, so that all processes get the same target at
+     * the same time.
      */
     void (*target)(const struct ss_self *self, ss_time time, struct ss_target *target);
 
@@ -65,7 +65,7 @@ static inline size_t ss_trace_count_until(
     return low;
 }
 
-/* Returns the load at `time`, between two consecutive records that are not a step. */
+/* Returns the load at `time`, which must be between two consecutive records that are not a step. */
 static inline double ss_trace_interpolate(
     const struct ss_trace_record *a, const struct ss_trace_record *b, ss_time time) {
     if (b->free)
@@ -74,7 +74,10 @@ static inline double ss_trace_interpolate(
     return a->load + (b->load - a->load) * part;
 }
 
-/* Returns the load at `time`, if `count` of at least one record are at or before it. */
+/*
+ * Returns the load at `time`, when `count` records are at or before it. There must be at least one
+ * record.
+ */
 static inline double ss_trace_load_of(
     const struct ss_trace_records *records, size_t count, ss_time time) {
     const struct ss_trace_record *record = &records->items[count > 0 ? count - 1 : 0];
@@ -83,7 +86,7 @@ static inline double ss_trace_load_of(
     return ss_trace_interpolate(record, record + 1, time);
 }
 
-/* Returns when a loop of the trace starts again: at the end of a leading `free` section. */
+/* Returns where a loop of the trace starts again: at the end of a leading `free` section. */
 static inline ss_time ss_trace_loop_from(const struct ss_trace_records *records) {
     size_t first = 0;
     while (first + 1 < records->count && records->items[first].free)
