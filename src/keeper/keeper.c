@@ -13,7 +13,7 @@
 #include "platform/child.h"
 #include "platform/platform.h"
 
-/* How many times a killed keeper is replaced while it is dismissed. */
+/* Number of times that a killed keeper is replaced while it is being dismissed. */
 #define SUCCESSORS_MAX 10
 
 /* Polling interval while awaiting a keeper without a pidfd. */
@@ -32,16 +32,19 @@ static bool sleep_until_needed(const struct ss_keeper *keeper, int parent) {
 _Noreturn static void run(const struct ss_keeper *keeper, pid_t parent) {
     static const int none[] = {0};
     const struct ss_keeper_duty *duty = keeper->duty;
-    setpgid(0, 0); /* a signal to the parent's group must not reach the keeper */
-    /* If the keeper is stopped, the parent's death continues it, and so does the line. */
+
+    setpgid(0, 0); /* keeps signals to the parent's group away */
+    /* If the keeper is stopped, the death of its parent continues it, and so does the lifeline. */
     ss_platform_die_with(parent, SIGCONT);
     if (keeper->line >= 0 && ss_platform_lifeline_own(keeper->line) < 0)
         _exit(SS_ERROR_FAILED);
     ss_signals_adopt(SIG_IGN, none);
     ss_platform_set_name(duty->name);
+
     int watched = ss_platform_process_open(parent, ss_platform_process_started(parent));
     if (duty->open && duty->open(duty->context, watched) < 0)
         _exit(SS_ERROR_FAILED);
+
     bool needed = true;
     while (needed && getppid() == parent)
         needed = duty->turn ? duty->turn(duty->context) : sleep_until_needed(keeper, watched);
@@ -77,7 +80,7 @@ static bool await_child(struct ss_keeper *keeper) {
     if (keeper->pid <= 0)
         return false;
     do
-        kill(keeper->pid, SIGCONT); /* the keeper may be stopped, also while we wait */
+        kill(keeper->pid, SIGCONT); /* it may be stopped, even while we wait */
     while (ss_platform_reap(keeper->pid, &status, WUNTRACED) > 0 && WIFSTOPPED(status));
     keeper->pid = 0;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -90,8 +93,7 @@ bool ss_keeper_dismiss(struct ss_keeper *keeper) {
         if (await_child(keeper))
             return true;
         if (ss_keeper_start(keeper) < 0)
-            poll(NULL, 0, 1 << i); /* retry: a process that was just killed may still hold the
-                                      memory */
+            poll(NULL, 0, 1 << i); /* retry: a process that was just killed may still hold memory */
     }
     return await_child(keeper);
 }
@@ -114,6 +116,7 @@ void ss_keeper_await(pid_t pid, uint64_t started, ss_time patience) {
         close(end.fd);
         return;
     }
+
     ss_time deadline = ss_platform_now() + patience;
     for (ss_time now;
          ss_platform_process_lives(pid, started) && (now = ss_platform_now()) < deadline;)

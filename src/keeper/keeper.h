@@ -22,7 +22,8 @@ struct ss_keeper_duty {
 
     /*
      * Sets up the duty. `parent` is a pidfd, which is readable once the parent is dead, or negative
-     * if pidfds are not supported. On a negative result the keeper exits with SS_ERROR_FAILED.
+     * if pidfds are not supported. If the result is negative, the keeper exits with
+     * SS_ERROR_FAILED.
      */
     int (*open)(void *context, int parent);
 
@@ -48,13 +49,13 @@ struct ss_keeper_duty {
 /* The parent's view of a keeper. */
 struct ss_keeper {
     const struct ss_keeper_duty *duty;
-    pid_t pid;       /* 0: not started, or reaped */
+    pid_t pid;       /* 0 if not started, or reaped */
     int line;        /* continues a stopped keeper when all processes that hold it are dead */
     int parent_line; /* continues a stopped parent when all keepers that hold it are dead */
     int leave[2];    /* readable once the keeper is dismissed */
 };
 
-/* Makes the caller the parent. Returns 0 or a negative errno. */
+/* Prepares a keeper of the calling process. Returns 0 or a negative errno. */
 SS_MUST_USE SS_NONNULL() int ss_keeper_open(
     struct ss_keeper *keeper, const struct ss_keeper_duty *duty);
 
@@ -62,8 +63,8 @@ SS_MUST_USE SS_NONNULL() int ss_keeper_open(
 SS_MUST_USE SS_NONNULL() pid_t ss_keeper_start(struct ss_keeper *keeper);
 
 /*
- * Lets the keeper exit and waits for it. Replaces a keeper that was killed, which may have left
- * work. Returns false if no keeper could finish.
+ * Lets the keeper exit and waits for it. Replaces a keeper that was killed, because it may have
+ * left work. Returns false if no keeper could finish.
  */
 SS_NONNULL() bool ss_keeper_dismiss(struct ss_keeper *keeper);
 
@@ -71,8 +72,8 @@ SS_NONNULL() bool ss_keeper_dismiss(struct ss_keeper *keeper);
 SS_NONNULL() void ss_keeper_close(struct ss_keeper *keeper);
 
 /*
- * Continues the keeper and waits until it has exited or been killed, at most for `patience`. For a
- * process that is not the parent but outlives it. `started` is the keeper's start time.
+ * Continues the keeper and waits until it has ended, for at most `patience`. For a process that is
+ * not the parent and outlives it. `started` is the keeper's start time.
  */
 void ss_keeper_await(pid_t pid, uint64_t started, ss_time patience);
 

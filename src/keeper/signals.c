@@ -15,10 +15,10 @@
 /* The write end of the pipe; global, because a handler has no context argument. */
 static int pipe_end = -1;
 
-/* Set in the byte of a signal that the kernel has sent, such as Ctrl+C to a whole group. */
+/* Set in the byte of a signal that the kernel has sent, such as that of Ctrl-C to a whole group. */
 #define FROM_KERNEL 0x80
 
-/* A full pipe means that enough events are waiting already. */
+/* Writes a byte to the pipe. If the pipe is full, enough events are waiting already. */
 static void put(unsigned char byte) {
     int saved = errno;
     ssize_t written = write(pipe_end, &byte, 1);
@@ -34,13 +34,13 @@ static void pass_on(int number, siginfo_t *info, void *context) {
 static volatile sig_atomic_t demoted;
 
 /*
- * Maximum number of times that a process regains real-time priority: before each loss of it, the
- * process has starved all others.
+ * Maximum number of times that a process regains real-time priority: each time it lost it, it had
+ * starved all others.
  */
 #define REGAINED_MAX 8
 
 /*
- * Gives up real-time priority if the signal comes from the kernel, and returns whether it does. The
+ * Gives up real-time priority if the kernel has sent the signal, and returns whether it has. The
  * signal means that this process has not slept for long. The cause need not be an endless loop:
  * when memory is short, this process may wait in the kernel for a process that cannot run because
  * of its lower priority.
@@ -54,8 +54,8 @@ static bool is_demotion(const siginfo_t *info) {
 }
 
 /*
- * Interrupts a module's endless loop at any point, so only async-signal-safe calls are allowed; the
- * guardian cleans up.
+ * May interrupt a module's endless loop at any point, so only async-signal-safe calls are allowed.
+ * The guardian cleans up.
  */
 static void exit_stuck(int number, siginfo_t *info, void *context) {
     static const char why[] = "showstopper: ending the run: a module is stuck in an endless loop\n";
@@ -85,7 +85,7 @@ void ss_signals_regain_priority(void) {
 
 static const struct {
     int number;
-    bool passed_on; /* in the master, which ignores the others */
+    bool passed_on; /* by the master, which ignores the others */
 } known[] = {
     {SIGINT, true},
     {SIGTERM, true},
@@ -97,7 +97,7 @@ static const struct {
     {SIGWINCH, true},
     {SIGXCPU, false}, /* see catch_overrun() */
     {SIGPIPE, false},
-    {SIGXFSZ, false}, /* a write beyond the limit fails and is reported */
+    {SIGXFSZ, false}, /* writes beyond the limit then fail and are reported */
     {SIGTTIN, false},
     {SIGTTOU, false},
 };
@@ -127,8 +127,9 @@ static void write_word(const char *word) {
 
 /*
  * Ends this process after a crash in a module; the guardian cleans up. Only async-signal-safe calls
- * are allowed. The default action is restored already, so another crash happens again when this
- * function returns, and ends the process where it happened; a signal that was sent does not.
+ * are allowed. The default action has already been restored, so a crash elsewhere happens again
+ * when this function returns, and ends the process where it happened. A signal that was sent does
+ * not come again, so it is raised.
  */
 static void exit_crashed(int number, siginfo_t *info, void *context) {
     const char *module = ss_module_called;
@@ -139,6 +140,7 @@ static void exit_crashed(int number, siginfo_t *info, void *context) {
             raise(number);
         return;
     }
+
     write_word("showstopper: the module ");
     write_word(module);
     write_word(" crashed (");
@@ -151,12 +153,12 @@ static void exit_crashed(int number, siginfo_t *info, void *context) {
 }
 
 void ss_signals_catch_crashes(void) {
-    static char room[1 << 16]; /* a stack, because a module may have used up the usual one */
+    static char room[1 << 16]; /* an alternate stack: the module may have exhausted the usual one */
     struct sigaction caller, action = {.sa_sigaction = exit_crashed,
                                  .sa_flags = (int)SA_RESETHAND | SA_ONSTACK | SA_SIGINFO};
     sigaltstack(&(stack_t){.ss_sp = room, .ss_size = sizeof room}, NULL);
     for (size_t i = 0; i < CRASHES; i++) {
-        /* Instances inherit that a signal is ignored, and a sanitizer has handlers of its own. */
+        /* Do not replace SIG_IGN, which instances inherit, or the handlers of a sanitizer. */
         sigaction(crashes[i].number, NULL, &caller);
         crashes_caught[i] = caller.sa_handler == SIG_DFL;
         if (crashes_caught[i])
@@ -190,11 +192,13 @@ int ss_signals_open(struct ss_signals *signals) {
         return -1;
     pipe_end = signals->pipe[1];
     sigprocmask(SIG_SETMASK, NULL, &signals->caller_mask);
+
     for (size_t i = 0; i < KNOWN; i++) {
         struct sigaction action = {.sa_handler = SIG_IGN, .sa_flags = SA_RESTART};
         sigaction(known[i].number, NULL, &signals->caller[i]);
         if (known[i].number == SIGXFSZ && file_limit_caught)
             signals->caller[i] = caller_file_limit;
+
         bool ignored = signals->caller[i].sa_handler == SIG_IGN;
         if (known[i].number == SIGINT)
             signals->ignores_interrupts = ignored;
@@ -205,6 +209,7 @@ int ss_signals_open(struct ss_signals *signals) {
         }
         sigaction(known[i].number, &action, NULL);
     }
+
     catch_overrun(exit_stuck);
     sigset_t none;
     sigemptyset(&none);
@@ -228,16 +233,19 @@ int ss_signals_close(struct ss_signals *signals) {
     int first = 0;
     if (pipe_end < 0)
         return 0;
+
     for (size_t i = 0; i < KNOWN; i++) {
         if (known[i].passed_on)
             sigaction(known[i].number, &signals->caller[i], NULL);
     }
-    /* Read after the handlers are gone, so that no signal is lost in between. */
+
+    /* Read after the handlers are removed, so that no signal is lost in between. */
     for (int number; (number = ss_signals_next(signals));) {
         bool ignored = number == SIGINT && signals->ignores_interrupts;
         if (!first && ss_end_signals_has(number) && !ignored)
             first = number;
     }
+
     pipe_end = -1;
     close(signals->pipe[0]);
     close(signals->pipe[1]);
@@ -256,11 +264,13 @@ void ss_signals_adopt(void (*handler)(int), const int *wanted) {
             action.sa_handler = SIG_DFL;
         sigaction(known[i].number, &action, NULL);
     }
+
     catch_overrun(slow_down);
     for (size_t i = 0; i < CRASHES; i++) {
         if (crashes_caught[i])
             signal(crashes[i].number, SIG_DFL);
     }
+
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -268,7 +278,7 @@ void ss_signals_adopt(void (*handler)(int), const int *wanted) {
 
 void ss_signals_restore(const struct ss_signals *signals, bool terminal) {
     for (size_t i = 0; i < KNOWN; i++) {
-        /* Discards a keyboard signal that arrived while the child was still in our group. */
+        /* Discard a keyboard signal that arrived while the child was still in our group. */
         signal(known[i].number, SIG_IGN);
         sigaction(known[i].number, &signals->caller[i], NULL);
     }
@@ -279,8 +289,8 @@ void ss_signals_restore(const struct ss_signals *signals, bool terminal) {
 }
 
 /*
- * Takes all SIGTSTP and SIGCONT out of the pipe. Returns whether the last one was a SIGCONT. Each
- * other signal stays once; the pipe may be full of them.
+ * Takes all SIGTSTP and SIGCONT out of the pipe. Returns whether the last one was a SIGCONT. Keeps
+ * one of each other signal; the pipe may be full of them.
  */
 static bool take_continuation(void *context) {
     unsigned char others[2 * KNOWN];
@@ -293,6 +303,7 @@ static bool take_continuation(void *context) {
         else if (!memchr(others, byte, count))
             others[count++] = byte;
     }
+
     for (size_t i = 0; i < count; i++)
         put(others[i]);
     return continued;
@@ -301,14 +312,17 @@ static bool take_continuation(void *context) {
 void ss_signals_suspend_unless(bool (*is_continued)(void *context), void *context) {
     struct sigaction before, action = {.sa_handler = SIG_DFL}, none = {.sa_handler = SIG_IGN};
     sigset_t stop, mask;
+
     sigemptyset(&stop);
     sigaddset(&stop, SIGTSTP);
     sigprocmask(SIG_BLOCK, &stop, &mask);
     sigaction(SIGTSTP, &action, &before);
-    /* A later SIGCONT discards the pending signal. An earlier one has been handled. */
+
+    /* A later SIGCONT discards the pending signal. An earlier one has already been handled. */
     raise(SIGTSTP);
     if (is_continued(context))
         sigaction(SIGTSTP, &none, NULL); /* discards it, too */
+
     sigprocmask(SIG_UNBLOCK, &stop, NULL);
     sigaction(SIGTSTP, &before, NULL);
     sigprocmask(SIG_SETMASK, &mask, NULL);
@@ -324,7 +338,8 @@ void ss_signals_raise_default(int number) {
     sigemptyset(&set);
     sigaddset(&set, number);
     sigaction(number, &action, NULL);
-    sigprocmask(SIG_UNBLOCK, &set, NULL); /* in its handler it is blocked */
+    sigprocmask(SIG_UNBLOCK, &set, NULL); /* it is blocked in its handler */
     raise(number);
-    _exit(128 + number); /* the kernel spares the first process of a PID namespace */
+    _exit(128 + number); /* reached in the first process of a PID namespace, which the signal does
+                            not end */
 }

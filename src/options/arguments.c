@@ -32,6 +32,7 @@ static const struct ss_argument *find_name(
         if (count < NAMES_MAX)
             names[count++] = known;
     }
+
     char word[64];
     snprintf(word, sizeof word, "--%.*s", (int)length, name);
     const struct ss_suggest_names known = {"option", names, count, sizeof *names, "see --help"};
@@ -39,14 +40,14 @@ static const struct ss_argument *find_name(
     return NULL;
 }
 
-/* The position of the parser, and what it has found. */
+/* The position and the results of the parser. */
 struct cursor {
     char **at;   /* the current word */
-    char **list; /* the words that are not options, if they make a list */
+    char **list; /* start of the list of words that are not options */
     size_t count;
     const struct ss_argument *rows;
-    bool *given;            /* for each row */
-    const char *first_word; /* the first word that is not an option; NULL: none */
+    bool *given;            /* whether each row was given */
+    const char *first_word; /* first word that is not an option, or NULL */
     bool ends_at_dashes;
     void *config;
     struct ss_option_store *store;
@@ -68,6 +69,7 @@ static int set_option(struct cursor *cursor, const struct ss_argument *row, char
     const char *name = row->option.name;
     char *config = cursor->config;
     cursor->given[row - cursor->rows] = true;
+
     if (!row->value && value)
         return ss_error_fail(cursor->error, "--%s takes no value, but got '%s'", name, value);
     if (!row->value && row->take)
@@ -76,6 +78,7 @@ static int set_option(struct cursor *cursor, const struct ss_argument *row, char
         *(int *)(config + row->option.offset) = 1;
         return 0;
     }
+
     value = value ? value : next_word(cursor);
     const char *second = value && row->second ? next_word(cursor) : "";
     if (!value || !second)
@@ -83,10 +86,12 @@ static int set_option(struct cursor *cursor, const struct ss_argument *row, char
             row->second ? "two values" : "a value", name, row->value);
     if (row->option.type == SS_OPTION_TEXT && !*value && !row->may_be_empty)
         return ss_error_fail(cursor->error, "--%s is empty: use --%s %s", name, name, row->value);
+
     if (row->take)
         return call_taker(cursor, row, value);
     if (row->second)
         *(const char **)(config + row->second) = second;
+
     struct ss_option dashed = row->option;
     char label[64];
     snprintf(label, sizeof label, "--%s", name);
@@ -141,7 +146,10 @@ static int add_word(struct cursor *cursor, size_t limit, char *word) {
     return 0;
 }
 
-/* Takes options, and words if the rows have a taker for them; otherwise ends at the first word. */
+/*
+ * Takes options, and words if the rows have a taker or a list for them. Otherwise stops at the
+ * first word.
+ */
 static int take_words(struct cursor *cursor) {
     const struct ss_argument *words = last_row(cursor->rows);
     bool marked = false;
@@ -173,7 +181,7 @@ static int take_words(struct cursor *cursor) {
     return 0;
 }
 
-/* A name in capitals means the words that are not options. */
+/* A name in capitals stands for the words that are not options. */
 static bool is_capital(const struct ss_words_part *name) {
     return isupper((unsigned char)*name->text);
 }
@@ -190,7 +198,7 @@ static void append_names(char *text, size_t size, const char *label, const char 
     }
 }
 
-/* Returns whether one of the names is given; `found` is its row, or NULL for a word. */
+/* Returns whether one of the names was given; sets `found` to its row, or to NULL for a word. */
 static bool find_given(
     const struct cursor *cursor, const char *names, const struct ss_argument **found) {
     struct ss_words_part name;
@@ -218,7 +226,10 @@ static int refuse_pair(
         ss_words_show(cursor->first_word).text);
 }
 
-/* Looks up the names of all lists, also of options that are not given: it finds misspelled ones. */
+/*
+ * Looks up the names of all lists, even for options that were not given, in order to find
+ * misspelled names.
+ */
 static int check_row(const struct cursor *cursor, const struct ss_argument *row) {
     const char *name = row->option.name;
     const struct ss_argument *other;
@@ -275,12 +286,14 @@ int ss_arguments_parse(const struct ss_argument *rows, void *config, struct ss_o
         return ss_error_memory(error);
     if (set_defaults(rows, config, store, error) < 0 || take_words(&cursor) < 0)
         return -1;
+
     if (cursor.ends_at_dashes)
         *rest = *cursor.at ? cursor.at + 1 : NULL;
     else if (rest)
         *rest = cursor.at;
     else if (*cursor.at)
         return refuse_word(*cursor.at, error);
+
     if (last_row(rows)->second) {
         cursor.list[cursor.count] = NULL;
         *(char ***)((char *)config + last_row(rows)->second) = cursor.list;
@@ -294,6 +307,7 @@ void ss_arguments_print_help(FILE *stream, const struct ss_argument *rows) {
         char letter[] = {'-', rows->letter, ',', '\0'};
         char left[96];
         char text[1024];
+
         if (rows->heading)
             fprintf(stream, "%s\n", rows->heading);
         int length = snprintf(left, sizeof left, "  %-3s --%s%s%s", rows->letter ? letter : "",
@@ -301,6 +315,7 @@ void ss_arguments_print_help(FILE *stream, const struct ss_argument *rows) {
         fprintf(stream, "%-*s", HELP_MARGIN, left);
         if (length >= HELP_MARGIN)
             fprintf(stream, "\n%*s", HELP_MARGIN, "");
+
         snprintf(text, sizeof text, "%s", option->help);
         append_names(text, sizeof text, "; requires ", rows->needs);
         append_names(text, sizeof text, "; not with ", rows->excludes);

@@ -14,7 +14,7 @@ struct ss_argument;
 
 /*
  * Stores the value of an option (NULL for a flag), or a word that is not an option. The text points
- * into argv. The parser puts the name of an option before the message of its error.
+ * into argv. The parser prefixes the message of an error with the name of the option.
  */
 typedef int ss_argument_taker(
     void *config, const struct ss_argument *row, char *value, struct ss_error *error);
@@ -35,22 +35,22 @@ typedef int ss_argument_taker(
  */
 struct ss_argument {
     char letter;       /* 0: no short form */
-    const char *value; /* name of the value in the help; NULL: a flag, stored in an int */
+    const char *value; /* name of the value in the help; NULL for a flag, stored in an int */
     struct ss_option option;
-    size_t second;           /* offset of a const char * for an unparsed second value; 0: none */
+    size_t second; /* offset of a const char * for a second, unparsed value; 0 if there is none */
     bool may_be_empty;       /* an empty text is valid */
-    ss_argument_taker *take; /* called for each occurrence; NULL: the field is set */
+    ss_argument_taker *take; /* called for each occurrence; NULL sets the field */
     const char *heading;     /* printed above the option in the help, or NULL */
-    const char *needs;       /* one of these must be given, too; NULL: nothing */
-    const char *excludes;    /* none of these may be given; NULL: nothing */
-    const char *only_with;   /* the only options that may be given, too; NULL: any; "": none */
+    const char *needs;       /* one of these must also be given; NULL for no condition */
+    const char *excludes;    /* none of these may be given; NULL for no condition */
+    const char *only_with;   /* only these options may also be given; "" for none, NULL for any */
 };
 
 /* The type and the offset of an option that sets a uint64_t. */
 #define SS_OPTION_COUNT_AT(container, member)                                                      \
     SS_OPTION_COUNT, .offset = SS_OPTION_OFFSET(SS_OPTION_COUNT, container, member)
 
-/* The rows of -h and --version, which set the members `help` and `version`. */
+/* The rows of --help and --version, which set the members `help` and `version`. */
 // clang-format off
 #define SS_ARGUMENTS_HELP_AT(container)                                                            \
     {'h', NULL, {"help", .offset = offsetof(container, help), .help = "print this help"}},         \
@@ -67,14 +67,14 @@ struct ss_argument {
     { .take = (taker) }
 
 /*
- * Ends a list of rows; `member`, a char ** but not the first member, gets those words as a list of
- * at most `limit` words.
+ * Ends a list of rows; `member`, a char ** that is not the first member, gets these words as a list
+ * of at most `limit` words.
  */
 #define SS_ARGUMENTS_WORDS_AT(container, member, limit)                                            \
     { .option.offset = (limit), .second = offsetof(container, member) }
 
 /*
- * Fills in the defaults, parses the words after argv[0], and checks which options belong together.
+ * Sets the defaults, parses the words after argv[0], and checks which options belong together.
  * Options may be written -n 12, -n12, -qv, --name value or --name=value. The taker at the end of
  * the rows gets all words that are not options, which may be anywhere, and every word after `--`.
  * So does the list, which ends with NULL and overwrites argv from argv[1] on; but if `rest` is not

@@ -39,6 +39,7 @@ void ss_option_store_warn(struct ss_option_store *store, const char *text) {
         if (strcmp(store->warnings[i], text) == 0)
             return;
     }
+
     char *copy = SS_GROW(store->warnings, store->warning_count + 1, store->warning_room)
                      ? strdup(text)
                      : NULL;
@@ -65,8 +66,8 @@ void ss_option_store_print_warnings(
 }
 
 struct quantity {
-    double cpus;                 /* see struct ss_option_store */
-    double value;                /* the value as a number, for comparison with the row's bounds */
+    double cpus;                 /* as in struct ss_option_store */
+    double value;                /* the value as a number, to be compared with the bounds */
     struct ss_units_doubt doubt; /* a warning about a valid value */
 };
 
@@ -94,7 +95,10 @@ static int read_quantity(const struct ss_option *row, const char *text, void *pl
     case SS_OPTION_COUNT: {
         uint64_t count;
         bool is_number = *text && !text[strspn(text, "0123456789")];
-        /* Beyond 64 bits, ss_units_count() would name the largest number, not the row's. */
+        /*
+         * For numbers beyond 64 bits, ss_units_count() would name the largest number, not the row's
+         * maximum.
+         */
         if (row->max && is_number && ss_units_count(text, &count, NULL) < 0)
             return refuse_large(row, text, error);
         if (ss_units_count(text, &count, error) < 0)
@@ -176,7 +180,7 @@ int ss_option_set(const struct ss_option *row, const char *text, void *config,
     return 0;
 }
 
-/* Sets the fields of rows that have a default, some of which scale with the window. */
+/* Sets the fields of rows that have a default. Some defaults scale with the window. */
 static int set_defaults(const struct ss_option *rows, void *config, struct ss_option_store *store,
     struct ss_error *error) {
     for (const struct ss_option *row = rows; row && row->name; row++) {
@@ -202,6 +206,7 @@ static const struct ss_option *find_row(
 static void set_not_given(const struct ss_option *rows, void *config) {
     for (const struct ss_option *row = rows; row->name; row++) {
         void *place = (char *)config + row->offset;
+
         switch (row->type) {
         case SS_OPTION_TIME:
             *(ss_time *)place = SS_TIME_NEVER;
@@ -227,6 +232,7 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
     static const struct ss_option no_rows[] = {SS_OPTION_END};
     if (!rows)
         rows = no_rows;
+
     set_not_given(rows, config);
     if (set_defaults(rows, config, store, error) < 0)
         return -1;
@@ -252,6 +258,7 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
             row = find_row(rows, value, error);
             value = equals + 1;
         }
+
         if (!row || ss_option_set(row, value, config, store, error) < 0)
             return -1;
         if (row - rows < ROWS_MAX)
@@ -315,12 +322,13 @@ void ss_option_print_wrapped(FILE *stream, int margin, const char *text) {
         int length = (int)strlen(text);
         if (length > width) {
             length = width;
-            /* Keeps "58 %" together. */
+            /* Keep "58 %" together. */
             while (length > 0 && (text[length] != ' ' || text[length + 1] == '%'))
                 length--;
             if (length == 0) /* a single word fills the line */
                 length = (int)strcspn(text, " ");
         }
+
         fprintf(stream, "%.*s\n", length, text);
         text += length + (text[length] == ' ');
         if (*text)
@@ -339,6 +347,7 @@ void ss_option_print_help(FILE *stream, const struct ss_option *rows) {
         fprintf(stream, "  no options\n");
         return;
     }
+
     for (const struct ss_option *row = rows; row->name; row++) {
         char text[1024];
         snprintf(text, sizeof text, "%s", row->help);
@@ -348,6 +357,7 @@ void ss_option_print_help(FILE *stream, const struct ss_option *rows) {
         ss_option_append(text, sizeof text,
             row->scales ? "; default in proportion to --window, " : "; default ", row->initial);
         ss_option_append(text, sizeof text, "; ", row->required ? "required" : NULL);
+
         fprintf(stream, "  %s=%s%s\n      ", row->name, type_name(row),
             row == rows ? " (main option: may come first without its name)" : "");
         ss_option_print_wrapped(stream, 6, text);

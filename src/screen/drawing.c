@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MARGIN      5  /* "100%" and the axis */
-#define WIDTH_MIN   5  /* the width of a number */
+#define MARGIN      5 /* "100%" and the axis */
+#define WIDTH_MIN   5
 #define SHORTEST    6  /* the width of the shortest line of values */
 #define PLOT_WIDTH  20 /* windows narrower than this get no plot */
 #define AXIS_HEIGHT 12 /* windows lower than this get no axis */
@@ -15,7 +15,7 @@
 #define COLUMNS_MAX (2 * SS_PROGRESS_HISTORY)
 #define ROWS_MAX    (SS_PROGRESS_ROWS - 2)
 
-/* If the load covers the target, every third column shows the mark, so that both are visible. */
+/* If the load covers the target, every third column shows the mark, so that both remain visible. */
 #define MARK_EVERY 3
 
 void ss_progress_remember(struct ss_progress_history *history, double target, double load) {
@@ -42,9 +42,8 @@ static const char *const styles[] = {
 
 /* The characters for the plot. */
 struct glyphs {
-    const char *bars[9];  /* in eighths of a row */
-    const char *marks[5]; /* a line at different heights, from the lower edge of a row to its upper
-                             edge */
+    const char *bars[9];  /* by height, in eighths of a row */
+    const char *marks[5]; /* by height, from the lower edge of a row to its upper edge */
     const char *upright, *tick, *corner, *line;
 };
 
@@ -107,8 +106,8 @@ static void put_ascii(struct text *text, const char *ascii) {
 }
 
 /*
- * The line of values, from the longest form to the shortest. %c: clock, %t: target, %l: load, %e:
- * error, %d: duty, %i: iterations, %p: a percent sign. The part after the bar is left out if no
+ * Forms of the line of values, from the longest to the shortest. %c: clock, %t: target, %l: load,
+ * %e: error, %d: duty, %i: iterations, %p: a percent sign. The part after the bar is omitted if no
  * iterations are counted.
  */
 static const char *const lines[] = {
@@ -125,10 +124,10 @@ static const char *const lines[] = {
     "%l%p",
 };
 
-/* How exactly the clock shows times. */
+/* Precision of the clock. */
 enum exactness { TENTHS, SECONDS, MINUTES };
 
-/* Rounds down, but not a time that is exact except for a rounding error. */
+/* Rounds down, except for a value that is below a whole number only by a rounding error. */
 static double round_down(double value) {
     return floor(value + 1e-6);
 }
@@ -155,10 +154,12 @@ static void print_clock(char *to, size_t size, const struct ss_progress_values *
     bool clock = longest >= 600;
     bool tenths = !open && longest < 10 && longest > floor(longest);
     enum exactness exactness = clock ? MINUTES : tenths ? TENTHS : SECONDS;
+
     if (values->elapsed < 0 || isnan(values->elapsed)) {
         snprintf(to, size, "warm-up");
         return;
     }
+
     print_seconds(elapsed, sizeof elapsed, values->elapsed, exactness);
     if (open) {
         snprintf(to, size, "%s%s", elapsed, clock ? "" : " s");
@@ -219,6 +220,7 @@ void ss_progress_print_values(
     /* Omit the remarks if they leave no room for the shortest line. */
     if (strlen(remarks) + SHORTEST > max)
         *remarks = '\0';
+
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char line[512] = "";
         size_t length = 0;
@@ -232,6 +234,7 @@ void ss_progress_print_values(
                 print_field(field, sizeof field, *++at, values);
             length += (size_t)snprintf(line + length, sizeof line - length, "%s", field);
         }
+
         if (length + strlen(remarks) <= max) {
             snprintf(buffer, size, "%s%s", line, remarks);
             return;
@@ -263,12 +266,12 @@ static struct scale choose_scale(int width) {
 struct column {
     double load; /* NaN: nothing to draw */
     double target;
-    bool marked; /* the mark has priority over the bar */
+    bool marked; /* the mark is drawn over the bar */
 };
 
 /*
- * Summarizes the samples of one column. Samples are grouped by their index, not by their position
- * on the screen; otherwise the plot would change its shape as it moves to the left.
+ * Computes the means of the samples of one column. Samples are grouped by their index, not by their
+ * position on the screen: otherwise the plot would change its shape as it moves to the left.
  */
 static struct column take_column(
     const struct ss_progress_history *history, struct scale scale, int from_right) {
@@ -277,6 +280,7 @@ static struct column take_column(
     uint64_t back = (uint64_t)(from_right / scale.repeats);
     if (history->count == 0 || back > (history->count - 1) / samples)
         return column;
+
     uint64_t number = (history->count - 1) / samples - back;
     double loads = 0;
     double targets = 0;
@@ -294,6 +298,7 @@ static struct column take_column(
             target_count++;
         }
     }
+
     column.load = load_count ? loads / load_count : NAN;
     column.target = target_count ? targets / target_count : NAN;
     column.marked = number % MARK_EVERY == 0;
@@ -315,6 +320,7 @@ static void put_cell(struct text *text, const struct column *column, int row, in
         if (row == 0 && filled == 0)
             filled = 1; /* a small load is still visible */
     }
+
     double mark = isnan(column->target) ? -1 : reach(column->target, row, rows);
     bool here = mark >= 0 && (mark < 8 || (mark == 8 && row == rows - 1));
     if (here && (filled == 0 || column->marked))
@@ -353,6 +359,7 @@ static void put_axis(struct text *text, int columns) {
         put_line(text, columns - 4);
         return;
     }
+
     int half = columns / 2 - 2; /* where the middle label begins */
     put_ascii(text, labels[0]);
     put_line(text, half - (int)strlen(labels[0]));
@@ -378,20 +385,24 @@ int ss_progress_draw(char *buffer, size_t size, const struct ss_progress_picture
     *buffer = '\0';
     if (picture->height < 2 || picture->width < WIDTH_MIN)
         return 0;
+
     ss_progress_print_values(values, sizeof values, &picture->values, picture->width);
     put_ascii(&text, values);
     if (picture->width < PLOT_WIDTH || picture->height < PLOT_HEIGHT)
         return 1;
+
     bool has_axis = picture->height >= AXIS_HEIGHT;
     int rows = (picture->height - 4) / 4;
     rows = rows < 1 ? 1 : rows > ROWS_MAX ? ROWS_MAX : rows;
     if (rows == 3)
-        rows = 2; /* 50 % must be at the boundary of two rows */
+        rows = 2; /* 50 % must be on a boundary between rows */
+
     struct scale scale = choose_scale(picture->width - MARGIN);
     for (int row = rows - 1; row >= 0; row--) {
         start_row(&text, picture->width);
         put_row(&text, picture->history, scale, row, rows);
     }
+
     if (has_axis) {
         start_row(&text, picture->width);
         put_axis(&text, scale.columns);

@@ -17,10 +17,10 @@
 /* Size of a buffer for the widest block in color. */
 #define SS_PROGRESS_TEXT 32768
 
-/* The current values. Loads, targets and duties are from 0 to 1; NaN: unknown or absent. */
+/* The current values. Loads, targets and duties are from 0 to 1, NaN if unknown or absent. */
 struct ss_progress_values {
-    double elapsed; /* seconds under control; negative: control has not begun */
-    double total;   /* length of the run under control, in seconds; NaN: open end */
+    double elapsed; /* seconds under control; negative before control begins */
+    double total;   /* seconds under control in total; NaN for an open end */
     double target;
     double load;
     double error; /* mean of target minus load so far, in percent */
@@ -49,16 +49,14 @@ struct ss_progress_picture {
 
 void ss_progress_remember(struct ss_progress_history *history, double target, double load);
 
-/*
- * Prints the longest line of values that fits into `width` columns, with a terminating zero byte.
- */
+/* Prints the longest line of values that fits into `width` columns, zero-terminated. */
 SS_WRITES(1, 2)
 void ss_progress_print_values(
     char *buffer, size_t size, const struct ss_progress_values *values, int width);
 
 /*
  * Prints the block as zero-terminated text: rows separated by line feeds, none wider than the
- * window and at least one fewer than the window has. Returns the number of rows.
+ * window, and fewer than the window has. Returns the number of rows.
  */
 SS_WRITES(1, 2)
 int ss_progress_draw(char *buffer, size_t size, const struct ss_progress_picture *picture);

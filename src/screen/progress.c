@@ -18,14 +18,14 @@
 #define BLANKS_MAX    (WIDTH_MAX + 8)
 #define MESSAGE_MAX   8192
 
-/* Terminals accept a scroll region only if it has at least two rows. */
+/* Terminals require at least two rows in a scroll region. */
 #define SCROLLED_MIN 2
 
 #define LINE_DOWN "\033D"  /* moves down in the same column; scrolls if necessary */
 #define ERASE_ROW "\033[K" /* erases from the cursor to the end of the row */
 
 /*
- * Returns whether rows can be reserved. Without the height of the terminal, the position of the
+ * Returns whether rows can be reserved: without the height of the terminal, the position of the
  * block is not known.
  */
 static bool can_reserve(void) {
@@ -38,6 +38,7 @@ void ss_progress_open(
     struct ss_progress *progress, int when, bool quiet, ss_time total, _Atomic uint32_t *view) {
     const char *no_color = getenv("NO_COLOR");
     int file = ss_streams_open_unblocked(STDERR_FILENO);
+
     *progress = (struct ss_progress){
         .file = file > 0 ? file : 0,
         .shown = when == SS_PROGRESS_ALWAYS ||
@@ -54,7 +55,7 @@ void ss_progress_open(
 
 /*
  * Returns whether the run is in the background. In a PID namespace of our own, the foreground group
- * has no pid; then the block is drawn.
+ * has no pid: then the block is drawn.
  */
 static bool is_in_background(void) {
     pid_t group = tcgetpgrp(STDERR_FILENO);
@@ -66,9 +67,9 @@ static int file_of(const struct ss_progress *progress) {
 }
 
 /*
- * Writes the rest as far as there is room, in one piece with signals blocked, because a signal
- * would split the text and another process could write in between. Errors are ignored: the run does
- * not depend on this output. Returns whether nothing is left.
+ * Writes as much of the rest as there is room for, in one piece with signals blocked: a signal
+ * would split the text, and another process could write in between. Ignores errors, because the run
+ * does not depend on this output. Returns whether nothing is left.
  */
 static bool write_rest(struct ss_progress *progress) {
     sigset_t all;
@@ -77,23 +78,25 @@ static bool write_rest(struct ss_progress *progress) {
         return true;
     if (!ss_streams_has_room(file_of(progress)))
         return false;
+
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     ssize_t written = write(file_of(progress), progress->rest, progress->rest_length);
     if (written < 0)
         written = errno == EAGAIN ? 0 : (ssize_t)progress->rest_length;
     sigprocmask(SIG_SETMASK, &before, NULL);
+
     progress->rest_length -= (size_t)written;
     memmove(progress->rest, progress->rest + written, progress->rest_length);
     return progress->rest_length == 0;
 }
 
-/* Returns whether a text can be written, of which a part may have to wait. */
+/* Returns whether a text can be written at least in part. */
 static bool has_room(struct ss_progress *progress) {
     return write_rest(progress) && ss_streams_has_room(file_of(progress));
 }
 
-/* Call this only if there is no rest. */
+/* There must be no rest. */
 static void write_out(struct ss_progress *progress, const char *text, size_t length) {
     progress->rest_length = length < sizeof progress->rest ? length : sizeof progress->rest;
     memcpy(progress->rest, text, progress->rest_length);
@@ -116,6 +119,7 @@ void ss_progress_note(
     struct ss_progress *progress, ss_time sampled, const struct ss_progress_values *values) {
     if (!progress->shown)
         return;
+
     bool lost = sampled == progress->sampled;
     progress->sampled = sampled;
     progress->values = *values;
@@ -123,6 +127,7 @@ void ss_progress_note(
         progress->total == SS_TIME_NEVER ? NAN : ss_time_seconds(progress->total);
     if (lost)
         progress->values.target = progress->values.load = progress->values.duty = NAN;
+
     ss_progress_remember(&progress->history, progress->values.target, progress->values.load);
     progress->stale = true;
     if (!progress->terminal)
@@ -168,13 +173,13 @@ static char *make_room(char *to, int rows) {
 }
 
 /*
- * Writes the block. Sets the scroll region each time in case it has been reset; setting it moves
- * the cursor. Rows are erased before they are written, because after a full row the cursor is still
- * on its last column.
+ * Writes the block. Sets the scroll region each time in case it was reset; this moves the cursor.
+ * Erases rows before writing them, because after a full row the cursor is still on its last column.
  */
 static char *put_block(char *to, const char *block, int rows, int height) {
     int top = height - rows;
     to += sprintf(to, SS_SCREEN_SAVE SS_SCREEN_PLAIN "\033[1;%dr", top);
+
     for (int row = 1; row <= rows; row++) {
         size_t length = strcspn(block, "\n");
         to += sprintf(to, "\033[%d;1H" ERASE_ROW, top + row);
@@ -198,15 +203,18 @@ static void draw(struct ss_progress *progress) {
         .unicode = progress->unicode,
         .color = progress->color,
     };
+
     int rows = ss_progress_draw(block, sizeof block, &picture);
     bool same = rows == progress->rows && width == progress->width && height == progress->height;
     if (!same && (!release(progress) || !has_room(progress)))
         return;
     if (rows > height - SCROLLED_MIN || rows == 0)
         return;
+
     if (!same)
         to = make_room(to, rows);
     to = put_block(to, block, rows, height);
+
     progress->rows = rows;
     progress->width = width;
     progress->height = height;
@@ -217,17 +225,20 @@ static void draw(struct ss_progress *progress) {
 void ss_progress_draw_due(struct ss_progress *progress, ss_time now) {
     if (now < ss_progress_due(progress))
         return;
+
     progress->retry_at = ss_time_add(now, SS_PROGRESS_INTERVAL);
     write_rest(progress);
     if (now < find_drawing_due(progress))
         return;
-    /* Count a failed attempt, too: a terminal without room must not be retried all the time. */
+
+    /* A failed attempt counts, too: a terminal without room must not be retried all the time. */
     progress->drawn_at = now;
     if (progress->foreground_only && is_in_background()) {
         release(progress);
         progress->stale = false;
         return;
     }
+
     if (!has_room(progress))
         return;
     progress->stale = false;
@@ -243,13 +254,13 @@ void ss_progress_resize(struct ss_progress *progress) {
     if (!progress->drawn_at)
         return;
     progress->stale = true;
-    /* Make a drawing due at once: the terminal may have lost its scroll region. */
+    /* Draw at once: the terminal may have lost its scroll region. */
     progress->drawn_at = ss_time_since(progress->drawn_at, SS_PROGRESS_INTERVAL);
 }
 
 /*
  * Moves to the beginning of a line. The terminal may have echoed ^C, or an instance may have
- * written half a line, and neither can be detected. A full row of blanks leaves the cursor in the
+ * written part of a line; neither can be detected. A full row of blanks leaves the cursor in the
  * same row only if it was at the beginning.
  */
 static size_t put_blanks(char text[BLANKS_MAX]) {
@@ -263,7 +274,7 @@ void ss_progress_say(struct ss_progress *progress, const char *format, va_list a
         return;
     size_t length = progress->rows > 0 ? put_blanks(text) : 0;
     length += (size_t)sprintf(text + length, "showstopper: ");
-    size_t room = sizeof text - length - 1; /* and one byte for the end of the line */
+    size_t room = sizeof text - length - 1; /* one byte for the end of the line */
     size_t needed = (size_t)vsnprintf(text + length, room, format, arguments);
     length += needed < room ? needed : room - 1;
     text[length++] = '\n';
@@ -280,7 +291,7 @@ void ss_progress_print(struct ss_progress *progress, const char *format, ...) {
 }
 
 /*
- * Returns whether the block was ever drawn: even if it is hidden now, a key may have been echoed in
+ * Returns whether the block was ever drawn. Even if it is hidden now, a key may have been echoed in
  * the cursor's line.
  */
 static bool was_used(const struct ss_progress *progress) {
@@ -296,12 +307,12 @@ void ss_progress_finish(struct ss_progress *progress) {
     progress->shown = false;
 }
 
-/* Waits for room. Returns false if the text cannot be written. */
+/* Writes the text, waiting for room. Returns false on failure. */
 static bool wait_and_write(const char *text, size_t length) {
     return ss_streams_write_all(STDERR_FILENO, text, length);
 }
 
-/* Writes what ss_progress_finish() had no room for, and begins a new line. */
+/* Writes what ss_progress_finish() had no room for, and starts a new line. */
 static bool complete(const struct ss_progress *progress) {
     char blanks[BLANKS_MAX];
     if (!wait_and_write(progress->rest, progress->rest_length))

@@ -12,7 +12,7 @@
 
 #include "screen/drawing.h"
 
-/* The minimum time between two drawings: at most four per second. */
+/* Minimum time between two drawings. */
 #define SS_PROGRESS_INTERVAL (250 * SS_MILLISECOND)
 
 enum ss_progress_when {
@@ -22,49 +22,48 @@ enum ss_progress_when {
 };
 
 /*
- * The live block on standard error. It occupies the bottom rows of the window, and the rest of the
- * window scrolls without them: instances write to the terminal directly, and their output and the
- * block do not overwrite each other. The cursor belongs to the instances; drawing does not move it.
- * The block must not outlive the run: if the master dies, the guardian releases the rows.
+ * The live block on standard error. It occupies the bottom rows of the window, and only the rest of
+ * the window scrolls: instances write to the terminal directly, and their output and the block do
+ * not overwrite each other. The cursor belongs to the instances; drawing leaves it where it is. The
+ * block must not outlive the run: if the master dies, the guardian releases the rows.
  */
 struct ss_progress {
     bool shown;
-    bool terminal; /* the terminal can move its cursor; otherwise plain lines are printed now and
+    bool terminal; /* the terminal can move its cursor; otherwise a plain line is printed now and
                       then */
     bool foreground_only; /* draw only while the run is in the foreground */
     bool summary_follows;
     bool unicode;
     bool color;
-    int file;               /* the terminal, opened again so that writes to it do not block; 0:
-                               standard error itself */
-    bool stale;             /* the values have changed since the last drawing */
-    int rows;               /* rows of the block on the screen; 0: no block */
-    int width;              /* width of the window for which it was drawn, in columns */
-    int height;             /* height of that window, in rows */
+    int file;   /* the terminal, opened again so that writes do not block; 0 for standard error */
+    bool stale; /* the values have changed since the last drawing */
+    int rows;   /* rows of the block on the screen; 0 if it is hidden */
+    int width;  /* width of the window for which it was drawn, in columns */
+    int height; /* height of that window, in rows */
     _Atomic uint32_t *view; /* a copy of `rows` for the guardian */
-    ss_time drawn_at;       /* last attempt to draw; 0: never */
-    ss_time total;          /* SS_TIME_NEVER: open end */
-    ss_time sampled;        /* when the last sample was taken; 0: never */
+    ss_time drawn_at;       /* time of the last attempt to draw; 0 before the first */
+    ss_time total;          /* SS_TIME_NEVER for an open end */
+    ss_time sampled;        /* time of the last sample; 0 before the first */
     struct ss_progress_values values;
     struct ss_progress_history history;
-    double next_plain; /* seconds at which the next plain line is due */
-    ss_time retry_at;  /* when the rest is due */
+    double next_plain; /* when the next plain line is due, in seconds under control */
+    ss_time retry_at;  /* when to write the rest */
     size_t rest_length;
-    char rest[SS_PROGRESS_TEXT + 512]; /* what the terminal had no room for */
+    char rest[SS_PROGRESS_TEXT + 512]; /* text for which the terminal had no room */
 };
 
 void ss_progress_open(
     struct ss_progress *progress, int when, bool quiet, ss_time total, _Atomic uint32_t *view);
 
 /*
- * Takes the values of the sample taken at `sampled`, which does not change if a sample was lost;
- * `total` is filled in here. Prints plain lines but draws nothing yet.
+ * Takes the values of the sample taken at `sampled`, which does not change if a sample was lost.
+ * Sets `total` itself. Prints plain lines, but draws nothing yet.
  */
 void ss_progress_note(
     struct ss_progress *progress, ss_time sampled, const struct ss_progress_values *values);
 
 /*
- * Returns when the next drawing, or the rest of one, is due; SS_TIME_NEVER: not before the next
+ * Returns when the next drawing, or the rest of one, is due; SS_TIME_NEVER if not before the next
  * sample.
  */
 ss_time ss_progress_due(const struct ss_progress *progress);
@@ -85,12 +84,12 @@ void ss_progress_say(struct ss_progress *progress, const char *format, va_list a
 /* Prints a line above the block if the block is shown. */
 SS_FORMAT(2, 3) void ss_progress_print(struct ss_progress *progress, const char *format, ...);
 
-/* Removes the block, begins a new line and ends drawing. Never waits. */
+/* Removes the block, starts a new line and ends drawing. Never waits. */
 void ss_progress_finish(struct ss_progress *progress);
 
 /*
  * Closes the live view, after ss_progress_finish(). Call this before the summary, when signals have
- * their effects again: like the summary, it may wait for a terminal that is not read.
+ * their effects again: like the summary, it may wait for a terminal that nobody reads.
  */
 void ss_progress_close(struct ss_progress *progress);
 

@@ -7,7 +7,7 @@
 
 /*
  * Returns whether the run is in the foreground. In a PID namespace of our own, our group has no pid
- * in the terminal's view; then the process outside restores the terminal.
+ * that the terminal could report: then the process outside restores the terminal.
  */
 static bool is_in_foreground(const struct ss_terminal *terminal) {
     return terminal->file >= 0 && terminal->group > 0 &&

@@ -8,7 +8,7 @@
 
 /* The controlling terminal, and its settings from the start of the run. */
 struct ss_terminal {
-    int file;    /* -1: none */
+    int file;    /* -1 if there is none */
     pid_t group; /* the run's process group */
     bool ours;   /* the run was in the foreground, so the settings are ours to restore */
     struct termios settings;
@@ -17,8 +17,8 @@ struct ss_terminal {
 void ss_terminal_open(struct ss_terminal *terminal);
 
 /*
- * Restores the settings if an instance has changed them and the run is still in the foreground. The
- * guardian does this if the master is dead.
+ * Restores the settings if an instance has changed them and the run is still in the foreground. If
+ * the master is dead, the guardian calls this.
  */
 void ss_terminal_close(struct ss_terminal *terminal);
 

@@ -50,12 +50,13 @@ bool ss_screen_has_cursor(int descriptor) {
     return isatty(descriptor) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
 }
 
-/* Acts like the start key, Ctrl-Q. TCOON would undo only a TCOOFF, not a Ctrl-S. */
+/* Has the effect of the start key, Ctrl-Q. TCOON would undo only a TCOOFF, not a Ctrl-S. */
 void ss_screen_continue(int descriptor) {
     struct termios settings;
     if (ss_streams_has_room(descriptor) || tcgetattr(descriptor, &settings) != 0 ||
         !(settings.c_iflag & IXON))
         return;
+
     settings.c_iflag &= ~(tcflag_t)IXON;
     tcsetattr(descriptor, TCSANOW, &settings);
     settings.c_iflag |= IXON;

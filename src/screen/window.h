@@ -8,7 +8,7 @@
 bool ss_screen_is_unicode(void);
 
 /*
- * Finds the size of the terminal's window, or COLUMNS and LINES, or 80 x 24; at most 10000 each.
+ * Gets the size of the terminal's window, or COLUMNS and LINES, or 80 x 24; at most 10000 each.
  * Returns false if `descriptor` is not a terminal with a window.
  */
 bool ss_screen_size(int descriptor, int *columns, int *rows);
@@ -22,17 +22,17 @@ bool ss_screen_has_cursor(int descriptor);
 
 /*
  * Makes the whole window scroll again and removes the block, which is everything below the cursor,
- * even after a resize. The cursor stays where it is. Setting the scroll region moves the cursor, so
- * the cursor is saved first; resizing the window may reset the region, so only the cursor locates
- * the block. If the cursor's row is unknown, a row is made below it, because in the upper left
- * corner some terminals treat erasing as a request to save the erased text.
+ * even after a resize. Leaves the cursor where it is. Setting the scroll region moves the cursor,
+ * so saves it first; resizing the window may reset the region, so only the cursor locates the
+ * block. Makes a row below the cursor's row first: in the upper left corner, some terminals treat
+ * erasing as a request to save the erased text.
  */
 #define SS_SCREEN_RELEASE                                                                          \
     SS_SCREEN_SAVE "\033[r" SS_SCREEN_RESTORE /* all rows scroll again */                          \
                    "\033D\033[A" SS_SCREEN_SAVE SS_SCREEN_PLAIN "\r\n\033[J" SS_SCREEN_RESTORE
 
 /*
- * Continues a terminal that Ctrl-S stopped, because the next process that uses the terminal has to
+ * Continues a terminal that was stopped by Ctrl-S, because the next process that uses it has to
  * write to it.
  */
 void ss_screen_continue(int descriptor);
