@@ -10,7 +10,7 @@
 #include "base/words.h"
 #include "platform/platform.h"
 
-/* Returns whether an object has arrived; otherwise the other end is closed. */
+/* Receives an object. Returns false if the other end is closed. */
 static bool receive(int pipe, void *object, size_t size) {
     ssize_t length;
     do
@@ -19,7 +19,9 @@ static bool receive(int pipe, void *object, size_t size) {
     return length == (ssize_t)size;
 }
 
-/* exec does the same, but a signal may arrive before, when it is no longer blocked. */
+/*
+ * exec would do the same, but a signal could arrive before it, once signals are no longer blocked.
+ */
 static void reset_handlers(void) {
     struct sigaction action;
     for (int number = 1; number < NSIG; number++) {
@@ -50,7 +52,7 @@ static struct ss_child_failure execute(
     return (struct ss_child_failure){.number = errno};
 }
 
-/* End of file at the gate means that the parent is dead, which no other sign may report. */
+/* End of file at the gate means that the parent is dead, and may be the only sign of it. */
 _Noreturn static void run(const struct ss_child_setup *setup, pid_t parent, const sigset_t *mask,
     const int gate[2], int report) {
     char byte;
@@ -102,7 +104,7 @@ int ss_child_fork(struct ss_child *child, const struct ss_child_setup *setup) {
 }
 
 int ss_child_execute(struct ss_child *child, struct ss_child_failure *failure) {
-    /* The read end is still open here, so a child that was killed causes no SIGPIPE. */
+    /* The read end is still open here, so a killed child causes no SIGPIPE. */
     while (write(child->gate[1], "", 1) < 0 && errno == EINTR)
         continue;
     ss_streams_close_pair(child->gate);

@@ -4,7 +4,7 @@
 
 /*
  * Starts programs. The child gets no signal before it executes the program, and its parent learns
- * whether it has.
+ * whether it did.
  */
 
 #include <signal.h>
@@ -16,15 +16,15 @@
 #include <showstopper/error.h>
 
 struct ss_child_setup {
-    char *const *words;   /* ends with NULL; the first word is looked up in PATH */
-    int streams[3];       /* become standard input, output and error; -1: those of this process */
-    int death_signal;     /* sent to the child when this process dies; 0: none */
-    bool has_group;       /* the child leads a process group of its own */
-    const sigset_t *mask; /* of the program; NULL: that of this process */
+    char *const *words; /* ends with NULL; the first word is looked up in PATH */
+    int streams[3];   /* become standard input, output and error; -1 keeps those of this process */
+    int death_signal; /* sent to the child when this process dies; 0 for none */
+    bool has_group;   /* the child leads a new process group */
+    const sigset_t *mask; /* signal mask of the program; NULL for that of this process */
 
     /*
-     * Called in the child, with all signals blocked, before it executes the program. Sets errno on
-     * failure and returns the step that failed, above 0. May be NULL.
+     * Called in the child, with all signals blocked, before it executes the program. Returns 0, or
+     * the number of the step that failed, above 0, with errno set. May be NULL.
      */
     int (*prepare)(const void *context);
     const void *context;
@@ -32,8 +32,8 @@ struct ss_child_setup {
 
 struct ss_child {
     pid_t pid;   /* 0: not started */
-    int gate[2]; /* a pipe: a byte lets the child continue */
-    int report;  /* a pipe: end of file says that the program has been executed */
+    int gate[2]; /* pipe: a byte lets the child continue */
+    int report;  /* pipe: end of file means that the program has been executed */
 };
 
 /* Why a program was not executed. */
@@ -43,14 +43,14 @@ struct ss_child_failure {
 };
 
 /*
- * Forks. The child waits for ss_child_execute(), and exits if this process dies before. Returns 0
- * or a negative errno.
+ * Forks. The child waits for ss_child_execute(), and exits if this process dies first. Returns 0 or
+ * a negative errno.
  */
 SS_MUST_USE SS_NONNULL() int ss_child_fork(
     struct ss_child *child, const struct ss_child_setup *setup);
 
 /*
- * Lets the child execute the program, and waits until it has. On failure reaps the child and
+ * Lets the child execute the program, and waits until it has. On failure, reaps the child and
  * returns -1.
  */
 SS_MUST_USE SS_NONNULL() int ss_child_execute(
@@ -67,8 +67,8 @@ static inline int ss_child_exit_status(int status) {
 }
 
 /*
- * Forks; all signals are blocked in the child. A keyboard signal to the whole group must not reach
- * the handlers of the parent a second time in the child.
+ * Forks with all signals blocked in the child: a keyboard signal to the whole group must not reach
+ * the parent's handlers a second time in the child.
  */
 SS_MUST_USE pid_t ss_child_fork_blocked(void);
 

@@ -30,14 +30,14 @@ ss_time ss_platform_now(void);
 /* Returns nanoseconds since 1970. Use it for labels only, never to measure time. */
 int64_t ss_platform_wallclock(void);
 
-/* How far two clocks are ahead of the monotonic clock, in nanoseconds. */
+/* Differences of two clocks to the monotonic clock, in nanoseconds. */
 struct ss_clock_offsets {
-    int64_t wall; /* the time since 1970; changes when the clock is set, and as `boot` does */
+    int64_t wall; /* time since 1970; changes when the clock is set, and as `boot` does */
     int64_t boot; /* a clock that advances while the machine is suspended */
 };
 struct ss_clock_offsets ss_platform_clock_offsets(void);
 
-/* Returns by how much the wall clock was set between two readings. */
+/* Returns how far the wall clock was set between two readings. */
 static inline int64_t ss_clock_set_by(
     const struct ss_clock_offsets *from, const struct ss_clock_offsets *to) {
     return (to->wall - from->wall) - (to->boot - from->boot);
@@ -77,21 +77,22 @@ SS_NONNULL() int ss_platform_poll(struct pollfd *polls, size_t count, ss_time de
 SS_NONNULL() char *ss_platform_program_path(unsigned levels, const char *end);
 
 /*
- * Returns the path of something that is installed with this program: `end`, such as /lib/NAME, next
- * to the folder of the program. Returns NULL with errno set if it is absent or another user may
- * have made it. free() the result.
+ * Returns the path of a file that is installed with this program: `end`, such as /lib/NAME, next to
+ * the folder of the program. Returns NULL with errno set if it is absent or another user may have
+ * made it. free() the result.
  */
 SS_NONNULL() char *ss_platform_installed_path(const char *end);
 
 /*
- * Fails if executing this program has given the process rights that its caller lacks: our programs
- * signal processes, load modules, start commands and write files as their caller says.
+ * Fails if this program runs with rights that its caller lacks (set-uid, set-gid, file
+ * capabilities): our programs signal processes, load modules, start commands and write files as the
+ * caller requests.
  */
 SS_MUST_USE SS_NONNULL() int ss_platform_check_rights(struct ss_error *error);
 
 /*
- * Leaves the memory of this process out of core dumps, for programs that are given secrets, such as
- * tokens in headers. Libraries copy these, so no single pages can be left out.
+ * Excludes the memory of this process from core dumps, for programs that get secrets, such as
+ * tokens in headers. Libraries copy these, so excluding single pages would not suffice.
  */
 void ss_platform_hide_memory(void);
 
@@ -107,25 +108,25 @@ void ss_platform_adopt_orphans(void);
 
 /*
  * Makes the kernel send `signal` to this process when its parent dies. Fails if the parent is no
- * longer `parent`, because then the signal might never arrive.
+ * longer `parent`, because then the signal might never come.
  */
 int ss_platform_die_with(pid_t parent, int signal);
 
 /*
- * Opens a line: once all processes that held the line have ended, the kernel continues its owner,
- * if the owner is stopped. The caller is the owner. Returns a descriptor, or a negative errno.
+ * Opens a lifeline owned by the caller: once all processes that held it have ended, the kernel
+ * continues its owner if that is stopped. Returns a descriptor or a negative errno.
  */
 int ss_platform_lifeline_open(void);
 
 /*
- * Makes the caller the owner instead: a fork inherits the line, but not the ownership. Returns 0 or
- * a negative errno.
+ * Makes the caller the owner: a fork inherits the lifeline, but not the ownership. Returns 0 or a
+ * negative errno.
  */
 int ss_platform_lifeline_own(int line);
 
 /*
- * Returns a descriptor that holds the line, or a negative errno. Each copy of the descriptor holds
- * it; forks inherit copies, so the caller closes its own after the fork.
+ * Returns a descriptor that holds the lifeline, or a negative errno. Each copy of it holds the
+ * lifeline, too; forks inherit copies, so the caller closes its own after the fork.
  */
 int ss_platform_lifeline_hold(int line);
 
@@ -140,13 +141,13 @@ SS_MUST_USE SS_NONNULL() int ss_platform_pty_open(int *ours, int *theirs);
 /* ---- isolation ---- */
 
 struct ss_isolation {
-    bool unprivileged; /* with a user namespace, too */
+    bool unprivileged; /* also in a user namespace */
     uid_t user;
     gid_t group;
 };
 
 /*
- * Like fork(), but the child is the first process of a PID namespace, and when it ends the kernel
+ * Like fork(), but the child is the first process of a PID namespace. When it ends, the kernel
  * kills everything in the namespace.
  */
 SS_NONNULL() pid_t ss_platform_isolation_fork(struct ss_isolation *isolation);
@@ -172,15 +173,15 @@ void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const str
 
 enum ss_priority {
     SS_PRIORITY_INHERITED,
-    SS_PRIORITY_HIGH, /* the highest ordinary one, if permitted */
+    SS_PRIORITY_HIGH, /* the highest ordinary priority, if permitted */
     SS_PRIORITY_REALTIME,
 };
 
 /*
- * Makes our own wake-ups as exact as allowed: the finest timer slack, as many open files as the
- * hard limit allows, and this priority. Without permission for real-time priority it takes the high
- * one. Children do not inherit real-time priority, and the time it may be used without sleeping is
- * limited. Returns 0 or the negative errno of requesting real-time priority.
+ * Makes our own wake-ups as exact as permitted: the finest timer slack, as many open files as the
+ * hard limit allows, and this priority. Takes high priority if real-time priority is not permitted.
+ * Children do not inherit real-time priority, and the time for which it may be used without
+ * sleeping is limited. Returns 0, or the negative errno of requesting real-time priority.
  */
 int ss_platform_be_punctual(enum ss_priority priority);
 
@@ -195,7 +196,10 @@ pid_t ss_platform_reap(pid_t pid, int *status, int flags);
 
 SS_NONNULL() void ss_platform_affinity(struct ss_cpus *cpus);
 
-/* Read and set the affinity of a thread; 0: this one. Async-signal-safe. 0 or a negative errno. */
+/*
+ * Get and set the affinity of a thread; 0 is this one. Async-signal-safe. Return 0 or a negative
+ * errno.
+ */
 SS_NONNULL() int ss_platform_thread_affinity(pid_t thread, struct ss_cpus *cpus);
 SS_NONNULL() int ss_platform_thread_bind(pid_t thread, const struct ss_cpus *cpus);
 
@@ -208,7 +212,7 @@ struct ss_process {
     pid_t parent;
     pid_t group;
     pid_t session;
-    char state;       /* as `ps` shows it; 'Z' only if none of its threads is left */
+    char state;       /* as `ps` shows it; 'Z' only if no thread is left */
     bool kernel;      /* a thread of the kernel */
     uint64_t started; /* see ss_platform_process_started() */
 };
@@ -217,8 +221,8 @@ struct ss_process {
 SS_NONNULL() bool ss_platform_process_look(pid_t pid, struct ss_process *process);
 
 /*
- * Gets the process's name as `ps` shows it, cut by the kernel. Returns false if there is no such
- * process.
+ * Gets the name of the process as `ps` shows it, truncated by the kernel. Returns false if there is
+ * no such process.
  */
 #define SS_PROCESS_NAME 16
 SS_NONNULL() bool ss_platform_process_name(pid_t pid, char name[SS_PROCESS_NAME]);
@@ -230,9 +234,9 @@ SS_NONNULL() bool ss_platform_process_user(pid_t pid, uid_t *user);
 bool ss_platform_process_may_signal(pid_t pid);
 
 /*
- * Returns the pid or thread ID that was assigned last, to any user, and the upper limit of IDs. IDs
- * are assigned in ascending order and wrap around at the limit, so all new ones are between two
- * results. -1 if not available.
+ * Returns the pid or thread ID that was assigned last, to any user, and the upper limit of IDs; -1
+ * if not available. IDs are assigned in ascending order and wrap around at the limit, so all new
+ * ones are between two results.
  */
 pid_t ss_platform_process_latest(void);
 pid_t ss_platform_process_limit(void);
@@ -259,10 +263,7 @@ enum ss_births {
  */
 bool ss_platform_fork_events_record(int forks);
 
-/*
- * Calls `see` in order for every process that has been forked since the last call. Threads are left
- * out.
- */
+/* Calls `see` for each process forked since the last call, in order. Excludes threads. */
 SS_NONNULL(2)
 enum ss_births ss_platform_fork_events_read(
     int forks, void (*see)(void *context, pid_t parent, pid_t child), void *context);
@@ -271,16 +272,15 @@ enum ss_births ss_platform_fork_events_read(
 bool ss_platform_process_is_akin(pid_t one, pid_t other);
 
 /*
- * Returns a number that a process gets at random when it executes a program, and that all of its
- * forks share until they execute one, too; 0 if it is unknown. It is taken from the addresses in
- * the memory of the process: the system must randomize them and let us see them, as it lets a
- * debugger.
+ * Returns a number that a process gets at random when it executes a program, and that its forks
+ * share until they execute one, too; 0 if unknown. It is derived from the addresses in the memory
+ * of the process: the system must randomize them, and let us see them as it would a debugger.
  */
 uint64_t ss_platform_process_image(pid_t pid);
 
 /*
- * Returns a thread of the process, other than its first, that needs a CPU now; 0 if none of a
- * sample does.
+ * Returns a thread of the process, other than its first, that is running or waiting for a CPU; 0 if
+ * a sample of threads has none.
  */
 pid_t ss_platform_thread_at_work(pid_t process);
 
@@ -289,15 +289,15 @@ SS_NONNULL(2)
 void ss_platform_process_threads(
     pid_t process, void (*see)(void *context, pid_t thread), void *context);
 
-/* Signals one thread; a signal with an effect on the whole process reaches all threads. */
+/* Signals one thread. A signal that acts on the whole process still reaches all threads. */
 void ss_platform_thread_signal(pid_t process, pid_t thread, int signal);
 
 /* Calls `see` for all processes, in no particular order. */
 SS_NONNULL(1) void ss_platform_process_each(void (*see)(void *context, pid_t pid), void *context);
 
 /*
- * Calls `see` for about ten processes: those after the ones of the previous call with this open
- * /proc, or the first ones after the last.
+ * Calls `see` for about ten processes, continuing after those of the previous call with this open
+ * /proc. Starts again after the last one.
  */
 SS_NONNULL(2)
 void ss_platform_process_some(int proc, void (*see)(void *context, pid_t pid), void *context);
@@ -307,23 +307,23 @@ SS_NONNULL(2)
 void ss_platform_process_children(pid_t pid, void (*see)(void *context, pid_t pid), void *context);
 
 /*
- * Reads a variable of the process's initial environment. Returns false if it is not set, too long,
- * or not readable.
+ * Reads a variable of the process's initial environment. Returns false if it is unset, too long or
+ * not readable.
  */
 SS_WRITES(3, 4)
 bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size_t size);
 
 /*
- * Returns whether all threads of the process have begun to exit, or there is no such process. An
- * exiting process's environment cannot be read, although it remains the parent of its children
+ * Returns whether all threads of the process have begun to exit, or it does not exist. The
+ * environment of an exiting process cannot be read, although it remains the parent of its children
  * until its memory is freed, which takes about 0.1 s per GiB.
  */
 bool ss_platform_process_is_exiting(pid_t pid);
 
 /*
- * Returns a number that, together with the pid, identifies one process; 0 if there is no such
- * process. It is the kernel's own identity of the process (from Linux 6.9), otherwise the start
- * time in clock ticks since boot.
+ * Returns a number that identifies a process together with its pid; 0 if there is no such process.
+ * It is the kernel's own identity of the process (from Linux 6.9 on), otherwise the start time in
+ * clock ticks since boot.
  */
 uint64_t ss_platform_process_started(pid_t pid);
 
@@ -344,7 +344,7 @@ bool ss_platform_process_lives(pid_t pid, uint64_t started);
 
 /*
  * Opens a pidfd, which becomes readable when the process ends. Returns -ESRCH if the process has
- * ended, and another negative errno if pidfds are not available or descriptors are short.
+ * ended, or another negative errno if pidfds are not available or there are too few descriptors.
  */
 int ss_platform_process_open(pid_t pid, uint64_t started);
 
@@ -355,25 +355,25 @@ int ss_platform_process_open(pid_t pid, uint64_t started);
 int ss_platform_process_signal(int pidfd, int signal);
 int ss_platform_process_signal_group(int pidfd, int signal);
 
-/* Signals a process without an open pidfd, also on systems without pidfds. */
+/* Signals a process without an open pidfd, even on systems that have none. */
 int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal);
 
 /*
  * Claims a process for one holder on the machine, its user or root, until the last copy of the
  * returned descriptor is closed; forks inherit copies. Returns -EBUSY if the process is already
- * claimed, and another negative errno if there is no such process, if it belongs to another user,
- * or if the system has no claims.
+ * claimed, or another negative errno if it does not exist, belongs to another user, or the system
+ * has no claims.
  */
 int ss_platform_process_claim(pid_t pid);
 bool ss_platform_process_is_claimed(pid_t pid);
 
-/* Returns whether a leader's pidfd can signal its group, even after the leader has ended. */
+/* Returns whether the pidfd of a leader can signal its group, even after the leader has ended. */
 bool ss_platform_process_holds_groups(void);
 
 /*
  * Puts a process into a freezer, which can stop processes that may not be signaled. Creates the
- * freezer for its first process. Returns false if the system or our permissions do not allow it, or
- * if the process no longer exists. Later children of its processes are in it, too.
+ * freezer for its first process. Children that its processes start later are in it, too. Returns
+ * false if the system or our permissions do not allow it, or if the process no longer exists.
  */
 SS_NONNULL() bool ss_platform_freezer_put(const char *name, pid_t pid, uint64_t started);
 
@@ -386,14 +386,14 @@ SS_NONNULL() void ss_platform_freezer_kill(const char *name);
 bool ss_platform_freezer_remove(const char *name);
 
 /*
- * CPU times in nanoseconds, at the resolution of a clock tick. All are from one reading, so that
- * they are consistent.
+ * CPU times in nanoseconds, at the resolution of a clock tick, consistent because they come from
+ * one reading.
  */
 struct ss_process_times {
     pid_t pid;
     pid_t parent;
     pid_t group;
-    uint64_t used;   /* CPU time of all its threads */
+    uint64_t used;   /* CPU time of all threads */
     uint64_t waited; /* CPU time of children that it has waited for, and of their children */
 };
 
@@ -407,11 +407,12 @@ ss_time ss_platform_own_cpu_time(void);
 ss_time ss_platform_process_cpu_time(pid_t pid);
 
 /*
- * Opens a clock of the CPU time of a thread from now on. With `descendants`, the clock includes all
- * threads and processes that descend from that thread from now on, each until it begins to exit.
- * Thread 0 is the caller. Returns a descriptor, or a negative errno.
+ * Opens a clock of the CPU time of a thread (0 is the caller) from now on. With `descendants`, it
+ * includes all threads and processes that descend from that thread from now on, each until it
+ * begins to exit. Returns a descriptor or a negative errno.
  */
 int ss_platform_task_clock_open(pid_t thread, bool descendants);
+
 /* Returns the nanoseconds; 0 for a clock that is not open. */
 uint64_t ss_platform_task_clock_read(int clock);
 
@@ -421,22 +422,22 @@ uint64_t ss_platform_task_clock_read(int clock);
  */
 ss_time ss_platform_own_wait(void);
 
-/* Returns whether the system lets us count our own processes. */
+/* Returns whether the system lets us open clocks of our own processes. */
 bool ss_platform_task_clock_works(void);
 
 /* Checks what every run needs: /proc, and /dev/null as the instances' input. */
 SS_MUST_USE int ss_platform_check_system(struct ss_error *error);
 
 /*
- * Checks /proc alone, which shows processes, CPU time, and the path of the program itself. It must
- * be that of our own PID namespace: in another one, the parent and the state that are read for a
- * pid are not those of the process that a signal to this pid reaches.
+ * Checks only /proc, which shows processes, CPU time, and the path of the program itself. It must
+ * be that of our own PID namespace: otherwise the parent and state that are read for a pid are not
+ * those of the process that a signal to this pid reaches.
  */
 SS_MUST_USE int ss_platform_check_proc(struct ss_error *error);
 
 /*
- * Checks that `processes` more processes and `files` more open files are allowed; the error says
- * which limit is too low.
+ * Checks that `processes` more processes and `files` more open files are allowed. The error names
+ * the limit that is too low.
  */
 SS_MUST_USE int ss_platform_check_limits(
     uint64_t processes, uint64_t files, struct ss_error *error);
@@ -445,7 +446,7 @@ SS_MUST_USE int ss_platform_check_limits(
 
 /*
  * Creates a shared memory object, mode 0600, that never has a name, so that no name can be left
- * over. Returns -1 if the system supports only named ones.
+ * behind. Returns -1 if the system supports only named ones.
  */
 int ss_platform_shared_create(void);
 
@@ -453,20 +454,20 @@ int ss_platform_shared_create(void);
 struct ss_shared {
     int descriptor; /* -1 if not found */
     uid_t owner;
-    uint64_t size; /* in bytes, when it was opened; its owner may change it at any time */
+    uint64_t size; /* in bytes when opened; its owner may change it at any time */
 };
 
 /*
- * Opens the shared memory object that process `pid` holds and for which `fits` returns true: for
- * writing if it is ours, otherwise for reading. Ignores objects that the process's own user does
- * not own, or that others may open.
+ * Opens the shared memory object that process `pid` holds and that `fits` accepts: for writing if
+ * it is ours, otherwise for reading. Ignores objects that do not belong to the user of the process,
+ * or that others may open.
  */
 SS_MUST_USE int ss_platform_shared_of(
     pid_t pid, bool (*fits)(int descriptor), struct ss_shared *shared, struct ss_error *error);
 
 /* ---- the machine's counters ---- */
 
-/* Alternative roots of the system's file trees, for tests. NULL members select the usual roots. */
+/* Alternative roots of the system's file trees, for tests. NULL selects the usual root. */
 struct ss_platform_roots {
     const char *proc;
     const char *cgroup;
@@ -474,23 +475,23 @@ struct ss_platform_roots {
 };
 
 /*
- * How many groups a sum may have when its reader is opened. Their files stay open. If more groups
- * are made later, all files are opened for each reading.
+ * Number of groups whose files stay open. A reader cannot be opened with more; if there are more
+ * later, all files are opened for each reading.
  */
 #define SS_GROUP_SUM_MAX 64
 
-/* The sum of the CPU time of several control groups. Zeroed: no groups. */
+/* The sum of the CPU time of several control groups. All zero: no groups. */
 struct ss_group_sum {
     uint32_t count;
-    bool many;                    /* there are too many groups to keep their files open */
+    bool many;                    /* too many groups to keep their files open */
     int groups[SS_GROUP_SUM_MAX]; /* descriptors of the groups' files */
     uint64_t set;                 /* changes when a group is added or removed */
     uint64_t version;             /* changes with the children of the folder of these groups */
 };
 
 /*
- * Limit for reading idle states. On a machine with more of them on all CPUs together, the steps of
- * /proc/stat average out, and reading so many files would take long.
+ * Maximum number of idle states, of all CPUs together. With more, the steps of /proc/stat average
+ * out, and reading so many files would take too long.
  */
 #define SS_RESIDENCIES_MAX 128
 
@@ -507,8 +508,8 @@ struct ss_residencies {
     struct ss_residency states[SS_RESIDENCIES_MAX]; /* ascending by CPU */
     /* In shared memory; the counter of a CPU has the index of the CPU's first state. */
     struct ss_combined_counter *counters;
-    bool borrowed; /* another reader owns and unmaps them */
-    int here;      /* CPU on which the states were read; -1: more than one */
+    bool borrowed; /* another reader owns and unmaps `counters` */
+    int here;      /* CPU on which the states were read; -1 if it changed meanwhile */
 };
 
 struct ss_group_limits;
@@ -521,19 +522,22 @@ struct ss_counter_reader {
     size_t size;
     double unit;     /* nanoseconds per unit in the file */
     double capacity; /* CPUs that make a load of 1, if the file does not say */
-    double at_once;  /* likewise: CPUs that can be used at the same time */
-    ss_time period;  /* SS_SOURCE_CGROUP: period of the quota; 0: no quota */
-    int throttling;  /* likewise: the file with the time for which the quota held tasks back; open
-                        only if `throttling_path` is set */
-    struct ss_group_limits *limits;    /* likewise: where the limits are found */
+    double at_once;  /* CPUs that can be used at the same time, likewise */
+    ss_time period;  /* SS_SOURCE_CGROUP: period of the quota; 0 without a quota */
+    int throttling; /* SS_SOURCE_CGROUP: the file with the time for which the quota held tasks back;
+                       open only if `throttling_path` is set */
+    struct ss_group_limits *limits;    /* SS_SOURCE_CGROUP: where the limits are found */
     bool whole;                        /* SS_SOURCE_RUNTIME: the file covers all CPUs together */
-    struct ss_group_sum sum;           /* likewise: `file` is the folder of these groups */
-    ss_time looked;                    /* the latest reading: see ss_linux_looks() */
+    struct ss_group_sum sum;           /* SS_SOURCE_RUNTIME: `file` is the folder of these groups */
+    ss_time looked;                    /* time of the last reading, see ss_linux_looks() */
     struct ss_residencies residencies; /* SS_SOURCE_IDLE: time in idle states */
     char reason[128];                  /* why `source` is not the requested one; empty if it is */
-    /* Paths have room for one that the kernel refuses, so that none is cut to another one. */
+    /*
+     * Room for a path that the kernel refuses as too long, so that none is truncated to a valid
+     * one.
+     */
     char path[PATH_MAX + 1];            /* the file that is read, for messages and records */
-    char throttling_path[PATH_MAX + 1]; /* empty: none */
+    char throttling_path[PATH_MAX + 1]; /* empty if absent */
 };
 
 /*
@@ -571,7 +575,7 @@ void ss_platform_counters_from(char *buffer, size_t size, const struct ss_counte
  * passed, and in how many of them it was used up.
  */
 struct ss_quota {
-    double cpus; /* 0: none */
+    double cpus; /* 0 without a quota */
     uint64_t periods;
     uint64_t throttled;
 };
@@ -585,14 +589,14 @@ void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quo
 
 /* How much of the machine our own control group and its ancestors allow us to use. */
 struct ss_allowance {
-    int version;                    /* version of the hierarchy that limits CPU time; 0: unknown */
-    char own[SS_GROUP_PATH_SIZE];   /* our group in that hierarchy */
-    bool is_known;                  /* all limits can be read */
-    double quota_cpus;              /* the tightest quota; 0: no quota was found */
-    ss_time time, period;           /* the quota: CPU time `time` in each `period` */
+    int version;                  /* version of the hierarchy that limits CPU time; 0 if unknown */
+    char own[SS_GROUP_PATH_SIZE]; /* our group in that hierarchy */
+    bool is_known;                /* all limits can be read */
+    double quota_cpus;            /* the tightest quota; 0 if no quota was found */
+    ss_time time, period;         /* the quota: CPU time `time` in each `period` */
     char group[SS_GROUP_PATH_SIZE]; /* the group that has this quota, and its folder */
     char folder[SS_GROUP_PATH_SIZE];
-    char cpus[4096]; /* the CPUs that we may use, as the kernel lists them; empty: unknown */
+    char cpus[4096]; /* the CPUs that we may use, as the kernel lists them; empty if unknown */
 };
 
 SS_NONNULL(2)
@@ -607,8 +611,9 @@ struct ss_hierarchy {
 };
 
 /*
- * Finds the hierarchy of "cpu", "cpuacct", "cpuset" or "memory". A controller is in one version
- * only, so version 1 is chosen if it has the controller. Returns false if the hierarchy is unknown.
+ * Finds the hierarchy of "cpu", "cpuacct", "cpuset", "memory" or "pids". A controller exists only
+ * in one version, so version 1 is chosen if it has the controller. Returns false if the hierarchy
+ * is unknown.
  */
 SS_NONNULL(1, 3)
 bool ss_platform_find_hierarchy(
@@ -624,28 +629,28 @@ int ss_platform_cgroup_of(const struct ss_platform_roots *roots, const char *pro
     const char *controller, char *path, size_t size);
 
 /*
- * Finds the folder of a control group of version 2, by this folder, by its path below the root, or
- * by the path in /proc/PID/cgroup.
+ * Finds the folder of a control group of version 2, given by this folder, by its path below the
+ * root, or by the path in /proc/PID/cgroup.
  */
 SS_MUST_USE SS_NONNULL(2, 3) int ss_platform_group_find(const struct ss_platform_roots *roots,
     const char *path, char folder[PATH_MAX], struct ss_error *error);
 
 /*
- * Calls `see` for every process of such a group and of the groups below it; with pid 0 for each
- * that is outside of our PID namespace. Returns 0, -ENOENT if the group is gone, or another
- * negative errno if some processes may be missing.
+ * Calls `see` for each process of such a group and of the groups below it, with pid 0 for a process
+ * outside our PID namespace. Returns 0, -ENOENT if the group is gone, or another negative errno if
+ * some processes may be missing.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ss_platform_group_each(
     const char *folder, void (*see)(void *context, pid_t pid), void *context);
 
 /*
- * Returns how many threads of the machine run or are ready to run, including the caller; -1:
- * unknown.
+ * Returns the number of threads of the machine that are running or ready to run, including the
+ * caller; -1 if unknown.
  */
 long ss_platform_runnable(const struct ss_platform_roots *roots);
 
 /*
- * Returns the mean frequency of the CPUs in Hz, now; NaN if unknown. Reads at most 16 of the CPUs,
+ * Returns the current mean frequency of the CPUs in Hz; NaN if unknown. Reads at most 16 CPUs,
  * because each reading may interrupt its CPU.
  */
 SS_NONNULL(2)
@@ -671,7 +676,7 @@ enum ss_perf_event {
     SS_PERF_EVENTS,
 };
 
-/* Codes of the CPU's own events, for the second-level cache; 0 if unknown for its model. */
+/* Codes of the CPU's own events of the second-level cache; 0 if unknown for its model. */
 struct ss_perf_raw {
     uint64_t references, misses;
 };
@@ -683,7 +688,7 @@ struct ss_perf_raw ss_platform_l2_events(const struct ss_platform_roots *roots);
 struct ss_perf_request {
     enum ss_perf_event event;
     pid_t thread;    /* 0: the caller */
-    bool after_exec; /* count only in processes that execute a program, from that point */
+    bool after_exec; /* count only in processes that execute a program, from then on */
     bool user_only;  /* exclude the kernel */
 };
 
@@ -696,10 +701,10 @@ struct ss_perf_count {
 
 /* The kernel's functions for events; tests supply their own. */
 struct ss_perf_calls {
-    int (*open)(void *context, const struct ss_perf_request *request); /* a descriptor, or a
-                                                                          negative errno */
-    int (*read)(
-        void *context, int descriptor, struct ss_perf_count *count); /* 0, or a negative errno */
+    int (*open)(void *context,
+        const struct ss_perf_request *request); /* returns a descriptor or a negative errno */
+    int (*read)(void *context, int descriptor,
+        struct ss_perf_count *count); /* returns 0 or a negative errno */
     void (*close)(void *context, int descriptor);
     void *context;
 };
@@ -708,23 +713,24 @@ extern const struct ss_perf_calls ss_platform_perf;
 
 /* ---- CPU time by kind ---- */
 
-/* How one CPU or control group has spent its time, in nanoseconds since some point in the past. */
+/* How a CPU or control group has spent its time, in nanoseconds since some point in the past. */
 struct ss_cpu_times {
     uint32_t cpu;
     uint64_t user; /* including nice and guest time */
     uint64_t system;
     uint64_t irq;   /* hard and soft interrupts together */
-    uint64_t steal; /* time that the hypervisor took */
+    uint64_t steal; /* time stolen by the hypervisor */
     uint64_t iowait;
     uint64_t idle; /* excluding iowait */
     uint64_t used; /* total CPU time of a control group, which is not exactly user plus system */
 };
 
 struct ss_cpu_reading {
-    struct ss_counters counters; /* the counters that make the load */
-    double pressure; /* part of the last 10 s in which some task waited for a CPU; NaN: unknown */
+    struct ss_counters counters; /* the counters from which the load is computed */
+    double pressure; /* fraction of the last 10 s in which some task waited for a CPU; NaN if
+                        unknown */
     bool group;      /* the only item is a control group */
-    bool parts;      /* user and system are known; always so for CPUs */
+    bool parts;      /* user and system are known, as they always are for CPUs */
     size_t count;
     struct ss_cpu_times *items; /* ascending by CPU, with room for all CPUs of the reader */
 };
@@ -732,10 +738,10 @@ struct ss_cpu_reading {
 /* Counts each CPU separately. */
 struct ss_cpu_reader {
     struct ss_counter_reader counters;
-    struct ss_counter_reader stat; /* SS_SOURCE_RUNTIME: reader of the parts; its file is -1 if none
-                                      are read */
+    struct ss_counter_reader
+        stat; /* SS_SOURCE_RUNTIME: reader of the parts; its file is -1 if none are read */
     bool group;
-    int pressure; /* -1: none */
+    int pressure; /* -1 if not available */
     double pressure_now;
     ss_time pressure_due; /* earliest time of the next change of the pressure */
     int user;             /* files of a v1 group; -1: not open */
@@ -748,8 +754,8 @@ struct ss_cpu_reader {
 
 /*
  * Opens a reader of CPU times. SS_SOURCE_SYSTEM and SS_SOURCE_IDLE read the CPUs; SS_SOURCE_CGROUP
- * reads one control group, NULL: our own; SS_SOURCE_RUNTIME reads no parts until they are added.
- * ss_platform_cpu_times_read() allocates nothing.
+ * reads one control group, our own if the argument is NULL; SS_SOURCE_RUNTIME reads no parts until
+ * they are added. ss_platform_cpu_times_read() allocates nothing.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ss_platform_cpu_times_open(struct ss_cpu_reader *reader,
     const struct ss_source_request *request, const struct ss_cpus *cpus,

@@ -14,11 +14,12 @@ int ss_platform_cgroup_of(const struct ss_platform_roots *roots, const char *pro
     if (ss_linux_read_text(ss_linux_path("%s/%s/cgroup", ss_linux_proc(roots), process).text, text,
             sizeof text) < 0)
         return -1;
+
     char *rest = text;
     for (char *line; (line = strsep(&rest, "\n"));) {
         strsep(&line, ":");
         const char *list = strsep(&line, ":");
-        /* The list of controllers is empty in v2. */
+        /* In version 2, the list of controllers is empty. */
         if (line && *line == '/' && ss_words_has(list, ',', controller ? controller : "")) {
             snprintf(path, size, "%s", line);
             return 0;
@@ -32,7 +33,7 @@ bool ss_platform_find_hierarchy(
     static const struct {
         const char *controller; /* NULL: all controllers */
         const char *folder;
-        const char *mark; /* the file whose presence identifies the folder */
+        const char *mark; /* a file that identifies the folder */
         int version;
     } places[] = {
         {"cpu", "/cpu", "", 1},
@@ -47,10 +48,12 @@ bool ss_platform_find_hierarchy(
         {NULL, "/unified", "/cgroup.controllers", 2},
         {NULL, "", "/cgroup.controllers", 2},
     };
+
     *hierarchy = (struct ss_hierarchy){0};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         if (places[i].controller && strcmp(places[i].controller, controller) != 0)
             continue;
+
         snprintf(hierarchy->root, sizeof hierarchy->root, "%.1900s%s", ss_linux_cgroup_root(roots),
             places[i].folder);
         const char *mark = places[i].mark;
@@ -58,6 +61,7 @@ bool ss_platform_find_hierarchy(
             ss_platform_cgroup_of(
                 roots, "self", places[i].controller, hierarchy->own, sizeof hierarchy->own) < 0)
             continue;
+
         hierarchy->version = places[i].version;
         return true;
     }
@@ -65,7 +69,7 @@ bool ss_platform_find_hierarchy(
 }
 
 /*
- * Converts a positive decimal number of microseconds to nanoseconds; returns 0 for anything else.
+ * Converts a positive decimal number of microseconds to nanoseconds. Returns 0 for any other text.
  */
 static ss_time parse_time(const char *text) {
     size_t digits = strspn(text, "0123456789");
@@ -81,6 +85,7 @@ static void read_quota(struct ss_linux_quota *quota, const char *folder) {
     char text[256], period[256] = "";
     *quota = (struct ss_linux_quota){0};
     snprintf(quota->folder, sizeof quota->folder, "%s", folder);
+
     if (ss_linux_read_text(ss_linux_path("%s/cpu.max", folder).text, text, sizeof text) == 0) {
         char *space = strchr(text, ' ');
         if (space) {
@@ -96,8 +101,10 @@ static void read_quota(struct ss_linux_quota *quota, const char *folder) {
         ss_linux_read_text(
             ss_linux_path("%s/cpu.cfs_period_us", folder).text, period, sizeof period);
     }
+
     if (strcmp(text, "max") == 0 || strcmp(text, "-1") == 0)
         return;
+
     quota->time = parse_time(text);
     quota->period = parse_time(period);
     if (quota->time > 0 && quota->period > 0)
@@ -114,12 +121,14 @@ void ss_linux_tighten_quota(struct ss_linux_quota *tightest, const char *folder,
         size_t length = strlen(at);
         if (length > strlen(root) && at[length - 1] == '/')
             at[length - 1] = '\0';
+
         bool is_unreadable = tightest->is_unreadable;
         read_quota(&quota, at);
         is_unreadable |= quota.is_unreadable;
         if (quota.cpus > 0 && (tightest->cpus <= 0 || quota.cpus < tightest->cpus))
             *tightest = quota;
         tightest->is_unreadable = is_unreadable;
+
         if (strlen(at) <= strlen(root))
             return;
         *strrchr(at, '/') = '\0';
@@ -127,14 +136,15 @@ void ss_linux_tighten_quota(struct ss_linux_quota *tightest, const char *folder,
 }
 
 /*
- * Finds the CPUs of the nearest group that names any. A group that does not exist here is in
- * another namespace.
+ * Finds the CPUs of the nearest group that names any. Groups that do not exist here are in another
+ * namespace.
  */
 static void find_cpus(struct ss_allowance *allowance, const struct ss_platform_roots *roots) {
     static const char *const files[][2] = {
         {NULL}, {"cpuset.effective_cpus", "cpuset.cpus"}, {"cpuset.cpus.effective", NULL}};
     struct ss_hierarchy hierarchy;
     struct ss_cpus cpus;
+
     bool found = ss_platform_find_hierarchy(&hierarchy, roots, "cpuset");
     while (found) {
         for (int i = 0; i < 2 && files[hierarchy.version][i]; i++) {
@@ -144,6 +154,7 @@ static void find_cpus(struct ss_allowance *allowance, const struct ss_platform_r
                 *allowance->cpus && ss_cpus_parse(allowance->cpus, &cpus, NULL) == 0)
                 return;
         }
+
         char *slash = strrchr(hierarchy.own, '/');
         if (!slash)
             break;
@@ -157,20 +168,24 @@ void ss_platform_allowance_read(
     struct ss_hierarchy hierarchy;
     struct ss_linux_quota quota = {0};
     char folder[SS_GROUP_PATH_SIZE];
+
     *allowance = (struct ss_allowance){0};
     find_cpus(allowance, roots);
     if (!ss_platform_find_hierarchy(&hierarchy, roots, "cpu"))
         return;
+
     allowance->version = hierarchy.version;
     snprintf(allowance->own, sizeof allowance->own, "%s", hierarchy.own);
     /* "/.." leads out of our namespace, to groups that are not visible here. */
     if (strstr(hierarchy.own, "/.."))
         return;
+
     snprintf(folder, sizeof folder, "%s%s", hierarchy.root, hierarchy.own);
     ss_linux_tighten_quota(&quota, folder, hierarchy.root);
     allowance->is_known = !quota.is_unreadable;
     if (quota.cpus <= 0)
         return;
+
     allowance->quota_cpus = quota.cpus;
     allowance->time = quota.time;
     allowance->period = quota.period;

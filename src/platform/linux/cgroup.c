@@ -6,7 +6,7 @@
 
 #include "platform/linux/linux.h"
 
-/* Looks in a group's folder for the file with its CPU time. */
+/* Uses the file with the CPU time in the folder of a group, if there is one. */
 static bool try_folder(struct ss_counter_reader *reader, const char *folder) {
     char text[4096];
     strcpy(reader->path, ss_linux_path("%s/cpuacct.usage", folder).text);
@@ -29,8 +29,8 @@ static const struct hierarchy {
 };
 
 /*
- * Returns the path of a group in its hierarchy, derived from its folder. The folder may be below
- * another root, such as that of the host in a container; version 1 then limits nothing.
+ * Returns the path of a group in its hierarchy, given its folder; "" if the folder is below another
+ * root, such as that of the host in a container. Version 1 then has no limits.
  */
 static const char *path_in_hierarchy(const char *folder, const char *root) {
     if (strncmp(folder, root, strlen(root)) != 0)
@@ -61,7 +61,8 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
         if (try_folder(reader, folder->text))
             return 0;
     }
-    /* A container may have the groups of its host elsewhere. */
+
+    /* A container may have its host's groups elsewhere. */
     bool is_group = group && *group == '/' &&
                     access(ss_linux_path("%s/cgroup.controllers", group).text, F_OK) == 0;
     if (is_group || (group && strncmp(group, root, strlen(root)) == 0)) {
@@ -69,6 +70,7 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
         if (try_folder(reader, folder->text))
             return 0;
     }
+
     return ss_error_fail(error,
         "control group '%s': no cpu.stat or cpuacct.usage below %s: name an existing group",
         group ? group : "(showstopper's own)", root);
@@ -78,13 +80,13 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
 struct ss_group_limits {
     struct ss_linux_path root;
     struct ss_linux_path quotas[3]; /* folders, which may not exist */
-    struct ss_linux_path cpus[2];   /* files, likewise: the first one with CPUs counts */
+    struct ss_linux_path cpus[2]; /* files, which may not exist; the first one with CPUs is used */
 };
 
 /*
- * Finds where the limits of a group are: in the same folder as its CPU time, or in the v1 hierarchy
- * of the controller. Our own group may have another path in that hierarchy; any other group is
- * assumed to have the same path.
+ * Finds where the limits of a group are: in the folder of its CPU time, or in the v1 hierarchy of
+ * the controller. Our own group may have another path in that hierarchy; other groups are assumed
+ * to have the same path.
  */
 static void find_limits(struct ss_group_limits *limits, const char *folder, const char *group,
     const struct ss_platform_roots *roots) {
@@ -96,6 +98,7 @@ static void find_limits(struct ss_group_limits *limits, const char *folder, cons
             ss_platform_cgroup_of(roots, "self", controllers[i], names[i], sizeof names[i]) < 0)
             snprintf(names[i], sizeof names[i], "%s", path_in_hierarchy(folder, root));
     }
+
     *limits = (struct ss_group_limits){
         .root = ss_linux_path("%s", root),
         .quotas = {ss_linux_path("%s", folder), ss_linux_path("%s/cpu%s", root, names[0]),
@@ -111,7 +114,7 @@ static bool read_cpus(const char *path, struct ss_cpus *cpus) {
            ss_cpus_parse(text, cpus, NULL) == 0;
 }
 
-/* Counts the measured CPUs that the group may use; all of them if the group does not limit them. */
+/* Counts the measured CPUs that the group may use: all if the group does not limit them. */
 static uint32_t allowed_cpus(const struct ss_counter_reader *reader) {
     const struct ss_group_limits *limits = reader->limits;
     struct ss_cpus cpus;
@@ -121,7 +124,7 @@ static uint32_t allowed_cpus(const struct ss_counter_reader *reader) {
     return ss_cpus_count(&cpus);
 }
 
-/* Opens the file with the throttled time of the group in this folder; NULL if no quota limits. */
+/* Opens the file with the throttled time of the group in this folder; NULL if there is no quota. */
 static void use_throttling(struct ss_counter_reader *reader, const char *folder) {
     struct ss_linux_path path = {""};
     if (folder)
@@ -141,12 +144,14 @@ static void use_throttling(struct ss_counter_reader *reader, const char *folder)
 static void read_limits(struct ss_counter_reader *reader) {
     struct ss_linux_quota quota = {0};
     if (!reader->limits)
-        return; /* the counters alone are read */
+        return; /* only the counters are read */
+
     uint32_t cpus = allowed_cpus(reader);
     for (size_t i = 0; i < sizeof reader->limits->quotas / sizeof *reader->limits->quotas; i++)
         ss_linux_tighten_quota(&quota, reader->limits->quotas[i].text, reader->limits->root.text);
     if (cpus == 0 || (quota.is_unreadable && reader->capacity > 0))
         return;
+
     bool limits = quota.cpus > 0 && quota.cpus < cpus;
     reader->at_once = cpus;
     reader->capacity = limits ? quota.cpus : cpus;
@@ -159,13 +164,16 @@ int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
     struct ss_linux_path folder;
     if (find_group(reader, group, roots, &folder, error) < 0)
         return -1;
+
     reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
     if (reader->file < 0)
         return ss_error_fail(error, "%s: %s", reader->path, strerror(errno));
+
     reader->size = 4096;
     reader->limits = malloc(sizeof *reader->limits);
     if (!reader->limits)
         return ss_error_memory(error);
+
     find_limits(reader->limits, folder.text, group, roots);
     read_limits(reader);
     if (reader->capacity > 0)
@@ -202,6 +210,7 @@ int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *
     unsigned long long used = strtoull(at, &end, 10);
     if (end == at)
         return -EBADMSG;
+
     if (ss_linux_looks(reader, counters->time))
         read_limits(reader);
     counters->used = used * (uint64_t)reader->unit;

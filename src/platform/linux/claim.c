@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A process is claimed by a lock on /proc/PID/fd. This folder's inode belongs to this process, not
- * to its pid; only its user and root can open the folder, so no other user can claim the process;
- * and the kernel drops the lock with its last holder.
+ * A process is claimed by a lock on /proc/PID/fd. The inode of this folder belongs to the process,
+ * not to its pid. Only its user and root can open the folder, so no other user can claim the
+ * process. The kernel releases the lock with its last holder.
  */
 
 #include <errno.h>

@@ -24,7 +24,10 @@ int64_t ss_platform_wallclock(void) {
     return read_clock(CLOCK_REALTIME);
 }
 
-/* A delay between two readings is an error of an offset: take the attempt with the shortest one. */
+/*
+ * Number of attempts. A delay between two readings is an error of an offset, so the attempt with
+ * the shortest delay is used.
+ */
 #define ATTEMPTS 10
 
 struct ss_clock_offsets ss_platform_clock_offsets(void) {
@@ -37,6 +40,7 @@ struct ss_clock_offsets ss_platform_clock_offsets(void) {
         int64_t length = read_clock(CLOCK_MONOTONIC) - begin;
         if (length >= shortest)
             continue;
+
         shortest = length;
         offsets = (struct ss_clock_offsets){.wall = wall - begin, .boot = boot - begin};
     }
@@ -44,9 +48,8 @@ struct ss_clock_offsets ss_platform_clock_offsets(void) {
 }
 
 /*
- * FUTEX_WAIT_BITSET is the only call that takes an absolute deadline, checks the word again before
- * it sleeps and is interrupted by signals. So one system call per state suffices and no wake-up is
- * lost.
+ * Only FUTEX_WAIT_BITSET takes an absolute deadline, checks the word again before it sleeps, and is
+ * interrupted by signals. So one system call per state suffices, and no wake-up is lost.
  */
 void ss_platform_sleep(_Atomic uint32_t *word, uint32_t seen, ss_time deadline) {
     ss_time seconds = deadline / SS_SECOND;

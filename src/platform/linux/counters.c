@@ -19,7 +19,7 @@ static int open_stat(struct ss_counter_reader *reader, const struct ss_platform_
     if (reader->file < 0)
         return ss_error_fail(
             error, "%s: %s: the load cannot be measured", reader->path, strerror(errno));
-    /* The line of the sum, those of CPUs up to the last one, and a part of another. */
+    /* Room for the line of the sum, those of CPUs up to the last one, and a part of another. */
     reader->size = ((size_t)ss_cpus_last(&reader->cpus) + 3) * STAT_LINE;
     reader->unit = 1e9 / (double)sysconf(_SC_CLK_TCK);
     return 0;
@@ -31,9 +31,11 @@ static void choose_source(struct ss_counter_reader *reader, const struct ss_plat
         reader->source = SS_SOURCE_IDLE;
     if (reader->source != SS_SOURCE_IDLE)
         return;
+
     const char *why = ss_linux_residency_open(reader, roots);
     if (!why)
         return;
+
     reader->source = SS_SOURCE_SYSTEM;
     if (!*reader->reason)
         snprintf(reader->reason, sizeof reader->reason, "%s", why);
@@ -44,6 +46,7 @@ int ss_platform_counters_open(struct ss_counter_reader *reader,
     const struct ss_platform_roots *roots, struct ss_error *error) {
     *reader = (struct ss_counter_reader){.source = request->source, .file = -1, .cpus = *cpus};
     choose_source(reader, roots);
+
     int status = 0;
     enum ss_source source = reader->source;
     if (source == SS_SOURCE_CGROUP)
@@ -54,15 +57,18 @@ int ss_platform_counters_open(struct ss_counter_reader *reader,
         ss_platform_counters_close(reader);
         return -1;
     }
+
     reader->buffer = malloc(reader->size);
     if (!reader->buffer) {
         ss_platform_counters_close(reader);
         return ss_error_memory(error);
     }
+
     struct ss_counters counters;
     int why = ss_platform_counters_read(reader, &counters);
     if (!why)
         return 0;
+
     bool lists_cpus = source == SS_SOURCE_SYSTEM || source == SS_SOURCE_IDLE;
     const char *lacks = lists_cpus ? "lists none of the measured CPUs" : "contains no CPU time";
     ss_error_fail(error, "%s: %s", reader->path, why == -EBADMSG ? lacks : strerror(-why));
@@ -105,6 +111,7 @@ static int parse_stat(struct ss_counter_reader *reader, struct ss_counters *coun
     struct ss_cpu_times times;
     uint64_t tick = (uint64_t)reader->unit;
     counters->grain = reader->residencies.count ? 0 : tick;
+
     while (ss_linux_stat_next(&text, &reader->cpus, tick, &times)) {
         counters->idle += ss_linux_residency_refine(&reader->residencies, &times, tick);
         counters->iowait += times.iowait;
@@ -127,6 +134,7 @@ static int read_file(struct ss_counter_reader *reader) {
 
 int ss_platform_counters_read(struct ss_counter_reader *reader, struct ss_counters *counters) {
     *counters = (struct ss_counters){0};
+
     ss_time before = ss_platform_now();
     int why =
         reader->sum.version ? ss_linux_groups_read(reader, &counters->used) : read_file(reader);
@@ -134,6 +142,7 @@ int ss_platform_counters_read(struct ss_counter_reader *reader, struct ss_counte
     ss_time after = ss_platform_now();
     if (why)
         return why;
+
     counters->time = before + (after - before) / 2;
     switch (reader->source) {
     case SS_SOURCE_CGROUP:

@@ -8,12 +8,12 @@
 #include "platform/platform.h"
 
 /*
- * Larger than any file with one number, and than the part of the pressure file up to its first
+ * Larger than any file with one number, and than the beginning of the pressure file with its first
  * number.
  */
 #define SMALL_FILE 128
 
-/* The kernel updates its pressure averages no more often than this. */
+/* The kernel updates its pressure averages at most this often. */
 #define PRESSURE_PERIOD (2 * SS_SECOND)
 
 static int open_beside(const struct ss_counter_reader *counters, const char *name) {
@@ -28,11 +28,13 @@ int ss_platform_cpu_times_open(struct ss_cpu_reader *reader,
     reader->group = request->source == SS_SOURCE_CGROUP;
     if (ss_platform_counters_open(&reader->counters, request, cpus, roots, error) < 0)
         return -1;
+
     if (!reader->group) {
         if (reader->counters.source != SS_SOURCE_RUNTIME)
             reader->pressure = open_beside(&reader->counters, "pressure/cpu");
         return 0;
     }
+
     reader->pressure = open_beside(&reader->counters, "cpu.pressure");
     reader->user = open_beside(&reader->counters, "cpuacct.usage_user");
     reader->system = open_beside(&reader->counters, "cpuacct.usage_sys");
@@ -84,7 +86,7 @@ static int read_small(int file, char *text) {
 }
 
 /*
- * Reads the pressure from "some avg10=1.23 ...", a percentage. Returns a part of 1; NaN if unknown.
+ * Parses the pressure from "some avg10=1.23 ...", a percentage. Returns a fraction; NaN if unknown.
  */
 static double read_pressure(int file) {
     static const char label[] = "some avg10=";
@@ -93,6 +95,7 @@ static double read_pressure(int file) {
     if (read_small(file, text) < 0 || strncmp(text, label, sizeof label - 1) != 0 ||
         !isdigit((unsigned char)text[sizeof label - 1]))
         return NAN;
+
     const char *at = ss_linux_read_number(text + sizeof label - 1, &whole);
     const char *decimals = at + (*at == '.');
     double unit = 1;
@@ -113,6 +116,7 @@ static void take_group(const struct ss_cpu_reader *reader, struct ss_cpu_reading
     struct ss_cpu_times *times = reading->items;
     *times = (struct ss_cpu_times){.used = reading->counters.used};
     reading->count = 1;
+
     char text[SMALL_FILE];
     if (read_small(reader->user, text) == 0) {
         ss_linux_read_number(text, &times->user);
@@ -132,6 +136,7 @@ int ss_platform_cpu_times_read(struct ss_cpu_reader *reader, struct ss_cpu_readi
     int why = ss_platform_counters_read(&reader->counters, &reading->counters);
     if (why)
         return why;
+
     ss_time now = reading->counters.time;
     if (now >= reader->pressure_due) {
         reader->pressure_now = read_pressure(reader->pressure);
@@ -144,7 +149,7 @@ int ss_platform_cpu_times_read(struct ss_cpu_reader *reader, struct ss_cpu_readi
         take_group(reader, reading);
     else if (reader->counters.source != SS_SOURCE_RUNTIME)
         take_stat(&reader->counters, reading);
-    /* The load does not depend on /proc/stat: without it, the reading has no parts. */
+    /* The load does not need /proc/stat: without it, the reading just has no parts. */
     else if (reader->stat.file >= 0 && ss_platform_counters_read(&reader->stat, &ignored) == 0)
         take_stat(&reader->stat, reading);
     return 0;

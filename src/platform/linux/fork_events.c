@@ -13,15 +13,15 @@
 #include "platform/platform.h"
 
 /*
- * More messages than can be pending. Without a limit, the reading loop might never end, because
- * processes may cause events faster than it reads them.
+ * More messages than can be pending. Without a limit, the loop might never end, because processes
+ * may cause events faster than it reads them.
  */
 #define MESSAGES_MAX 1024
 
-/* The number of events that one call reads; each takes about 1 us. */
+/* Number of events that one call reads; each takes about 1 us. */
 #define READ_MAX 16384
 
-/* Distinguishes answers to us from answers to other listeners, which arrive here, too. */
+/* Distinguishes answers to us from answers to other listeners, which also arrive here. */
 static uint32_t serial;
 
 struct message {
@@ -41,7 +41,7 @@ int ss_platform_fork_events_open(void) {
 }
 
 /*
- * Receives a message. Returns false if none is pending. `length` is not positive if messages were
+ * Receives a message. Returns false if none is pending. `length` is 0 or negative if messages were
  * lost or a signal arrived.
  */
 static bool receive(int forks, struct message *message, ssize_t *length) {
@@ -59,7 +59,7 @@ static void forget(int forks) {
 
 /*
  * Returns whether the kernel granted the request. The answer is available as soon as the request
- * has been sent, unless the kernel ignored the request.
+ * has been sent, unless the kernel ignored it.
  */
 static bool is_granted(int forks) {
     struct message message;
@@ -69,9 +69,11 @@ static bool is_granted(int forks) {
     for (int i = 0; i < MESSAGES_MAX && receive(forks, &message, &length); i++) {
         if (length < (ssize_t)(NLMSG_LENGTH(sizeof connector) + sizeof event))
             continue;
+
         const char *data = NLMSG_DATA(&message.header);
         memcpy(&connector, data, sizeof connector);
         memcpy(&event, data + sizeof connector, sizeof event);
+
         /* An acknowledgment carries the request's serial number plus one. */
         if (event.what == PROC_EVENT_NONE && connector.ack == serial + 1)
             return event.event_data.ack.err == 0;
@@ -80,14 +82,15 @@ static bool is_granted(int forks) {
 }
 
 /*
- * Requests fork events. From Linux 6.6, the second word selects the kind of events; `words` says
- * how many words there are.
+ * Requests fork events. From Linux 6.6 on, a second word selects the kind of events; `words` is the
+ * number of words to send.
  */
 static bool request(int forks, uint32_t operation, uint16_t words) {
     const uint32_t request[] = {operation, PROC_EVENT_FORK};
     uint16_t length = words * (uint16_t)sizeof *request;
     struct message message = {0};
     serial = serial ? serial + 1 : (uint32_t)getpid() << 8;
+
     struct cn_msg connector = {
         .id = {.idx = CN_IDX_PROC, .val = CN_VAL_PROC},
         .ack = serial,
@@ -97,6 +100,7 @@ static bool request(int forks, uint32_t operation, uint16_t words) {
         .nlmsg_len = NLMSG_LENGTH(sizeof connector + length),
         .nlmsg_type = NLMSG_DONE,
     };
+
     char *data = NLMSG_DATA(&message.header);
     memcpy(data, &connector, sizeof connector);
     memcpy(data + sizeof connector, request, length);
@@ -111,8 +115,8 @@ bool ss_platform_fork_events_listen(int forks, bool on) {
 }
 
 /*
- * Requests forks in two steps, because older kernels ignore the second request; there, other events
- * arrive as well.
+ * Requests forks in two steps, because older kernels ignore the second request; on these, other
+ * events arrive as well.
  */
 bool ss_platform_fork_events_record(int forks) {
     static const int room = 4 << 20;
@@ -139,6 +143,7 @@ enum ss_births ss_platform_fork_events_read(
     ssize_t length;
     enum ss_births births = SS_BIRTHS_ALL;
     int count = 0;
+
     for (; count < READ_MAX && receive(forks, &message, &length); count++) {
         if (length < 0 && errno == ENOBUFS)
             births = SS_BIRTHS_LOST;

@@ -41,6 +41,7 @@ bool ss_platform_freezer_put(const char *name, pid_t pid, uint64_t started) {
     if (!find_folder(name, &folder))
         return false;
     mkdir(folder.text, 0700);
+
     /*
      * Groups can be frozen from Linux 5.2 on, and killed from 5.14. A process that cannot be ended
      * must not be in one.
@@ -51,16 +52,19 @@ bool ss_platform_freezer_put(const char *name, pid_t pid, uint64_t started) {
         rmdir(folder.text);
         return false;
     }
+
     SS_OWNED(close) int file = open_file(name, "cgroup.procs");
     if (file < 0 || !write_number(file, pid))
         return false;
+
     /*
-     * If the process is still alive, the pid was its own when the group received it. Otherwise
-     * another process may have got the pid.
+     * If the process is still alive, the pid was its own when the group received it. Otherwise the
+     * pid may have been reused.
      */
     if (ss_platform_process_started(pid) == started)
         return true;
-    /* Its previous group is not known: moves it to our own. */
+
+    /* Its previous group is unknown, so move it to our own. */
     SS_OWNED(close) int own = open_file(".", "cgroup.procs");
     if (own >= 0)
         write_number(own, pid);

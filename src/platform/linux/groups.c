@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Reads the CPU time of the whole machine from version 2 of control groups, as the sum over the
- * child groups of the root. The root's own cpu.stat is derived from clock ticks, but its children's
- * files are exact. With systemd every process is in one of these children, except for kernel
- * threads.
+ * Reads the CPU time of the whole machine from control groups of version 2, as the sum over the
+ * children of the root. The root's own cpu.stat is derived from clock ticks, but its children's
+ * files are exact. With systemd, every process except kernel threads is in one of these children.
  */
 
 #include <errno.h>
@@ -16,7 +15,7 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* The version of children that have not been listed: the next reading lists them. */
+/* Version of children that are not listed yet: the next reading lists them. */
 #define UNLISTED UINT64_MAX
 
 void ss_linux_groups_close(struct ss_group_sum *sum) {
@@ -25,7 +24,7 @@ void ss_linux_groups_close(struct ss_group_sum *sum) {
 }
 
 /*
- * Returns a number that changes whenever a child is made or removed. Uses the time of the change,
+ * Returns a number that changes when a child is created or removed. Uses the time of the change,
  * too, because not all file systems count links of folders.
  */
 static uint64_t children_version(int folder) {
@@ -36,7 +35,7 @@ static uint64_t children_version(int folder) {
            (uint64_t)status.st_nlink << 48;
 }
 
-/* Uses the open file of a group. Returns 0 or a negative errno. */
+/* Takes ownership of the open file of a group. Returns 0 or a negative errno. */
 typedef int use_group(struct ss_group_sum *sum, int file, uint64_t *used);
 
 static int visit_group(struct ss_counter_reader *reader, const struct ss_linux_entry *entry,
@@ -45,9 +44,11 @@ static int visit_group(struct ss_counter_reader *reader, const struct ss_linux_e
     char name[sizeof "/cpu.stat" + 255];
     if (entry->type != DT_DIR || entry->name[0] == '.')
         return 0;
+
     snprintf(name, sizeof name, "%s/cpu.stat", entry->name);
     int file = openat(reader->file, name, O_RDONLY | O_CLOEXEC);
     int why = file < 0 ? -errno : use(sum, file, used);
+
     if (why == -ENOENT || why == -ENODEV)
         return 0; /* the group was just removed */
     if (!why)
@@ -56,14 +57,15 @@ static int visit_group(struct ss_counter_reader *reader, const struct ss_linux_e
 }
 
 /*
- * Calls `use` for each child group, without readdir(), which allocates: this is called while
- * readings are taken.
+ * Calls `use` for each child group. Does not use readdir(), which allocates, because this is called
+ * while readings are taken.
  */
 static int each_group(struct ss_counter_reader *reader, use_group *use, uint64_t *used) {
     _Alignas(struct ss_linux_entry) char entries[4096];
     reader->sum.set = 0;
     if (lseek(reader->file, 0, SEEK_SET) < 0)
         return -errno;
+
     long length;
     while ((length = syscall(SYS_getdents64, reader->file, entries, sizeof entries)) > 0) {
         for (long at = 0; at < length;) {
@@ -74,6 +76,7 @@ static int each_group(struct ss_counter_reader *reader, use_group *use, uint64_t
             at += entry->length;
         }
     }
+
     return length < 0 ? -errno : 0;
 }
 
@@ -93,12 +96,14 @@ static int list_groups(struct ss_counter_reader *reader) {
     uint64_t version = children_version(reader->file);
     ss_linux_groups_close(sum);
     sum->version = UNLISTED;
+
     int why = each_group(reader, keep, NULL);
     sum->many = why == -E2BIG;
     if (sum->many)
         ss_linux_groups_close(sum);
     if (why && !sum->many)
         return why;
+
     sum->version = version;
     return 0;
 }
@@ -139,7 +144,7 @@ static int add_up(struct ss_counter_reader *reader, uint64_t *used) {
 }
 
 /*
- * Reads the sum. A removed group takes its CPU time with it, so the sum then covers another set of
+ * Reads the sum. A removed group takes its CPU time with it: then the sum covers another set of
  * groups, and `set` changes.
  */
 int ss_linux_groups_read(struct ss_counter_reader *reader, uint64_t *used) {
@@ -149,6 +154,7 @@ int ss_linux_groups_read(struct ss_counter_reader *reader, uint64_t *used) {
         why = add_up(reader, used);
     if (why != -ENODEV)
         return why;
+
     /* A group was removed while the sum was computed. */
     why = list_groups(reader);
     return why ? why : add_up(reader, used);
@@ -160,8 +166,8 @@ int ss_linux_groups_reopen(struct ss_counter_reader *reader) {
 }
 
 /*
- * Returns whether a folder may have processes other than kernel threads, which the sum would lack.
- * A process outside our namespace has pid 0 and may be of either kind.
+ * Returns whether the group of a folder may have processes other than kernel threads, which the sum
+ * would lack. A process outside our namespace has pid 0 and may be of either kind.
  */
 static bool has_processes(const struct ss_platform_roots *roots, const char *folder) {
     SS_OWNED(fclose) FILE *file = fopen(ss_linux_path("%s/cgroup.procs", folder).text, "re");
@@ -176,6 +182,7 @@ const char *ss_linux_groups_open(
     struct ss_counter_reader *reader, const struct ss_platform_roots *roots, const char *folder) {
     if (has_processes(roots, folder))
         return "not all processes are in child groups of the root control group";
+
     snprintf(reader->path, sizeof reader->path, "%s", folder);
     reader->file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int why = reader->file < 0 ? -errno : list_groups(reader);
@@ -183,6 +190,7 @@ const char *ss_linux_groups_open(
         why = reader->sum.many ? -E2BIG : -ENOENT;
     if (!why)
         return NULL;
+
     ss_linux_groups_close(&reader->sum);
     reader->sum = (struct ss_group_sum){0};
     if (reader->file >= 0)

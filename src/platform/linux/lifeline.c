@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A pipe whose reader requests a signal (F_SETSIG). The kernel sends it when the last writer has
- * closed the pipe; SIGCONT then continues the reader even if it is stopped.
+ * A lifeline is a pipe whose reader requests a signal (F_SETSIG). The kernel sends it when the last
+ * writer has closed the pipe, and SIGCONT continues the reader even if it is stopped.
  */
 
 #include <errno.h>
@@ -22,7 +22,7 @@ int ss_platform_lifeline_open(void) {
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return -errno;
     SS_OWNED(close) int line = ends[0];
-    close(ends[1]); /* close our end before requesting the signal: we do not hold the line */
+    close(ends[1]); /* before requesting the signal, because we do not hold the lifeline */
     if (ss_platform_lifeline_own(line) < 0 || fcntl(line, F_SETSIG, SIGCONT) < 0 ||
         fcntl(line, F_SETFL, O_NONBLOCK | O_ASYNC) < 0)
         return -errno;

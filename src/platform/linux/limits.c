@@ -10,7 +10,7 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* Reads the number in a file; UINT64_MAX if the file has none ("max") or does not exist. */
+/* Reads the number in a file; UINT64_MAX if it has none ("max") or does not exist. */
 static uint64_t read_limit(const char *path) {
     char text[64];
     if (ss_linux_read_text(path, text, sizeof text) < 0 || !isdigit((unsigned char)*text))
@@ -54,8 +54,8 @@ static void count_tasks_of(void *context, pid_t pid) {
 }
 
 /*
- * Counts the processes of this user or of all users. Threads count, too, as the kernel's limits
- * apply to them.
+ * Counts the processes of this user or of all users, including threads, to which the kernel's
+ * limits apply as well.
  */
 static uint64_t count_tasks(bool mine) {
     struct tasks tasks = {.mine = mine};
@@ -65,7 +65,7 @@ static uint64_t count_tasks(bool mine) {
 
 /*
  * Checks pids.max of our own group and of all groups above it, up to the root of the mount. In a
- * container the path may name groups of the host that do not exist there, and the root is the
+ * container, the path may name groups of the host that do not exist there, and the root is the
  * container's own group.
  */
 static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
@@ -77,6 +77,7 @@ static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
         if (limit != UINT64_MAX && used != UINT64_MAX &&
             check_limit("the control group's pids.max", limit, used, needed, error) < 0)
             return -1;
+
         char *end = strrchr(pids.own, '/');
         found = end != NULL;
         if (found)
@@ -120,11 +121,13 @@ int ss_platform_check_limits(uint64_t processes, uint64_t files, struct ss_error
             processes, error) < 0 ||
         check_cgroup_pids(processes, error) < 0)
         return ss_error_wrap(error, "processes");
+
     /* This limit does not apply to root. */
     if (getuid() != 0 && getrlimit(RLIMIT_NPROC, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         check_limit("the limit on processes (ulimit -u)", limit.rlim_cur, count_tasks(true),
             processes, error) < 0)
         return ss_error_wrap(error, "processes");
+
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max != RLIM_INFINITY &&
         check_limit("the hard limit on open files (ulimit -Hn)", limit.rlim_max,
             count_inherited_files(), files, error) < 0)

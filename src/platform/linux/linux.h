@@ -23,8 +23,8 @@ SS_NONNULL()
 int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *counters);
 
 /*
- * Returns whether to look again at what the machine or a group allows: in the first reading of each
- * second of the clock, so that all readers notice a change in the same second.
+ * Returns whether to look again at the limits of the machine or a group: in the first reading of
+ * each second of the clock, so that all readers notice a change in the same second.
  */
 static inline bool ss_linux_looks(struct ss_counter_reader *reader, ss_time now) {
     bool due = now / SS_SECOND != reader->looked / SS_SECOND;
@@ -42,7 +42,7 @@ SS_NONNULL()
 int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters *counters);
 
 /*
- * Reads the CPU time of control groups of version 2, summed over the children of the root in
+ * Read the CPU time of control groups of version 2, summed over the children of the root in
  * `folder`. ss_linux_groups_open() returns NULL, or why the sum is not the CPU time of the machine.
  */
 SS_NONNULL(1, 3)
@@ -53,9 +53,9 @@ SS_NONNULL() int ss_linux_groups_reopen(struct ss_counter_reader *reader);
 SS_NONNULL() void ss_linux_groups_close(struct ss_group_sum *sum);
 
 /*
- * Reads the time in idle states of the reader's CPUs. ss_linux_residency_open() returns NULL, or
- * why that time is not used. Once the files of a CPU can no longer be read, only its coarse count
- * is used.
+ * Read the time in idle states of the reader's CPUs. ss_linux_residency_open() returns NULL, or why
+ * that time is not used. Once the files of a CPU can no longer be read, only its coarse count is
+ * used.
  */
 SS_NONNULL(1)
 const char *ss_linux_residency_open(
@@ -86,34 +86,34 @@ static inline const char *ss_linux_sys(const struct ss_platform_roots *roots) {
 
 /* CPU time that a group may use in each period. */
 struct ss_linux_quota {
-    double cpus;          /* average over a period; 0: no limit */
-    ss_time time, period; /* 0: no limit */
+    double cpus;          /* average over a period; 0 without a limit */
+    ss_time time, period; /* 0 without a limit */
     bool is_unreadable;   /* a group has a limit that cannot be read */
     char folder[SS_GROUP_PATH_SIZE];
 };
 
 /*
- * Replaces `tightest` by the tightest quota of a group and its ancestors, if that is tighter. In a
- * container even the root may have a limit.
+ * Replaces `tightest` with the tightest quota of a group and its ancestors if that is tighter. In a
+ * container, even the root may have a limit.
  */
 SS_NONNULL()
 void ss_linux_tighten_quota(struct ss_linux_quota *tightest, const char *folder, const char *root);
 
 /*
- * A path made of parts: open(ss_linux_path("/proc/%d", pid).text, ...). One that is longer than the
- * kernel allows is cut to a length that the kernel refuses, too.
+ * A path made of parts: open(ss_linux_path("/proc/%d", pid).text, ...). A path that is longer than
+ * the kernel allows is cut to a length that the kernel still refuses.
  */
 struct ss_linux_path {
     char text[PATH_MAX + 1];
 };
 SS_FORMAT(1, 2) struct ss_linux_path ss_linux_path(const char *format, ...);
 
-/* Reads a small file as text, without its last line end. Returns -1 if it cannot be read. */
+/* Reads a small file as text, without trailing line feeds. Returns -1 if it cannot be read. */
 SS_WRITES(2, 3) int ss_linux_read_text(const char *path, char *buffer, size_t size);
 
 /*
  * Reads the number after blanks and returns its end. Does not use strtoull(): executors read a
- * number in every round, and after a sleep the C library is not in the caches.
+ * number in every round, and after a sleep the C library is no longer cached.
  */
 static inline const char *ss_linux_read_number(const char *at, uint64_t *number) {
     while (*at == ' ')
@@ -135,15 +135,15 @@ static inline uint64_t ss_linux_read_count(const char *text, const char *name) {
 
 /*
  * Reads the stat file of a process or thread and returns the text after the name: " S 1 ...", from
- * field 3 on; NULL if the file does not exist. The name in parentheses may contain anything, also
+ * field 3 on; NULL if the file does not exist. The name in parentheses may contain anything, even
  * parentheses.
  */
 SS_WRITES(2, 3) const char *ss_linux_read_stat(const char *path, char *text, size_t size);
 
 /*
- * Reads the next line of a measured CPU and moves `*text` past it. `unit` is the length of a
- * clock tick in nanoseconds. Columns that an older kernel does not have are 0. Returns false if
- * there is no such line, or if it was cut off or has fewer columns than the oldest kernels have.
+ * Reads the next line of a measured CPU and moves `*text` past it. `unit` is the length of a clock
+ * tick in nanoseconds. Columns that an older kernel lacks are 0. Returns false if there is no such
+ * line, or if it is truncated or has fewer columns than the oldest kernels.
  */
 SS_NONNULL()
 bool ss_linux_stat_next(
@@ -154,15 +154,12 @@ bool ss_linux_stat_next(
  */
 SS_NONNULL() bool ss_linux_process_read(pid_t pid, struct ss_process *process);
 
-/*
- * Returns whether this is a live user process: false for kernel threads and for processes that are
- * exiting or gone.
- */
+/* Returns whether this is a live user process: not a kernel thread, exiting or gone. */
 bool ss_linux_is_user_process(const struct ss_platform_roots *roots, pid_t pid);
 
 /*
- * Opens a pidfd of the process that has this pid now. Returns a negative errno on failure; -ENOSYS
- * if pidfds cannot be opened here, or not be used for signals.
+ * Opens a pidfd of the process that has this pid now. Returns a negative errno on failure: -ENOSYS
+ * if pidfds cannot be opened or used for signals here.
  */
 int ss_linux_pidfd_open(pid_t pid);
 

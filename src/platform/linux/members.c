@@ -14,7 +14,7 @@ static bool has_file(const char *folder, const char *name) {
     return access(ss_linux_path("%s/%s", folder, name).text, F_OK) == 0;
 }
 
-/* The path is tried as it is first: a container may have the host's groups anywhere. */
+/* Tries the path unchanged first: a container may have the host's groups anywhere. */
 int ss_platform_group_find(const struct ss_platform_roots *roots, const char *path,
     char folder[PATH_MAX], struct ss_error *error) {
     static const char *const places[] = {
@@ -29,6 +29,7 @@ int ss_platform_group_find(const struct ss_platform_roots *roots, const char *pa
             return 0;
         is_old |= has_file(at.text, "tasks");
     }
+
     if (is_old)
         return ss_error_fail(error,
             "control group '%s' exists in version 1 only: name one of version 2, or give processes "
@@ -40,7 +41,10 @@ int ss_platform_group_find(const struct ss_platform_roots *roots, const char *pa
         path, root);
 }
 
-/* The group is being removed, or has only threads of processes of a group above. */
+/*
+ * Ignores errors of a group that is being removed, or has only threads of processes of a group
+ * above.
+ */
 static int pardon(int why) {
     return why == -ENODEV || why == -EOPNOTSUPP ? 0 : why;
 }
@@ -67,6 +71,7 @@ static int visit(
         ss_owned_close(&descriptor);
         return why;
     }
+
     int result = pardon(list_processes(descriptor, see, context));
     while ((entry = readdir(folder))) {
         if (entry->d_type != DT_DIR || entry->d_name[0] == '.')

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /*
- * Except for s390, architectures differ in the order of the arguments only after the second one,
- * and those are 0.
+ * Forks with clone(). Except for s390, architectures differ in the order of the arguments only
+ * after the second one, and those are 0.
  */
 static pid_t fork_into(int flags) {
 #if defined(__s390__)
@@ -54,11 +54,12 @@ int ss_platform_isolation_settle(const struct ss_isolation *isolation) {
     int why = isolation->unprivileged ? map_own_ids(isolation) : 0;
     if (why)
         return why;
+
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     /*
      * Our mounts must not be visible outside, and /proc must show the pids of this namespace. In a
-     * chroot, / may not be a mount point; then it suffices that the mount over /proc is not visible
-     * outside.
+     * chroot, / may not be a mount point; then it is enough that the mount over /proc is not
+     * visible outside.
      */
     if ((mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 &&
             mount("none", "/proc", NULL, MS_REC | MS_SLAVE, NULL) < 0) ||

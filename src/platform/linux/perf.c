@@ -7,7 +7,7 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* The number of descriptors reserved for pidfds, pipes and files: they have no substitute. */
+/* Number of descriptors reserved for pidfds, pipes and files, which have no substitute. */
 #define SPARE 256
 
 #define L1D_READ(result)                                                                           \
@@ -33,7 +33,7 @@ static const struct {
     [SS_PERF_L2_MISSES] = {PERF_TYPE_RAW, 0},
 };
 
-/* Returns the code of an event of this CPU; 0 if it is unknown. Reads the CPU's model only once. */
+/* Returns the code of an event of this CPU; 0 if unknown. Reads the CPU's model only once. */
 static uint64_t raw_config(enum ss_perf_event event) {
     static struct ss_perf_raw codes;
     static bool is_read;
@@ -53,7 +53,7 @@ static int open_perf(struct perf_event_attr *event, pid_t thread) {
 }
 
 /*
- * Opens an event. With `after_exec`, the event begins disabled; the thread's descendants inherit
+ * Opens an event. With `after_exec`, the event starts disabled; descendants of the thread inherit
  * this state, and exec enables their copies.
  */
 static int open_event(void *context, const struct ss_perf_request *request) {
@@ -68,6 +68,7 @@ static int open_event(void *context, const struct ss_perf_request *request) {
         .exclude_hv = request->user_only,
     };
     (void)context;
+
     if (event.type == PERF_TYPE_RAW) {
         event.config = raw_config(request->event);
         if (event.config == 0)
@@ -105,7 +106,7 @@ int ss_platform_task_clock_open(pid_t thread, bool descendants) {
         .type = PERF_TYPE_SOFTWARE,
         .config = PERF_COUNT_SW_TASK_CLOCK,
         .inherit = descendants,
-        /* Without this, only root may open the clock. It still counts time in the kernel. */
+        /* Without this, only root may open the clock. It counts time in the kernel nevertheless. */
         .exclude_kernel = 1,
         .exclude_hv = 1,
     };
@@ -123,8 +124,8 @@ bool ss_platform_task_clock_works(void) {
 }
 
 /*
- * Returns the number of runnable threads from /proc/loadavg. The text is "0.20 0.18 0.12 1/80
- * 11206"; the fourth field is RUNNABLE/ALL.
+ * Returns the number of runnable threads from /proc/loadavg, which reads "0.20 0.18 0.12 1/80
+ * 11206": the fourth field is RUNNABLE/ALL.
  */
 long ss_platform_runnable(const struct ss_platform_roots *roots) {
     char text[128];
@@ -133,12 +134,14 @@ long ss_platform_runnable(const struct ss_platform_roots *roots) {
     if (ss_linux_read_text(
             ss_linux_path("%s/loadavg", ss_linux_proc(roots)).text, text, sizeof text) < 0)
         return -1;
+
     for (int field = 1; field < 4; field++) {
         at = strchr(at, ' ');
         if (!at)
             return -1;
         at++;
     }
+
     const char *end = ss_linux_read_number(at, &runnable);
     return end > at && *end == '/' ? (long)runnable : -1;
 }

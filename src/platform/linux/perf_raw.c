@@ -9,17 +9,18 @@
 #include "platform/linux/linux.h"
 
 /*
- * CPU models with the same events. A code has the event in its lower byte and the unit mask in its
- * upper byte.
+ * CPU models with the same events. The lower byte of a code is the event, the upper byte the unit
+ * mask.
  */
 struct raw_events {
     const char *vendor;
     unsigned family, last_family;
-    unsigned models[20]; /* ended by 0; none: all models of these families */
+    unsigned models[20]; /* ends with 0; empty for all models of these families */
     struct ss_perf_raw codes;
 };
 
-/* Sources: Intel 64 and IA-32 Architectures SDM, volume 3B; AMD BIOS and Kernel Developer's Guides.
+/*
+ * Sources: Intel 64 and IA-32 Architectures SDM, volume 3B; AMD BIOS and Kernel Developer Guides.
  */
 static const struct raw_events known[] = {
     /* Nehalem and Westmere: L2_RQSTS. */
@@ -51,12 +52,14 @@ struct ss_perf_raw ss_platform_l2_events(const struct ss_platform_roots *roots) 
     unsigned family = 0, model = 0;
     SS_OWNED(fclose)
     FILE *stream = fopen(ss_linux_path("%s/cpuinfo", ss_linux_proc(roots)).text, "re");
-    /* An empty line ends the first CPU's lines. */
+
+    /* An empty line ends the lines of the first CPU. */
     while (stream && fgets(line, sizeof line, stream) && *line != '\n') {
         sscanf(line, "vendor_id : %31s", vendor);
         sscanf(line, "cpu family : %u", &family);
         sscanf(line, "model : %u", &model);
     }
+
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const struct raw_events *events = &known[i];
         if (strcmp(events->vendor, vendor) == 0 && family >= events->family &&

@@ -27,25 +27,25 @@ static int send_signal(int pidfd, int signal, unsigned flags) {
     return syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, flags) == 0 ? 0 : -errno;
 }
 
-/* The kernel makes it close-on-exec. */
+/* Opens a pidfd, which the kernel makes close-on-exec. */
 static int open_pidfd(pid_t pid) {
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (pidfd >= 0)
         return pidfd;
-    /* EPERM: the rules of a container are older than the call. */
+    /* EPERM: the seccomp rules of a container are older than the call. */
     return errno == EPERM ? -ENOSYS : -errno;
 }
 
 /*
- * Returns whether a pidfd can be used to signal its process. The rules of a container may allow
- * only to open it: then every signal would be lost. The first call tries it on ourselves.
+ * Returns whether pidfds can signal processes. The seccomp rules of a container may allow only
+ * opening them; then every signal would be lost. The first call tries it on this process.
  */
 static bool signals_work(void) {
     static atomic_int known; /* 1: they work; -1: they do not */
     if (!known) {
         SS_OWNED(close) int self = open_pidfd(getpid());
         if (self < 0)
-            return true; /* as far as we know: maybe no descriptor is free */
+            return true; /* unknown: maybe no descriptor is free */
         known = send_signal(self, 0, 0) == 0 ? 1 : -1;
     }
     return known > 0;

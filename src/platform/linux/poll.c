@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* On 32-bit targets glibc's checked ppoll() takes times of 32 bits even if time_t has 64. */
+/* On 32-bit targets, the checked ppoll() of glibc takes 32-bit times even if time_t has 64 bits. */
 #undef _FORTIFY_SOURCE
 
 #include <poll.h>

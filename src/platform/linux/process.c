@@ -11,9 +11,10 @@
 #include "platform/linux/linux.h"
 
 bool ss_platform_process_look(pid_t pid, struct ss_process *found) {
-    /* /proc/ID exists for every thread, too. */
+    /* /proc/ID exists for every thread, too, so require a process. */
     if (pid <= 0 || (syscall(SYS_tgkill, pid, pid, 0) < 0 && errno == ESRCH))
         return false;
+
     SS_OWNED(close) int pidfd = ss_linux_pidfd_open(pid);
     bool there = ss_linux_process_read(pid, found);
     if (pidfd < 0)
@@ -25,7 +26,8 @@ bool ss_platform_process_look(pid_t pid, struct ss_process *found) {
      */
     uint64_t identity = ss_linux_pidfd_identity(pidfd);
     found->started = identity ? identity : found->started;
-    /* If the process has still not been reaped, the pid has belonged to it since the first look. */
+
+    /* If the process has not been reaped yet, the pid has been its own since the first look. */
     return there && ss_platform_process_signal(pidfd, 0) != -ESRCH;
 }
 
@@ -56,8 +58,8 @@ bool ss_platform_process_may_signal(pid_t pid) {
 }
 
 /*
- * Looking at a process briefly takes a descriptor. Without a free one, a living process would be
- * mistaken for a dead one, so pidfds leave some descriptors free.
+ * Looking at a process takes a descriptor for a moment. Without a free one, a living process would
+ * be mistaken for a dead one, so pidfds leave some descriptors free.
  */
 #define SPARE 8
 
@@ -74,7 +76,7 @@ int ss_platform_process_open(pid_t pid, uint64_t started) {
         return pidfd; /* ENOSYS: pidfds are not supported */
     if (!ss_linux_leaves_room(pidfd, SPARE))
         return -EMFILE;
-    /* If the process is still alive after its start time was read, that start time was its own. */
+    /* If the process is still alive after its start time was read, that start time is its own. */
     struct pollfd ended = {.fd = pidfd, .events = POLLIN};
     if (ss_platform_process_started(pid) == started && poll(&ended, 1, 0) == 0)
         return ss_owned_take(&pidfd);
@@ -88,7 +90,7 @@ int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal) {
     return ss_platform_process_signal(pidfd, signal);
 }
 
-/* The kernel's number of the clock of a process; clock_getcpuclockid() also takes a system call. */
+/* The kernel's ID of a process clock. clock_getcpuclockid() would take another system call. */
 #define PROCESS_CLOCK(pid) (clockid_t)(~(unsigned)(pid) << 3 | 2)
 
 ss_time ss_platform_process_cpu_time(pid_t pid) {

@@ -30,12 +30,14 @@ bool ss_platform_process_times(pid_t pid, struct ss_process_times *times) {
     const char *at = pid > 0 ? read_stat(pid, text, sizeof text) : NULL;
     if (!at)
         return false;
+
     at += 2; /* skips the state, which is field 3 */
     for (int field = 4; field <= 17; field++) {
         at += strspn(at, " ");
         at += *at == '-'; /* skips the sign: fields that may be negative are not used */
         at = ss_linux_read_number(at, &fields[field]);
     }
+
     uint64_t tick = SS_SECOND / (uint64_t)sysconf(_SC_CLK_TCK);
     *times = (struct ss_process_times){
         .pid = pid,
@@ -61,6 +63,7 @@ bool ss_linux_process_read(pid_t pid, struct ss_process *process) {
     const char *at = read_stat(pid, text, sizeof text);
     if (!at)
         return false;
+
     *process = (struct ss_process){.state = at[1]};
     at += 2;
     for (int field = 4; field <= 22 && at; field++) {
@@ -80,12 +83,13 @@ bool ss_linux_process_read(pid_t pid, struct ss_process *process) {
             process->started = value;
         at = end;
     }
+
     return process->started != 0;
 }
 
 /*
- * Reads the last field of /proc/loadavg; the kernel assigns pids in ascending order. In containers
- * of LXC, lxcfs mounts a file of its own there, with a pid of the host; gVisor always writes 0.
+ * Reads the last field of /proc/loadavg: the kernel assigns pids in ascending order. In LXC
+ * containers, lxcfs mounts a file of its own there, with a pid of the host; gVisor always writes 0.
  */
 pid_t ss_platform_process_latest(void) {
     char text[128];
@@ -93,6 +97,7 @@ pid_t ss_platform_process_latest(void) {
     SS_OWNED(close) int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
     if (file < 0 || fstatfs(file, &system) < 0 || system.f_type != PROC_SUPER_MAGIC)
         return -1;
+
     ssize_t length = read(file, text, sizeof text - 1);
     text[length > 0 ? length : 0] = '\0';
     const char *last = strrchr(text, ' ');
@@ -116,7 +121,7 @@ void ss_platform_process_each(void (*see)(void *context, pid_t pid), void *conte
     }
 }
 
-/* Does not use readdir(), which makes the kernel list about a thousand processes at once. */
+/* Does not use readdir(), for which the kernel would list about a thousand processes at once. */
 void ss_platform_process_some(int proc, void (*see)(void *context, pid_t pid), void *context) {
     _Alignas(struct ss_linux_entry) char entries[256];
     long length = syscall(SYS_getdents64, proc, entries, sizeof entries);
@@ -144,8 +149,8 @@ static void see_if_child(void *context, pid_t pid) {
 }
 
 /*
- * Visits the children that a thread has started: /proc lists a child with the thread that started
- * it.
+ * Visits the children that a thread has started: /proc lists each child with the thread that
+ * started it.
  */
 static void see_children_of_thread(void *context, pid_t thread) {
     const struct parent *parent = context;
@@ -158,7 +163,7 @@ static void see_children_of_thread(void *context, pid_t thread) {
         parent->see(parent->context, (pid_t)strtol(text, NULL, 10));
 }
 
-/* Returns whether the kernel lists children; not every kernel is built with that. */
+/* Returns whether the kernel lists children, which is a build option of the kernel. */
 static bool has_lists(void) {
     static int known = -1;
     if (known < 0)
@@ -174,13 +179,14 @@ void ss_platform_process_children(pid_t pid, void (*see)(void *context, pid_t pi
         ss_platform_process_each(see_if_child, &parent);
 }
 
-/* Finds `variable` in NAME=VALUE strings that end with a zero byte, and reads its value. */
+/* Finds `variable` among zero-terminated strings NAME=VALUE, and reads its value. */
 static bool read_variable(int file, const char *variable, char *rest, size_t size) {
     size_t length = strlen(variable);
     size_t matched = 0; /* SIZE_MAX: this string does not match */
     size_t kept = 0;
     char block[4096];
     ssize_t count;
+
     while ((count = read(file, block, sizeof block)) > 0) {
         for (ssize_t i = 0; i < count; i++) {
             if (matched == length && kept < size)
@@ -219,7 +225,7 @@ bool ss_linux_is_user_process(const struct ss_platform_roots *roots, pid_t pid) 
 
 struct exit {
     pid_t pid;
-    bool has_begun; /* in all threads */
+    bool has_begun; /* true in all threads */
 };
 
 static void look_at_thread(void *context, pid_t thread) {
@@ -235,7 +241,7 @@ bool ss_platform_process_is_exiting(pid_t pid) {
     return exit.has_begun;
 }
 
-/* A bit of /proc/PID/personality: the kernel's ADDR_NO_RANDOMIZE. */
+/* Bit of /proc/PID/personality: the kernel's ADDR_NO_RANDOMIZE. */
 #define NOT_RANDOM 0x40000
 
 static bool has_random_addresses(pid_t pid) {
@@ -247,7 +253,7 @@ static bool has_random_addresses(pid_t pid) {
            !(strtoul(text, NULL, 16) & NOT_RANDOM);
 }
 
-/* Mixes fields 26, 28 and 47 of stat: the beginnings of code, stack and heap. */
+/* Mixes fields 26, 28 and 47 of stat: the start addresses of code, stack and heap. */
 uint64_t ss_platform_process_image(pid_t pid) {
     char text[1024];
     const char *at = has_random_addresses(pid) ? read_stat(pid, text, sizeof text) : NULL;
@@ -261,6 +267,7 @@ uint64_t ss_platform_process_image(pid_t pid) {
             image = (image ^ value) * UINT64_C(0x9e3779b97f4a7c15);
         at += strcspn(at, " ");
     }
+
     return image;
 }
 

@@ -9,7 +9,7 @@
 #include "platform/platform.h"
 
 /*
- * Opens the other end. Since Linux 4.13 this needs no path, which may be missing if devpts is
+ * Opens the other end. Since Linux 4.13 this needs no path, which may not exist if devpts is
  * mounted elsewhere.
  */
 static int open_peer(int ours) {
@@ -39,6 +39,7 @@ int ss_platform_pty_open(int *ours, int *theirs) {
     if (*ours >= 0 && ioctl(*ours, TIOCSPTLCK, &unlocked) == 0 &&
         (*theirs = open_peer(*ours)) >= 0 && make_raw(*theirs) == 0)
         return 0;
+
     int why = errno;
     if (*ours >= 0)
         close(*ours);

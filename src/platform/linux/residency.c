@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Idle time to the microsecond: the time that CPUs have spent in idle states, which cpuidle counts.
- * cpuidle counts a stay in such a state when the stay ends, so the count of an idle CPU lags;
- * /proc/stat does not lag, but counts in clock ticks. A combined counter of
- * each CPU makes use of both.
+ * Idle time to the microsecond: the time that CPUs have spent in idle states, as counted by
+ * cpuidle. It counts a stay in a state when the stay ends, so the count of an idle CPU lags.
+ * /proc/stat does not lag, but counts in clock ticks. A combined counter for each CPU uses both.
  */
 
 #include <errno.h>
@@ -38,6 +37,7 @@ static const char *add_cpu(
         }
         residencies->states[residencies->count++] = (struct ss_residency){.cpu = cpu, .file = file};
     }
+
     if (residencies->count > 0 && residencies->states[residencies->count - 1].cpu == cpu)
         return errno == ENOENT ? NULL : strerror(errno);
     return errno == ENOENT ? "cpuidle does not count idle time" : strerror(errno);
@@ -51,6 +51,7 @@ const char *ss_linux_residency_open(
         if (ss_cpus_has(&reader->cpus, cpu))
             why = add_cpu(residencies, roots, cpu);
     }
+
     if (!why) {
         void *memory = mmap(NULL, residencies->count * sizeof *residencies->counters,
             PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -62,7 +63,9 @@ const char *ss_linux_residency_open(
     return why;
 }
 
-/* Opens the files again. The combined counters are shared by all processes and stay mapped. */
+/*
+ * Opens the files again in a child. All processes share the combined counters, which stay mapped.
+ */
 void ss_linux_residency_reopen(struct ss_residencies *residencies) {
     for (uint32_t i = 0; i < residencies->count; i++) {
         struct ss_residency *state = &residencies->states[i];
@@ -112,9 +115,10 @@ uint64_t ss_linux_residency_refine(
     struct ss_residencies *residencies, const struct ss_cpu_times *times, uint64_t tick) {
     struct ss_combined_reading reading = {
         .coarse = times->idle + times->iowait,
-        .step = 2 * tick, /* both counts are rounded down to ticks */
+        .step = 2 * tick, /* idle and iowait are each rounded down to ticks */
         .prompt = (int)times->cpu == residencies->here,
     };
+
     struct ss_combined_counter *counter = NULL;
     bool known = true;
     for (uint32_t i = 0; i < residencies->count; i++) {
@@ -126,5 +130,6 @@ uint64_t ss_linux_residency_refine(
         known &= state->known;
         reading.fine += state->time;
     }
+
     return counter && known ? ss_combined_counter_read(counter, &reading) : reading.coarse;
 }

@@ -12,8 +12,8 @@
 #define FIRST_NAMESPACE 0xEFFFFFFBU
 
 /*
- * Returns whether this mount is the root of a hierarchy, and finds its folder. "ID PARENT DEVICE
- * ROOT MOUNTPOINT OPTIONS [TAG]... - TYPE SOURCE OPTIONS", see proc(5).
+ * Returns whether this mount is the root of a hierarchy, and copies its folder. Lines are "ID
+ * PARENT DEVICE ROOT MOUNTPOINT OPTIONS [TAG]... - TYPE SOURCE OPTIONS", see proc(5).
  */
 static bool is_root(const char *line, const char *type, const char *option, char folder[2048]) {
     char root[2048];
@@ -34,7 +34,10 @@ static bool find_root(const struct ss_platform_roots *roots, const char *type, c
     return found;
 }
 
-/* Returns the number of online CPUs. musl's get_nprocs() counts those that the caller may use. */
+/*
+ * Returns the number of online CPUs. get_nprocs() of musl counts only those that the caller may
+ * use.
+ */
 static uint32_t count_online(void) {
     char text[4096];
     struct ss_cpus online;
@@ -45,22 +48,25 @@ static uint32_t count_online(void) {
     return (uint32_t)get_nprocs();
 }
 
-/* Returns NULL, or why the CPU time of processes cannot be read. */
+/* Opens the file with the CPU time of processes. Returns NULL, or why it cannot be read. */
 static const char *open_root(
     struct ss_counter_reader *reader, const struct ss_platform_roots *roots) {
     char folder[2048];
     reader->whole = ss_cpus_count(&reader->cpus) >= count_online();
-    /* In any other namespace, the visible root is a container's, not the machine's. */
+
+    /* In any other namespace, the visible root is that of a container, not of the machine. */
     struct stat status;
     if (stat(ss_linux_path("%s/self/ns/cgroup", ss_linux_proc(roots)).text, &status) == 0 &&
         status.st_ino != FIRST_NAMESPACE)
         return "the machine's control groups are not visible in a container";
+
     if (find_root(roots, " - cgroup ", "cpuacct", folder)) {
         const char *name = reader->whole ? "cpuacct.usage" : "cpuacct.usage_percpu";
         strcpy(reader->path, ss_linux_path("%s/%s", folder, name).text);
         reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
         return reader->file < 0 ? strerror(errno) : NULL;
     }
+
     if (!find_root(roots, " - cgroup2 ", "", folder))
         return "no control group counts CPU time";
     if (!reader->whole)
@@ -75,14 +81,13 @@ int ss_linux_runtime_open(struct ss_counter_reader *reader, const struct ss_plat
         return -1;
     }
     reader->unit = 1;
-    /* A number of up to 20 digits for each CPU. Those after the last measured CPU may be cut off.
-     */
+    /* Room for up to 20 digits for each CPU. Those after the last measured CPU may be cut off. */
     reader->size = reader->whole ? 64 : 21 * ((size_t)ss_cpus_last(&reader->cpus) + 1) + 64;
     reader->capacity = ss_cpus_count(&reader->cpus);
     return 0;
 }
 
-/* Reads a number. Requires a character after it; without that, the number may have been cut off. */
+/* Reads a number, which a character must follow: otherwise it may have been cut off. */
 static bool read_number(const char **at, uint64_t *number) {
     const char *end = ss_linux_read_number(*at, number);
     bool found = end > *at && end[-1] != ' ';

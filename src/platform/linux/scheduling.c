@@ -20,8 +20,8 @@ struct ss_scheduling {
 };
 
 /*
- * The time that our processes may run at real-time priority without sleeping before they get
- * SIGXCPU.
+ * How long our processes may run at real-time priority without sleeping before they get SIGXCPU, in
+ * microseconds.
  */
 #define REALTIME_LIMIT_US 500000
 
@@ -49,7 +49,7 @@ void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const str
     prctl(PR_SET_TIMERSLACK, saved->slack);
 }
 
-/* The highest of ordinary processes. */
+/* Highest priority of ordinary processes. */
 #define HIGHEST_NICE (-20)
 
 /* Requests real-time priority for this process. Returns 0 or a negative errno. */
@@ -58,9 +58,7 @@ static int take_realtime_priority(void) {
     return sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) == 0 ? 0 : -errno;
 }
 
-/*
- * Lower only the soft limit: a lowered hard limit could not be raised again for the instances.
- */
+/* Lowers only the soft limit: a lowered hard limit could not be raised again for the instances. */
 static void limit_realtime(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_RTTIME, &limit) == 0 &&
@@ -72,11 +70,13 @@ static void limit_realtime(void) {
 
 int ss_platform_be_punctual(enum ss_priority priority) {
     prctl(PR_SET_TIMERSLACK, 1UL);
+
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
+
     int refused = 0;
     if (priority == SS_PRIORITY_REALTIME) {
         limit_realtime();
@@ -95,7 +95,7 @@ void ss_platform_be_ordinary(void) {
     sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &(struct sched_param){0});
 }
 
-/* glibc's cpu_set_t ends at 1024 CPUs; the kernel takes any length. */
+/* The cpu_set_t of glibc has only 1024 CPUs; the kernel takes any length. */
 int ss_platform_thread_affinity(pid_t thread, struct ss_cpus *cpus) {
     *cpus = (struct ss_cpus){0};
     return sched_getaffinity(thread, sizeof *cpus, (cpu_set_t *)(void *)cpus) < 0 ? -errno : 0;
@@ -115,9 +115,9 @@ void ss_platform_affinity(struct ss_cpus *cpus) {
 }
 
 /*
- * While another process reads the files of this one in /proc, the kernel spins in waitpid(). At
- * real-time priority that would keep a reader on the same CPU from finishing for as long as
- * real-time processes may run at all: 0.95 s.
+ * Gives up real-time priority meanwhile: while another process reads the files of this one in
+ * /proc, the kernel spins in waitpid(). That would keep a reader on the same CPU from finishing for
+ * as long as real-time processes may run at all: 0.95 s.
  */
 pid_t ss_platform_reap(pid_t pid, int *status, int flags) {
     bool realtime = (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;

@@ -17,7 +17,7 @@
 #include "platform/linux/linux.h"
 
 char *ss_platform_program_path(unsigned levels, const char *end) {
-    char path[PATH_MAX]; /* the kernel has no longer ones */
+    char path[PATH_MAX]; /* the kernel allows no longer ones */
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     for (path[length < 0 ? 0 : length] = '\0'; length >= 0 && levels > 0; levels--) {
         char *slash = strrchr(path, '/');
@@ -28,8 +28,9 @@ char *ss_platform_program_path(unsigned levels, const char *end) {
 }
 
 /*
- * Others may make /tmp/lib next to programs in /tmp/NAME, but not replace a lib that exists. Judges
- * the owner only: a user's own folders are often writable for a group.
+ * Returns whether only trusted users can have installed this. Others may create /tmp/lib for
+ * programs in /tmp/NAME, but not replace an existing lib. Checks only the owner: a user's own
+ * folders are often group-writable.
  */
 static bool is_installed(const char *path, size_t prefix) {
     char neighbor[PATH_MAX];
@@ -53,7 +54,7 @@ char *ss_platform_installed_path(const char *end) {
 }
 
 /*
- * A user other than root obtains permitted capabilities that are not ambient only from those of the
+ * A user other than root gets permitted capabilities that are not ambient only from those of the
  * program's file.
  */
 static bool are_capabilities_ambient(void) {
@@ -70,7 +71,7 @@ static bool are_capabilities_ambient(void) {
 }
 
 /*
- * AT_SECURE alone does not prove it: security modules such as SELinux also set it for services and
+ * AT_SECURE alone is no proof: security modules such as SELinux also set it for services and
  * containers, which gain nothing.
  */
 int ss_platform_check_rights(struct ss_error *error) {
@@ -87,7 +88,7 @@ int ss_platform_check_rights(struct ss_error *error) {
 void ss_platform_hide_memory(void) {
     SS_OWNED(close) int file = open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
     ssize_t length = file < 0 ? 0 : write(file, "0", 1);
-    (void)length; /* some kernels write no core dumps */
+    (void)length; /* ignore errors: some kernels write no core dumps */
 }
 
 ss_time ss_platform_own_wait(void) {
@@ -103,9 +104,7 @@ ss_time ss_platform_own_wait(void) {
 static char *arguments;
 static size_t arguments_size;
 
-/*
- * The kernel shows the memory block that held the argument strings, so the name is written there.
- */
+/* The kernel shows the memory that held the argument strings, so the name is written there. */
 void ss_platform_keep_arguments(int argc, char **argv) {
     arguments = argv[0];
     const char *end = argv[0];
@@ -127,7 +126,7 @@ void ss_platform_adopt_orphans(void) {
 }
 
 /*
- * waitid() with WSTOPPED alone does not report zombies, and fails with ECHILD if no child is alive.
+ * waitid() with only WSTOPPED does not report zombies, and fails with ECHILD if no child is alive.
  */
 bool ss_platform_has_living_children(void) {
     siginfo_t info = {0};

@@ -18,8 +18,8 @@ int ss_platform_shared_create(void) {
 }
 
 /*
- * Returns whether a descriptor of O_PATH is of shared memory that only `user` can open. Asks for
- * the file system first: fstat() could wait for one that another user serves.
+ * Returns whether an O_PATH descriptor is shared memory that only `user` can open. Checks the file
+ * system first: fstat() could block on one that another user serves.
  */
 static bool is_private(int descriptor, uid_t user, struct stat *status) {
     struct statfs system;
@@ -30,8 +30,9 @@ static bool is_private(int descriptor, uid_t user, struct stat *status) {
 }
 
 /*
- * Opens what a process of `user` holds by this link in /proc. Opening a FIFO or a device could wait
- * or have an effect, so O_PATH comes first; and a lease of another user could make us wait.
+ * Opens the file that a process of `user` holds, given its link in /proc. Opens with O_PATH first,
+ * because opening a FIFO or a device could block or have an effect, and does not block on a lease
+ * of another user.
  */
 static int open_if(
     const char *path, uid_t user, bool (*fits)(int descriptor), struct ss_shared *shared) {
@@ -40,6 +41,7 @@ static int open_if(
     ssize_t length = readlink(path, target, sizeof target - 1);
     if (length < 0 || strncmp(target, FOLDER "/", sizeof FOLDER) != 0)
         return -1;
+
     SS_OWNED(close) int held = open(path, O_PATH | O_CLOEXEC);
     if (held < 0 || !is_private(held, user, &status))
         return -1;
@@ -50,6 +52,7 @@ static int open_if(
         open(ss_linux_path("/proc/self/fd/%d", held).text, access | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0 || !fits(descriptor))
         return -1;
+
     *shared = (struct ss_shared){
         .descriptor = ss_owned_take(&descriptor),
         .owner = status.st_uid,
@@ -74,6 +77,7 @@ int ss_platform_shared_of(
     SS_OWNED(closedir) DIR *directory = opendir(ss_linux_path("/proc/%d/fd", (int)pid).text);
     if (!directory)
         return ss_error_fail(error, "pid %d %s", (int)pid, explain(errno));
+
     uid_t user;
     struct dirent *entry;
     bool found = false;
@@ -83,6 +87,7 @@ int ss_platform_shared_of(
             found = open_if(ss_linux_path("/proc/%d/fd/%s", (int)pid, entry->d_name).text, user,
                         fits, shared) == 0;
     }
+
     if (!found)
         return ss_error_fail(error, "pid %d is not a running Showstopper", (int)pid);
     return 0;

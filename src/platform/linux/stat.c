@@ -4,20 +4,21 @@
 
 #include "platform/linux/linux.h"
 
-/*
- * The columns of /proc/stat, see proc(5). Later columns are guest time, which user time includes.
- */
+/* Columns of /proc/stat, see proc(5). Later columns are guest time, which is part of user time. */
 enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, COLUMNS };
 
 static bool read_line(
     const char *at, const struct ss_cpus *cpus, uint64_t unit, struct ss_cpu_times *times) {
     uint64_t cpu, ticks[COLUMNS] = {0};
     int columns = 0;
+
     at = ss_linux_read_number(at, &cpu);
     if (cpu >= SS_CPUS_MAX || !ss_cpus_has(cpus, (uint32_t)cpu))
         return false;
+
     while (columns < COLUMNS && isdigit((unsigned char)at[strspn(at, " ")]))
         at = ss_linux_read_number(at, &ticks[columns++]);
+
     *times = (struct ss_cpu_times){
         .cpu = (uint32_t)cpu,
         .user = (ticks[USER] + ticks[NICE]) * unit,

@@ -16,7 +16,7 @@ struct ss_linux_path ss_linux_path(const char *format, ...) {
 }
 
 int ss_linux_read_text(const char *path, char *buffer, size_t size) {
-    /* A pipe in a recorded tree must not block us. */
+    /* A FIFO in a recorded tree must not block us. */
     SS_OWNED(close)
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0)

@@ -9,10 +9,10 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* The maximum number of threads that are examined: a sample suffices. */
+/* Maximum number of threads that are examined: a sample suffices. */
 #define ASKED_MAX 64
 
-/* The link count of a folder with one entry. */
+/* Link count of a folder with one subfolder. */
 #define LINKS_OF_ONE_THREAD 3
 
 static bool wants_cpu(pid_t process, pid_t thread) {
