@@ -256,6 +256,26 @@ static bool is_too_long(const char *rest) {
     return strcspn(rest + strspn(rest, "/"), "/") > NAME_MAX;
 }
 
+/* Returns as step() does. */
+static int follow_link(struct steps *steps, int link, bool is_last) {
+    struct ss_walk *walk = steps->walk;
+    int descriptor = find_descriptor(walk, walk->name);
+    int status;
+
+    if (++steps->links > LINKS_MAX)
+        return -ELOOP;
+
+    if (descriptor >= 0) {
+        status = take_descriptor(steps, descriptor, is_last);
+        return status < 0 ? status : is_last;
+    }
+
+    status = judge_link(walk, walk->name, &walk->status);
+    if (status < 0)
+        return status;
+    return insert_target(steps, link);
+}
+
 /* Returns 1 at the file, 0 if the walk continues, or a negative errno. */
 static int step(struct steps *steps) {
     struct ss_walk *walk = steps->walk;
@@ -272,18 +292,8 @@ static int step(struct steps *steps) {
     if (file < 0 || fstat(file, &walk->status) < 0)
         return -errno;
 
-    if (S_ISLNK(walk->status.st_mode)) {
-        int descriptor = find_descriptor(walk, walk->name);
-        if (++steps->links > LINKS_MAX)
-            return -ELOOP;
-        if (descriptor >= 0) {
-            int taken = take_descriptor(steps, descriptor, is_last);
-            return taken < 0 ? taken : is_last;
-        }
-        int status = judge_link(walk, walk->name, &walk->status);
-        return status < 0 ? status : insert_target(steps, file);
-    }
-
+    if (S_ISLNK(walk->status.st_mode))
+        return follow_link(steps, file, is_last);
     if (is_last) {
         walk->exists = true;
         walk->ends_with_slash = *rest;
@@ -534,17 +544,19 @@ static int finish(struct ss_walk *walk, int status, struct ss_error *error) {
     return status < 0 ? -1 : status;
 }
 
-int ss_walk_open_path(const char *path, int flags, struct ss_error *error) {
+static int open_path(const char *path, int flags, bool is_state, struct ss_error *error) {
     struct ss_walk walk;
     int status = ss_walk_begin(&walk, path);
+    walk.is_state = is_state;
     return finish(&walk, status < 0 ? status : ss_walk_open(&walk, flags), error);
 }
 
+int ss_walk_open_path(const char *path, int flags, struct ss_error *error) {
+    return open_path(path, flags, false, error);
+}
+
 int ss_walk_open_state(const char *path, int flags, struct ss_error *error) {
-    struct ss_walk walk;
-    int status = ss_walk_begin(&walk, path);
-    walk.is_state = true;
-    return finish(&walk, status < 0 ? status : ss_walk_open(&walk, flags), error);
+    return open_path(path, flags, true, error);
 }
 
 static FILE *open_stream(int opened, int flags, struct ss_error *error) {
