@@ -13,11 +13,9 @@
  */
 static inline int ss_letter_length(const char *text) {
     const unsigned char *at = (const unsigned char *)text;
-    int length = *at < 0x80                  ? 1
-                 : *at >= 0xc2 && *at < 0xe0 ? 2
-                 : *at >= 0xe0 && *at < 0xf0 ? 3
-                 : *at >= 0xf0 && *at < 0xf5 ? 4
-                                             : 0;
+    int length = 1 + (*at >= 0xc2) + (*at >= 0xe0) + (*at >= 0xf0);
+    if ((*at >= 0x80 && *at < 0xc2) || *at >= 0xf5)
+        return 0;
 
     for (int i = 1; i < length; i++) {
         if ((at[i] & 0xc0) != 0x80)

@@ -67,12 +67,20 @@ static bool take_quoted(struct splitter *splitter) {
     return true;
 }
 
+/* Returns the value of a digit of any base up to 16, or 16. */
+static int digit_value(char c) {
+    if (isdigit((unsigned char)c))
+        return c - '0';
+    if (isxdigit((unsigned char)c))
+        return tolower((unsigned char)c) - 'a' + 10;
+    return 16;
+}
+
 /* Reads a number of at most `digits` digits. Returns -1 if there is no digit. */
 static long take_digits(struct splitter *splitter, int base, int digits) {
     long number = -1;
     for (; digits > 0; digits--, splitter->at++) {
-        unsigned char c = (unsigned char)*splitter->at;
-        int digit = isdigit(c) ? c - '0' : isxdigit(c) ? tolower(c) - 'a' + 10 : base;
+        int digit = digit_value(*splitter->at);
         if (digit >= base)
             break;
         number = (number < 0 ? 0 : number * base) + digit;
@@ -86,7 +94,8 @@ static void put_utf8(struct splitter *splitter, long c) {
         *splitter->out++ = (char)c;
         return;
     }
-    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+
+    int more = 1 + (c >= 0x800) + (c >= 0x10000); /* bytes after the first one */
     *splitter->out++ = (char)((0xff00 >> (more + 1) & 0xff) | c >> 6 * more);
     while (more-- > 0)
         *splitter->out++ = (char)(0x80 | (c >> 6 * more & 0x3f));

@@ -76,6 +76,15 @@ static int refuse_large(const struct ss_option *row, const char *text, struct ss
         error, "'%s' is too large: use at most %s", ss_words_show(text).text, row->max);
 }
 
+static int read_double(enum ss_option_type type, const char *text, double cpus, double *value,
+    struct ss_error *error) {
+    if (type == SS_OPTION_LOAD)
+        return ss_units_load_option(text, cpus, value, error);
+    if (type == SS_OPTION_PERCENT)
+        return ss_units_percent(text, value, error);
+    return ss_units_number(text, value, error);
+}
+
 static int read_quantity(const struct ss_option *row, const char *text, void *place,
     struct quantity *quantity, struct ss_error *error) {
     double *value = &quantity->value;
@@ -108,15 +117,12 @@ static int read_quantity(const struct ss_option *row, const char *text, void *pl
             *(uint64_t *)place = count;
         return 0;
     }
-    default: {
-        int status = row->type == SS_OPTION_LOAD
-                         ? ss_units_load_option(text, quantity->cpus, value, error)
-                     : row->type == SS_OPTION_PERCENT ? ss_units_percent(text, value, error)
-                                                      : ss_units_number(text, value, error);
-        if (status == 0 && place)
+    default:
+        if (read_double(row->type, text, quantity->cpus, value, error) < 0)
+            return -1;
+        if (place)
             *(double *)place = *value;
-        return status;
-    }
+        return 0;
     }
 }
 

@@ -145,15 +145,20 @@ static void print_seconds(char *to, size_t size, double seconds, enum exactness 
             fmod(whole, 60));
 }
 
+/* Runs of less than 10 s whose length is not a whole number of seconds are shown in tenths. */
+static enum exactness choose_exactness(double longest, bool open) {
+    if (longest >= 600)
+        return MINUTES;
+    return !open && longest < 10 && longest > floor(longest) ? TENTHS : SECONDS;
+}
+
 /* Prints the clock. If the end is known, the width stays the same for the whole run. */
 static void print_clock(char *to, size_t size, const struct ss_progress_values *values) {
     char elapsed[32];
     char total[32];
     bool open = isnan(values->total);
-    double longest = open ? values->elapsed : values->total;
-    bool clock = longest >= 600;
-    bool tenths = !open && longest < 10 && longest > floor(longest);
-    enum exactness exactness = clock ? MINUTES : tenths ? TENTHS : SECONDS;
+    enum exactness exactness = choose_exactness(open ? values->elapsed : values->total, open);
+    const char *unit = exactness == MINUTES ? "" : " s";
 
     if (values->elapsed < 0 || isnan(values->elapsed)) {
         snprintf(to, size, "warm-up");
@@ -162,11 +167,11 @@ static void print_clock(char *to, size_t size, const struct ss_progress_values *
 
     print_seconds(elapsed, sizeof elapsed, values->elapsed, exactness);
     if (open) {
-        snprintf(to, size, "%s%s", elapsed, clock ? "" : " s");
+        snprintf(to, size, "%s%s", elapsed, unit);
         return;
     }
     print_seconds(total, sizeof total, values->total, exactness);
-    snprintf(to, size, "%*s/%s%s", (int)strlen(total), elapsed, total, clock ? "" : " s");
+    snprintf(to, size, "%*s/%s%s", (int)strlen(total), elapsed, total, unit);
 }
 
 static void print_percent(char *to, size_t size, double value) {
@@ -332,10 +337,14 @@ static void put_cell(struct text *text, const struct column *column, int row, in
 
 static void put_row(struct text *text, const struct ss_progress_history *history,
     struct scale scale, int row, int rows) {
-    char percent[16];
+    const char *percent = "    ";
     bool top = row == rows - 1;
     bool middle = rows % 2 == 0 && row + 1 == rows / 2;
-    snprintf(percent, sizeof percent, "%s", top ? "100%" : middle ? " 50%" : "    ");
+    if (top)
+        percent = "100%";
+    else if (middle)
+        percent = " 50%";
+
     put_ascii(text, percent);
     put_letter(text, top || middle ? text->glyphs->tick : text->glyphs->upright, STYLE_PLAIN);
     for (int i = 0; i < scale.columns; i++) {
@@ -393,7 +402,10 @@ int ss_progress_draw(char *buffer, size_t size, const struct ss_progress_picture
 
     bool has_axis = picture->height >= AXIS_HEIGHT;
     int rows = (picture->height - 4) / 4;
-    rows = rows < 1 ? 1 : rows > ROWS_MAX ? ROWS_MAX : rows;
+    if (rows < 1)
+        rows = 1;
+    if (rows > ROWS_MAX)
+        rows = ROWS_MAX;
     if (rows == 3)
         rows = 2; /* 50 % must be on a boundary between rows */
 
