@@ -44,10 +44,16 @@ static int write_text(const char *path, const char *text) {
 static int map_own_ids(const struct ss_isolation *isolation) {
     char text[64];
     int why = write_text("/proc/self/setgroups", "deny");
+    if (why)
+        return why;
+
     snprintf(text, sizeof text, "%u %u 1", (unsigned)isolation->user, (unsigned)isolation->user);
-    why = why ? why : write_text("/proc/self/uid_map", text);
+    why = write_text("/proc/self/uid_map", text);
+    if (why)
+        return why;
+
     snprintf(text, sizeof text, "%u %u 1", (unsigned)isolation->group, (unsigned)isolation->group);
-    return why ? why : write_text("/proc/self/gid_map", text);
+    return write_text("/proc/self/gid_map", text);
 }
 
 int ss_platform_isolation_settle(const struct ss_isolation *isolation) {

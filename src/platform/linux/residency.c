@@ -46,21 +46,23 @@ static const char *add_cpu(
 const char *ss_linux_residency_open(
     struct ss_counter_reader *reader, const struct ss_platform_roots *roots) {
     struct ss_residencies *residencies = &reader->residencies;
-    const char *why = NULL;
-    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX && !why; cpu++) {
-        if (ss_cpus_has(&reader->cpus, cpu))
-            why = add_cpu(residencies, roots, cpu);
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
+        const char *why = ss_cpus_has(&reader->cpus, cpu) ? add_cpu(residencies, roots, cpu) : NULL;
+        if (why) {
+            close_states(residencies);
+            return why;
+        }
     }
 
-    if (!why) {
-        void *memory = mmap(NULL, residencies->count * sizeof *residencies->counters,
-            PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        residencies->counters = memory == MAP_FAILED ? NULL : memory;
-        why = memory == MAP_FAILED ? strerror(errno) : NULL;
-    }
-    if (why)
+    void *memory = mmap(NULL, residencies->count * sizeof *residencies->counters,
+        PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        const char *why = strerror(errno);
         close_states(residencies);
-    return why;
+        return why;
+    }
+    residencies->counters = memory;
+    return NULL;
 }
 
 /*
