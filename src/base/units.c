@@ -201,8 +201,7 @@ static int time_error(const char *text, enum reading reading, const char *rest, 
         return ss_error_fail(error, "'%s' %s", shown.text, fault);
 
     if (milliseconds)
-        snprintf(proposed, sizeof proposed, ", %sm (milliseconds)",
-            reading == READ_NOTHING ? "20" : shown.text);
+        snprintf(proposed, sizeof proposed, ", %sms", reading == READ_NOTHING ? "20" : shown.text);
 
     if (reading == READ_NOTHING)
         return ss_error_fail(error,
@@ -265,7 +264,7 @@ int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
     int digits = (int)(unit - text);
     bool one = digits == 1 && *text == '1';
     snprintf(doubt->text, sizeof doubt->text,
-        "%.*sm is %.*s millisecond%s; for minutes use %.*smin", digits, text, digits, text,
+        "%.*sm is %.*s millisecond%s; use %.*smin for minutes", digits, text, digits, text,
         one ? "" : "s", digits, text);
     return 0;
 }
@@ -276,8 +275,8 @@ static int divide_cpus(const char *text, const struct quotient *number, double c
     struct ss_words_shown shown = ss_words_show(text);
     if (!(cpus > 0))
         return ss_error_fail(error,
-            "'%s' is a number of CPUs, but how many CPUs make a load of 100 %% is unknown here: "
-            "use 60%%, 0.6 or 6/10",
+            "'%s' is a number of CPUs, which cannot be converted to a load here: use 60%%, 0.6 or "
+            "6/10",
             shown.text);
 
     double load = divide(number) / cpus;
@@ -315,7 +314,7 @@ int ss_units_load(const char *text, double cpus, double *value, struct ss_error 
         ss_wide_compare(number.over, ss_wide_times(number.under, 2)) >= 0 &&
         ss_wide_compare(number.over, ss_wide_times(number.under, 100)) <= 0)
         return ss_error_fail(error,
-            "'%s' is not a load: it must be between 0 and 1; for percent write %s%%", shown.text,
+            "'%s' is not a load: it must be between 0 and 1; use %s%% for percent", shown.text,
             shown.text);
     return ss_error_fail(
         error, "'%s' is not a load: it must be between 0 and 1 (60%%, 0.6 or 6/10)", shown.text);

@@ -176,12 +176,12 @@ TEST_CASE(invalid_modules_are_refused) {
         "-f", "command", "-F", "echo 1", TOUCH_AT("50%"));
     REFUSED(125, "a load of 100 % is 1 CPU here: use at most 1cpu", "--cpus", run_first_cpu(),
         TOUCH_AT("1.5cpus"));
-    REFUSED(125, "how many CPUs make a load of 100 % is unknown here", "-f", "command", "-F",
-        "echo 1", TOUCH_AT("0.5cpu"));
+    REFUSED(125, "which cannot be converted to a load here", "-f", "command", "-F", "echo 1",
+        TOUCH_AT("0.5cpu"));
     REFUSED(125, "feedback/own: cpus=1.5 exceeds the 1 measured CPU", "--cpus", run_first_cpu(),
         "-f", "own", "-F", "cpus=1.5", TOUCH_AT("50%"));
-    REFUSED(125, "how many CPUs make a load of 100 % is unknown here", "-c", "fixed", "-C",
-        "0.5cpu", TOUCH_AT("50%"));
+    REFUSED(125, "which cannot be converted to a load here", "-c", "fixed", "-C", "0.5cpu",
+        TOUCH_AT("50%"));
     REFUSED(125, ": ", "-f", "cgroup", "-F", "/there/is/none", TOUCH_AT("50%"));
     REFUSED(125, "feedback/command: there.is.none: command not found", "-l", "50%", "-f", "command",
         "-F", "there.is.none 1", "true");

@@ -147,7 +147,7 @@ def test_invalid_options_are_refused(words: list[str], message: str) -> None:
 
 def test_time_in_milliseconds_is_doubted(capsys: pytest.CaptureFixture[str]) -> None:
     accuracy.parser().read(["--warmup", "3m"])
-    assert "--warmup: 3m is 3 milliseconds; for minutes use 3min" in capsys.readouterr().err
+    assert "--warmup: 3m is 3 milliseconds; use 3min for minutes" in capsys.readouterr().err
 
 
 def test_numbers_with_leading_zeros_are_decimal() -> None:

@@ -44,7 +44,7 @@ def test_text_is_read(tmp_path: Path) -> None:
         (b"# x\n", "2:1: the trace has no record"),
         (b"0 1\n 5s", "2:4: missing load"),
         (b"5s 1\n1s 1", "2:1: '1s' is before the previous record"),
-        (b"0 40", "1:3: '40' is not a load: it must be between 0 and 1; for percent write 40%"),
+        (b"0 40", "1:3: '40' is not a load: it must be between 0 and 1; use 40% for percent"),
         (b"0 lots", "1:3: 'lots' is not a load"),
         (b"0 1 x", "1:5: unexpected 'x'"),
         (b"0 1\0", "1:4: the line contains a null byte"),

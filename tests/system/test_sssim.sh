@@ -186,12 +186,12 @@ milliseconds_meant_as_minutes_cause_a_warning() { # case
     for words in '' '--sweep load=50%,60%'; do
         # shellcheck disable=SC2086 # words, not one
         expect 0 "$sssim" -l 50% --duration 3s --warmup 1m $words
-        is <(head -n 1 err) 'sssim: warning: --warmup: 1m is 1 millisecond; for minutes use 1min'
+        is <(head -n 1 err) 'sssim: warning: --warmup: 1m is 1 millisecond; use 1min for minutes'
     done
     expect 0 "$sssim" -t staircase -T 20%:60%:20%,hold=3m
-    is err 'sssim: warning: trace/staircase: hold: 3m is 3 milliseconds; for minutes use 3min'
+    is err 'sssim: warning: trace/staircase: hold: 3m is 3 milliseconds; use 3min for minutes'
     expect 0 "$sssim" fleet --nodes 3 --jobs 3 -- -P 1 -l 50% --duration 5s --warmup 10m
-    is err 'sssim: warning: --warmup: 10m is 10 milliseconds; for minutes use 10min'
+    is err 'sssim: warning: --warmup: 10m is 10 milliseconds; use 10min for minutes'
 }
 
 queue_sends_the_planned_requests() { # case

@@ -95,10 +95,10 @@ static void assert_doubt(const char *text, const char *expected) {
 }
 
 TEST(milliseconds_that_look_like_minutes_cause_a_warning) {
-    assert_doubt("3m", "3m is 3 milliseconds; for minutes use 3min");
-    assert_doubt("1m", "1m is 1 millisecond; for minutes use 1min");
-    assert_doubt("1.5m", "1.5m is 1.5 milliseconds; for minutes use 1.5min");
-    assert_doubt("499m", "499m is 499 milliseconds; for minutes use 499min");
+    assert_doubt("3m", "3m is 3 milliseconds; use 3min for minutes");
+    assert_doubt("1m", "1m is 1 millisecond; use 1min for minutes");
+    assert_doubt("1.5m", "1.5m is 1.5 milliseconds; use 1.5min for minutes");
+    assert_doubt("499m", "499m is 499 milliseconds; use 499min for minutes");
     static const char *const sound[] = {"500m", "0", "0m", "3ms", "3msec", "3u", "0.003s", "3M"};
     for (size_t i = 0; i < COUNT(sound); i++)
         assert_doubt(sound[i], "");
@@ -128,7 +128,7 @@ static int read_of_half(const char *text, double *value, struct ss_error *error)
 
 /* Only options take 60 for 60 %. */
 TEST(loads_of_lists_are_not_bare_percentages) {
-    assert_refused(read_part, "60", "between 0 and 1; for percent write 60%");
+    assert_refused(read_part, "60", "between 0 and 1; use 60% for percent");
     assert_refused(read_part, "101", "between 0 and 1 (60%, 0.6 or 6/10)");
     assert_double(read_part, "100%", 1);
     assert_double(read_part, "1", 1);
@@ -148,7 +148,7 @@ TEST(loads_may_be_given_in_cpus) {
         "'2.1cpu' is too large: a load of 100 % is 2 CPUs here: use at most 2cpu");
     assert_refused(read_of_half, "1cpu", "a load of 100 % is 0.5 CPUs here");
     assert_refused(read_part, "0.5cpu",
-        "'0.5cpu' is a number of CPUs, but how many CPUs make a load of 100 % is unknown here: "
+        "'0.5cpu' is a number of CPUs, which cannot be converted to a load here: "
         "use 60%, 0.6 or 6/10");
     static const char *const texts[] = {"cpu", "1 cpu", "1CPU", "1cpu%", "50%cpu", "1cpuss"};
     for (size_t i = 0; i < COUNT(texts); i++)

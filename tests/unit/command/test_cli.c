@@ -368,10 +368,10 @@ static void assert_warning(const char *line, const char *warning) {
 }
 
 TEST(command_line_times_in_milliseconds_cause_a_warning) {
-    assert_warning("--warmup 3m", "--warmup: 3m is 3 milliseconds; for minutes use 3min");
-    assert_warning("--settle=3m", "--settle: 3m is 3 milliseconds; for minutes use 3min");
-    assert_warning("--duration 1m", "--duration: 1m is 1 millisecond; for minutes use 1min");
-    assert_warning("--grace 2m", "--grace: 2m is 2 milliseconds; for minutes use 2min");
+    assert_warning("--warmup 3m", "--warmup: 3m is 3 milliseconds; use 3min for minutes");
+    assert_warning("--settle=3m", "--settle: 3m is 3 milliseconds; use 3min for minutes");
+    assert_warning("--duration 1m", "--duration: 1m is 1 millisecond; use 1min for minutes");
+    assert_warning("--grace 2m", "--grace: 2m is 2 milliseconds; use 2min for minutes");
     assert_warning("", NULL);
     assert_warning("--warmup 3M --settle 3ms --duration 500m --grace 100m", NULL);
     assert_warning("--duration 20", NULL);

@@ -282,17 +282,17 @@ TEST(improbable_option_values_cause_a_warning) {
     parse(doubtful, "3m");
     assert_that(config.length, ==, 3 * SS_MILLISECOND);
     assert_int_equal(store.warning_count, 1);
-    assert_string_equal(store.warnings[0], "length: 3m is 3 milliseconds; for minutes use 3min");
+    assert_string_equal(store.warnings[0], "length: 3m is 3 milliseconds; use 3min for minutes");
     ss_option_store_label(&store, 0, "trace/file");
     assert_string_equal(
-        store.warnings[0], "trace/file: length: 3m is 3 milliseconds; for minutes use 3min");
+        store.warnings[0], "trace/file: length: 3m is 3 milliseconds; use 3min for minutes");
     parse(doubtful, "3m,length=3m");
     assert_int_equal(store.warning_count, 1);
     parse(doubtful, "500m");
     assert_int_equal(store.warning_count, 0);
     /* The message for a refused value includes the hint, too. */
     refuse(doubtful, "1m",
-        "'1m' is too small: use at least 2m; 1m is 1 millisecond; for minutes use 1min");
+        "'1m' is too small: use at least 2m; 1m is 1 millisecond; use 1min for minutes");
     parse(doubtful, "20");
     assert_that(config.length, ==, 20 * SS_SECOND);
 }

@@ -128,8 +128,8 @@ TEST(byte_order_mark_of_a_trace_is_skipped) {
 }
 
 TEST(trace_errors_name_the_place_and_show_the_line) {
-    assert_refused("0 10%\n\n20 60%\n", "saw.txt:3:1: '20' has no unit: use 20s, 20ms or 20min, in "
-                                        "\"20 60%\"");
+    assert_refused("0 10%\n\n20 60%\n",
+        "saw.txt:3:1: '20' has no unit: use 20s, 20ms or 20min, in \"20 60%\"");
     assert_refused("0 10%\n  20s  1.5 # x\n",
         "saw.txt:2:8: '1.5' is not a load: it must be between 0 and 1 (60%, 0.6 or 6/10), in "
         "\"  20s  1.5 \"");

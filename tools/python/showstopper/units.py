@@ -102,7 +102,7 @@ def time(text: str, sensible: float = 0) -> tuple[float, str]:
         return seconds, ""
     digits = text[:-1]
     more = "" if digits == "1" else "s"
-    return seconds, f"{digits}m is {digits} millisecond{more}; for minutes use {digits}min"
+    return seconds, f"{digits}m is {digits} millisecond{more}; use {digits}min for minutes"
 
 
 def time_text(nanoseconds: int) -> str:
@@ -125,7 +125,7 @@ def exact_load(text: str, plain_percent: bool = True, cpus: int = 0) -> Fraction
     shown = show(text)
     if not number.fault and number.rest in ("cpu", "cpus"):
         if not cpus:
-            unknown = "but how many CPUs make a load of 100 % is unknown here: use 60%, 0.6 or 6/10"
+            unknown = "which cannot be converted to a load here: use 60%, 0.6 or 6/10"
             raise UserError(f"'{shown}' is a number of CPUs, {unknown}")
         number = number._replace(under=cpus * number.under, rest="")
         if number.over > number.under:
@@ -140,7 +140,7 @@ def exact_load(text: str, plain_percent: bool = True, cpus: int = 0) -> Fraction
         return Fraction(number.over, number.under)
     if not number.fault and is_percent:
         raise UserError(f"'{shown}' is not a load: it must be between 0 and 100%")
-    remedy = f"; for percent write {shown}%" if is_plain_percent else " (60%, 0.6 or 6/10)"
+    remedy = f"; use {shown}% for percent" if is_plain_percent else " (60%, 0.6 or 6/10)"
     raise UserError(f"'{shown}' is not a load: it must be between 0 and 1{remedy}")
 
 
