@@ -15,7 +15,7 @@
 
 static int refuse(const char *path, const char *why, struct ss_error *error) {
     int number = errno;
-    return ss_error_fail(error, "%s cannot be written: %s%s", ss_words_show(path).text,
+    return ss_error_fail(error, "cannot write %s: %s%s", ss_words_show(path).text,
         *why ? why : strerror(number), *why ? "" : ss_advice_to_write(number, path));
 }
 

@@ -70,7 +70,7 @@ struct reader {
 static int refuse_trace(struct reader *reader, const char *why) {
     if (ferror(reader->stream))
         return ss_error_fail(
-            reader->error, "%s cannot be read: %s", reader->name.text, strerror(errno));
+            reader->error, "cannot read %s: %s", reader->name.text, strerror(errno));
     return ss_error_fail(reader->error,
         "%s is not a complete compiled trace: %s: compile it again from its text",
         reader->name.text, why);

@@ -38,7 +38,7 @@ int ss_trace_load(const char *path, struct ss_trace_records *records, struct ss_
     *records = (struct ss_trace_records){0};
     SS_OWNED(fclose) FILE *stream = fopen(path, "re");
     if (!stream)
-        return ss_error_fail(error, "%s cannot be opened: %s%s", ss_words_show(path).text,
+        return ss_error_fail(error, "cannot open %s: %s%s", ss_words_show(path).text,
             strerror(errno), ss_advice_to_read(errno));
 
     struct ss_trace_collector collector = ss_trace_collect(records);

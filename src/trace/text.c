@@ -206,7 +206,7 @@ static int read_all(struct reader *reader) {
 
     struct ss_words_shown name = ss_words_show(reader->name);
     if (ferror(reader->stream))
-        return ss_error_fail(reader->error, "%s cannot be read: %s", name.text, strerror(errno));
+        return ss_error_fail(reader->error, "cannot read %s: %s", name.text, strerror(errno));
     if (!reader->any)
         return ss_error_fail(reader->error,
             "%s:%llu:1: the trace has no record: use lines of TIME LOAD, such as 20s 60%%",

@@ -218,13 +218,14 @@ TEST_CASE(invalid_paths_are_refused) {
     folder = run_make_folder();
     run_write_file(run_path(folder, "plain"), "text\n");
     REFUSED(125, "--output", "--output", "plain", TOUCH_AT("50%"));
-    REFUSED(125, "none.json cannot be written: No such file or directory: create its folder first",
+    REFUSED(125,
+        "cannot write there/is/none.json: No such file or directory: create its folder first",
         "--json", "there/is/none.json", TOUCH_AT("50%"));
-    REFUSED(125, "--output: there/is/none cannot be written: No such file or directory: create its",
+    REFUSED(125, "--output: cannot write there/is/none: No such file or directory: create its",
         "--output", "there/is/none", TOUCH_AT("50%"));
-    REFUSED(125, "--record: there/is/none cannot be written: No such file or directory: create its",
+    REFUSED(125, "--record: cannot write there/is/none: No such file or directory: create its",
         "--record", "there/is/none", TOUCH_AT("50%"));
-    REFUSED(125, "none cannot be written: No such file or directory: create its folder first",
+    REFUSED(125, "cannot write there/is/none: No such file or directory: create its folder first",
         "--dry-run", "--record", "there/is/none", TOUCH_AT("50%"));
     REFUSED(125, "--json", "--json", "/tmp", TOUCH_AT("50%"));
     run_write_file(run_path(folder, "trace"), "0 1/10\n20s 6/10\n");
@@ -267,7 +268,7 @@ TEST_CASE(missing_proc_and_dev_null_are_reported) {
     refuse_as(
         hide_proc, 125, "/proc is not mounted", WORDS(SHOWSTOPPER, "--dry-run", TOUCH_AT("50%")));
     refuse_as(hide_proc, 125, "/proc is not mounted", WORDS(SHOWSTOPPER, "--list-modules"));
-    refuse_as(hide_devices, 125, "/dev/null cannot be read and written",
+    refuse_as(hide_devices, 125, "cannot read and write /dev/null",
         WORDS(SHOWSTOPPER, "--dry-run", TOUCH_AT("50%")));
 }
 

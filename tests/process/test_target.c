@@ -105,7 +105,7 @@ TEST_CASE(only_the_master_of_ones_own_run_is_asked) {
     run_expect_text(&status->out, "\n# EOF\n");
     run_expect_refusal(
         START("--status", run_pid_text(run->pid), "--openmetrics", "/nowhere/metrics"),
-        "--openmetrics: /nowhere/metrics cannot be written: No such file");
+        "--openmetrics: cannot write /nowhere/metrics: No such file");
     struct run *wrong = RUN("--set", "1", "90%");
     run_expect_refusal(wrong, "showstopper: --set: pid 1 ");
     run_expect_text(&wrong->err, "; running: ");

@@ -101,7 +101,7 @@ the_metrics_file_is_replaced_atomically() { # case
 
 unwritable_metrics_end_ssload() { # case
     expect 125 ssload -q -i 50m -c 3 -o rows --openmetrics absent/load.prom
-    says err 'ssload: --openmetrics: absent/load.prom cannot be written: No such'
+    says err 'ssload: --openmetrics: cannot write absent/load.prom: No such'
     [ ! -e rows ] || fail "ssload had begun"
     mkdir there
     ssload -q -i 50m -o /dev/null --openmetrics there/load.prom 2>err &
@@ -109,7 +109,7 @@ unwritable_metrics_end_ssload() { # case
     await test -e there/load.prom
     mv there gone # rm would race with the files that ssload creates
     ends 125
-    says err 'ssload: --openmetrics: there/load.prom cannot be written: No such'
+    says err 'ssload: --openmetrics: cannot write there/load.prom: No such'
 }
 
 metrics_of_a_run_are_printed() { # case
@@ -120,7 +120,7 @@ metrics_of_a_run_are_printed() { # case
     showstopper --status "$pid" --openmetrics - >printed
     check printed
     ! showstopper --status "$pid" --openmetrics absent/run.prom 2>err || fail "metrics were written to no folder"
-    grep -q '^showstopper: --openmetrics: absent/run.prom cannot be written: No such .*: create its folder' err ||
+    grep -q '^showstopper: --openmetrics: cannot write absent/run.prom: No such .*: create its folder' err ||
         fail "$(cat err)"
 }
 

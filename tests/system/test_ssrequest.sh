@@ -767,7 +767,7 @@ each_second_and_each_request_is_recorded() { # case
         record/response-times.csv || fail "$(cat record/response-times.csv)"
     grep -q '^- An open loop: 100 requests per second' out || fail "the summary is missing: $(cat out)"
     refuses '--record: record already exists' --rate 5 --record record "$url"
-    refuses '--json: none/json cannot be written: No such file' --json none/json --rate 5 "$url"
+    refuses '--json: cannot write none/json: No such file' --json none/json --rate 5 "$url"
     refuses '--json: . is a directory' --json . --capacity mean=1s --duration 1s "$url"
     mkfifo pipe
     refuses '--each: pipe: no process reads this pipe' --rate 5 --each pipe "$url"

@@ -385,7 +385,7 @@ no process has pid $unused_pid|-l 50% --of pid:$unused_pid $url
 --of: 'nonsense' is not a service|-l 50% --of nonsense $url
 --of: pid: 'x' is not a whole number|-l 50% --of pid:x $url
 '/no/such/group'|-l 50% --of group:/no/such/group $url
-none cannot be opened|--load-trace none $url
+cannot open none|--load-trace none $url
 --cpus|-l 50% --cpus 65536 $url
 --arrival|-l 50% --arrival concurrent $url
 control/served|-l 50% --rate-control deadbeat $url

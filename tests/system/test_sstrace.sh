@@ -98,7 +98,7 @@ refuses 2 'bad:2:1' "$sstrace" -o kept bad
 is kept kept
 head -c 100 saw.trace >half
 refuses 2 'is not a complete compiled trace: truncated' "$sstrace" --dump half
-refuses 2 'none/file cannot be written: No such file or directory: create its folder first' \
+refuses 2 'cannot write none/file: No such file or directory: create its folder first' \
     "$sstrace" -o none/file "$traces/saw.txt"
 expect 0 "$sstrace" -o new "$traces/saw.txt"
 cmp new saw.trace || fail "-o wrote a different trace"

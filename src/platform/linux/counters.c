@@ -18,7 +18,7 @@ static int open_stat(struct ss_counter_reader *reader, const struct ss_platform_
     reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
     if (reader->file < 0)
         return ss_error_fail(
-            error, "%s: %s: the load cannot be measured", reader->path, strerror(errno));
+            error, "cannot measure the load: %s: %s", reader->path, strerror(errno));
     /* Room for the line of the sum, those of CPUs up to the last one, and a part of another. */
     reader->size = ((size_t)ss_cpus_last(&reader->cpus) + 3) * STAT_LINE;
     reader->unit = 1e9 / (double)sysconf(_SC_CLK_TCK);

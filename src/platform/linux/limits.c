@@ -108,8 +108,8 @@ int ss_platform_check_system(struct ss_error *error) {
         access("/dev/null", R_OK | W_OK) == 0)
         return 0;
     return ss_error_fail(error,
-        "/dev/null cannot be read and written, which instances need: create it with `mknod -m "
-        "666 /dev/null c 1 3`");
+        "cannot read and write /dev/null, which instances need: create it with `mknod -m 666 "
+        "/dev/null c 1 3`");
 }
 
 int ss_platform_check_limits(uint64_t processes, uint64_t files, struct ss_error *error) {

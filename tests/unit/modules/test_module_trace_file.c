@@ -178,8 +178,8 @@ TEST(bad_trace_file_options_are_refused) {
 
 TEST(bad_trace_files_are_refused) {
     assert_refused("trace/file", "-", "standard input");
-    assert_refused("trace/file", "/nowhere/saw.txt", "/nowhere/saw.txt cannot be opened: No such");
-    assert_refused("trace/file", "/", "cannot be read: Is a directory");
+    assert_refused("trace/file", "/nowhere/saw.txt", "cannot open /nowhere/saw.txt: No such");
+    assert_refused("trace/file", "/", "cannot read /: Is a directory");
     char path[64];
     write_trace(path, "0 10%\n20 60%\n");
     assert_refused("trace/file", path, ":2:1: '20' has no unit");

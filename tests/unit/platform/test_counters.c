@@ -222,7 +222,7 @@ TEST(missing_proc_stat_is_reported_by_path) {
     assert_int_equal(open_with("0", &error), -1);
     char expected[4200];
     snprintf(expected, sizeof expected,
-        "%s/stat: No such file or directory: the load cannot be measured", tree_root);
+        "cannot measure the load: %s/stat: No such file or directory", tree_root);
     assert_string_equal(error.message, expected);
     assert_int_equal(error.status, SS_ERROR_FAILED);
     assert_int_equal(reader.file, -1);
