@@ -30,7 +30,7 @@ static inline int ss_stairs_set(
     double rises = floor(fabs(to - from) / step + 1e-6);
     if (rises >= SS_STAIRS_LEVELS_MAX)
         return ss_error_fail(
-            error, "more than %d levels: choose a larger STEP", SS_STAIRS_LEVELS_MAX);
+            error, "too many levels (at most %d): use a larger STEP", SS_STAIRS_LEVELS_MAX);
 
     stairs->from = from;
     stairs->to = to;

@@ -29,14 +29,14 @@ int ss_trust_user(struct ss_trust *trust, const char *user, struct ss_error *err
     bool is_number = *user >= '0' && *user <= '9' && !*end && errno == 0 && (uid_t)number == number;
 
     if (!entry && !is_number)
-        return ss_error_fail(error, "--trust-owner: there is no user %s: use a name or a number",
+        return ss_error_fail(error, "--trust-owner: unknown user %s: use a name or a number",
             ss_words_show(user).text);
 
     trust->user = entry ? entry->pw_uid : (uid_t)number;
     trust->has_user = !ss_walk_is_unknown(trust->user);
     if (!trust->has_user)
         return ss_error_fail(error,
-            "--trust-owner: files of %s may be of any user whom this user namespace lacks",
+            "--trust-owner: files of %s may belong to any user outside this user namespace",
             ss_words_show(user).text);
     return 0;
 }
@@ -53,7 +53,7 @@ static int refuse_owner(
     struct ss_walk_user name = ss_walk_user_name(owner), own = ss_walk_user_name(geteuid());
     const char *who = name.is_number ? name.text + strlen("user ") : name.text;
     if (ss_walk_is_unknown(owner))
-        ss_error_fail(error, "%s belongs to %s, who may be any user whom this user namespace lacks",
+        ss_error_fail(error, "%s belongs to %s, who may be any user outside this user namespace",
             path, name.text);
     else if (trust->can_trust)
         ss_error_fail(error,

@@ -213,7 +213,7 @@ int ss_wallclock_parse(const char *text, int64_t now, int64_t *at, struct ss_err
                     "@1795161600 (seconds since 1970)",
         [NO_DAY] = "does not exist: there is no such day in the calendar",
         [NO_CLOCK] = "does not exist: use a time of day from 00:00 to 23:59:59",
-        [SKIPPED] = "does not exist: the clocks skip it when they go forward; write a later time",
+        [SKIPPED] = "does not exist: the clocks skip it when they go forward; use a later time",
         [OUT_OF_RANGE] = "is too far away: use a time between the years 1678 and 2262",
     };
     int64_t found = 0;

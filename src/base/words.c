@@ -197,8 +197,7 @@ static int split_error(const struct splitter *splitter, struct ss_error *error) 
             "the escape at column %zu is a null byte, which no word can contain: remove it",
             splitter->opened);
     return ss_error_fail(error,
-        "the quote %c at column %zu is not closed: close it, or write \\%c for the character "
-        "itself",
+        "the quote %c at column %zu is not closed: close it, or use \\%c for the character itself",
         splitter->open_quote, splitter->opened, splitter->open_quote);
 }
 

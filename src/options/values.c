@@ -257,7 +257,7 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
         const struct ss_option *row = rows;
         if (!named && item != items)
             return ss_error_fail(error,
-                "'%s' has no name: only the first option may omit its name; write name=value",
+                "'%s' has no name: use name=value (only the first option may omit its name)",
                 value);
         if (named) {
             *equals = '\0';

@@ -23,7 +23,7 @@ int ss_trace_read(
 static void advise(struct ss_error *error) {
     size_t used = strlen(error->message);
     snprintf(error->message + used, sizeof error->message - used,
-        "; if it has measurements, sstrace makes a trace of them");
+        "; sstrace converts measurements to traces");
 }
 
 /* Returns whether the first line looks like measurements that another program wrote. */

@@ -759,7 +759,7 @@ TEST_CASE(invalid_groups_are_not_attached) {
     const char *folder = run_make_folder();
     run_write_file(run_path(folder, "tasks"), "");
     REFUSED("no control group '/none' of version 2", "--attach-group", "/none");
-    REFUSED("exists in version 1 only", "--attach-group", folder);
+    REFUSED("exists only in version 1", "--attach-group", folder);
     REFUSED("has no process", "--attach-group", attached_group);
     REFUSED(
         "contains an ancestor of showstopper", "--attach-group", run_path(attached_group, ".."));

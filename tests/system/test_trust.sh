@@ -80,7 +80,7 @@ plans_of_another_user_are_not_carried_out() { # case
     says out "0 done, 0 failed, 0 skipped, 1 to come"
     expect 0 ssbatch --dry-run --only a study
     [ ! -e carried-out ] || fail "a command of another user was carried out"
-    refuses 125 "--trust-owner: there is no user no-such-user" ssbatch --trust-owner no-such-user --only a study
+    refuses 125 "--trust-owner: unknown user no-such-user" ssbatch --trust-owner no-such-user --only a study
     expect 0 ssbatch --trust-owner "$mallory" --only a study
     [ -e carried-out ] || fail "--trust-owner has no effect"
 }
@@ -210,9 +210,9 @@ nobody_in_particular_is_not_trusted() { # case
         echo 0 100000 65536 2>/dev/null >"/proc/$pid/$map" || skip "user-namespaces: users cannot be mapped"
     done
     as_mapped=(nsenter --target "$pid" --user setpriv --reuid "$mallory" --regid "$mallory" --clear-groups)
-    refuses 125 "belongs to nobody, who may be any user whom this user namespace lacks" \
+    refuses 125 "belongs to nobody, who may be any user outside this user namespace" \
         "${as_mapped[@]}" "$build/bin/ssbatch" --redo a study plan
-    refuses 125 "--trust-owner: files of nobody may be of any user whom this user namespace lacks" \
+    refuses 125 "--trust-owner: files of nobody may belong to any user outside this user namespace" \
         "${as_mapped[@]}" "$build/bin/ssbatch" --trust-owner nobody --redo a study plan
     [ ! -e carried-out ] || fail "a command of another user was carried out"
     mkdir "$folder/alice"
@@ -623,7 +623,7 @@ records_of_another_user_are_not_replayed() { # case
     refuses 125 "is a link of nobody: name its target" showstopper --replay "$theirs/link"
     [ ! -e "$theirs/by-0" ] || fail "a command of another user was carried out"
     chown "$mallory" "$record"
-    refuses 125 "--trust-owner: there is no user no-such-user" showstopper --replay "$record" --trust-owner no-such-user
+    refuses 125 "--trust-owner: unknown user no-such-user" showstopper --replay "$record" --trust-owner no-such-user
     expect 0 showstopper -q --trust-owner="$mallory" --replay "$record"
     [ -e "$theirs/by-0" ] || fail "--trust-owner has no effect"
     refuses 125 "--trust-owner requires --replay" showstopper --trust-owner "$mallory" -l 50% true

@@ -72,7 +72,7 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
     }
 
     return ss_error_fail(error,
-        "control group '%s': no cpu.stat or cpuacct.usage below %s: name an existing group",
+        "control group '%s': no cpu.stat or cpuacct.usage below %s: use an existing group",
         group ? group : "(showstopper's own)", root);
 }
 

@@ -32,12 +32,13 @@ int ss_platform_group_find(const struct ss_platform_roots *roots, const char *pa
 
     if (is_old)
         return ss_error_fail(error,
-            "control group '%s' exists in version 1 only: name one of version 2, or give processes "
-            "with --attach",
+            "control group '%s' exists only in version 1: use one of version 2, or --attach with "
+            "its "
+            "processes",
             path);
     return ss_error_fail(error,
-        "no control group '%s' of version 2: give its folder, its path below %s, or the path that "
-        "/proc/PID/cgroup shows",
+        "no control group '%s' of version 2: use its folder, its path below %s, or the path in "
+        "/proc/PID/cgroup",
         path, root);
 }
 

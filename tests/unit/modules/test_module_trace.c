@@ -196,7 +196,7 @@ TEST(invalid_staircases_are_refused) {
     assert_refused("trace/staircase", "0.1:0.9:0.1:0.1", "3 loads");
     assert_refused("trace/staircase", "0.1:0.9:0", "more than 0");
     assert_refused("trace/staircase", "0.1:1.9:0.1", "FROM:TO:STEP");
-    assert_refused("trace/staircase", "0:1:0.0000001", "choose a larger STEP");
+    assert_refused("trace/staircase", "0:1:0.0000001", "use a larger STEP");
 }
 
 UNIT_RUN

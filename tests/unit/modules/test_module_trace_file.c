@@ -206,7 +206,7 @@ TEST(measurements_are_refused_with_the_program_that_converts_them) {
         write_trace(path, rows[i].text);
         assert_int_equal(ss_trace_load(path, &records, &error), -1);
         unlink(path);
-        if (!!strstr(error.message, "sstrace makes a trace of them") != rows[i].measured)
+        if (!!strstr(error.message, "sstrace converts measurements to traces") != rows[i].measured)
             fail_msg("row %zu: %s", i, error.message);
     }
 }

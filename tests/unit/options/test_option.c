@@ -207,7 +207,7 @@ TEST(invalid_options_are_refused) {
     } cases[] = {
         {all, "a.trace,b.trace", "'b.trace' has no name"},
         {all, "copies=5,a.trace", "'a.trace' has no name"},
-        {all, "a.trace,b.trace", "write name=value"},
+        {all, "a.trace,b.trace", "use name=value"},
         {all, "a.trace,", "'' has no name"},
         {all, "a.trace,,copies=5", "'' has no name"},
         {bounded, "", "length: '' is not a time"},

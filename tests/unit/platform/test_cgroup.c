@@ -348,7 +348,7 @@ TEST(full_paths_of_groups_are_accepted) {
     tree_write("other/x/cpu.stat", USAGE);
     tree_write("other/cpu.max", "200000 100000\n");
     snprintf(path, sizeof path, "%s", tree_path("other/x"));
-    refuse_group(path, "name an existing group");
+    refuse_group(path, "use an existing group");
     tree_write("other/x/cgroup.controllers", "cpu\n");
     read_group(path, "0-3");
     assert_that(counters.capacity, ==, 2);
