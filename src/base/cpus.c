@@ -128,11 +128,11 @@ int ss_cpus_parse(const char *text, struct ss_cpus *cpus, struct ss_error *error
     return 0;
 }
 
-static const char more[] = ",...";
+static const char ellipsis[] = ",...";
 
 /* Cuts a list to `length` bytes and appends ",...", as far as there is room. */
 static void end_early(char *buffer, size_t size, size_t length) {
-    const char *end = length > 0 ? more : more + 1;
+    const char *end = length > 0 ? ellipsis : ellipsis + 1;
     if (length + strlen(end) < size)
         strcpy(buffer + length, end);
     else if (size > 0)
@@ -168,7 +168,7 @@ void ss_cpus_print(char *buffer, size_t size, const struct ss_cpus *cpus) {
 
         memcpy(buffer + length, item, (size_t)added + 1);
         length += (size_t)added;
-        if (length + strlen(more) < size)
+        if (length + strlen(ellipsis) < size)
             early = length;
         first = last;
     }

@@ -131,7 +131,7 @@ static unsigned find_bucket(const struct ss_histogram *histogram, uint64_t rank)
     return bucket;
 }
 
-static double bound(const struct ss_histogram *histogram, ss_time value) {
+static double clamp_to_range(const struct ss_histogram *histogram, ss_time value) {
     value = value > histogram->min ? value : histogram->min;
     return ss_time_seconds(value < histogram->max ? value : histogram->max);
 }
@@ -144,7 +144,7 @@ double ss_histogram_quantile(const struct ss_histogram *histogram, double share)
         return ss_time_seconds(histogram->min);
     if (rank == histogram->count)
         return ss_time_seconds(histogram->max);
-    return bound(
+    return clamp_to_range(
         histogram, ss_histogram_bucket_middle(find_bucket(histogram, rank), histogram->bits));
 }
 
@@ -152,7 +152,7 @@ double ss_histogram_quantile_max(const struct ss_histogram *histogram, double sh
     if (histogram->count == 0)
         return NAN;
     unsigned bucket = find_bucket(histogram, find_rank(share, histogram->count));
-    return bound(histogram, ss_histogram_bucket_max(bucket, histogram->bits));
+    return clamp_to_range(histogram, ss_histogram_bucket_max(bucket, histogram->bits));
 }
 
 void ss_shared_histogram_add(struct ss_shared_histogram *histogram, ss_time value) {

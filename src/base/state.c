@@ -16,7 +16,7 @@
 #define OTHERS_WRITE (S_IWGRP | S_IWOTH)
 
 /* Never follow a link, wait for the other end of a FIFO, or acquire a controlling terminal. */
-#define SAFELY (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+#define SAFE_FLAGS (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 /* Number of attempts to replace a lock file that others may open. */
 #define ATTEMPTS_MAX 8
@@ -76,7 +76,7 @@ static int refuse_mode(const char *path, struct ss_error *error) {
 }
 
 /* Removes the write permission of others from our own folder, unless it is sticky, such as /tmp. */
-static void protect(int file) {
+static void drop_others_access(int file) {
     struct stat status;
     if (fstat(file, &status) == 0 && status.st_mode & OTHERS_WRITE && !(status.st_mode & S_ISVTX) &&
         status.st_uid == geteuid())
@@ -110,7 +110,7 @@ int ss_state_check(
 
     /* Earlier versions created folders that others may write to if the umask allowed it. */
     if (S_ISDIR(status.st_mode))
-        protect(file);
+        drop_others_access(file);
     if (fstat(file, &status) < 0)
         return fail(path, error);
     return status.st_mode & OTHERS_WRITE ? refuse_mode(path, error) : 0;
@@ -168,7 +168,7 @@ int ss_state_check_start(int folder, char *const *words, const struct ss_trust *
 }
 
 /* Takes ownership of a descriptor. Closes it if the file is refused. */
-static int take(
+static int accept_file(
     int opened, const struct ss_trust *trust, const char *path, struct ss_error *error) {
     SS_OWNED(close) int file = opened;
     if (file < 0)
@@ -180,13 +180,15 @@ int ss_state_folder(int parent, const char *name, const struct ss_trust *trust, 
     const char *path, struct ss_error *error) {
     if (makes && mkdirat(parent, name, 0755) < 0 && errno != EEXIST)
         return fail(path, error);
-    return take(openat(parent, name, O_RDONLY | O_DIRECTORY | SAFELY), trust, path, error);
+    return accept_file(
+        openat(parent, name, O_RDONLY | O_DIRECTORY | SAFE_FLAGS), trust, path, error);
 }
 
 int ss_state_file(int parent, const char *name, int flags, const struct ss_trust *trust,
     const char *path, struct ss_error *error) {
     int truncates = flags & O_TRUNC;
-    int file = take(openat(parent, name, (flags & ~O_TRUNC) | SAFELY, 0644), trust, path, error);
+    int file = accept_file(
+        openat(parent, name, (flags & ~O_TRUNC) | SAFE_FLAGS, 0644), trust, path, error);
     struct stat status;
 
     if (file < 0)
@@ -226,7 +228,7 @@ int ss_lock_open(int parent, const char *name, const struct ss_trust *trust, con
     struct ss_error *error) {
     mode_t mode = trust->has_user ? 0666 : 0600;
     for (int i = 0; i < ATTEMPTS_MAX; i++) {
-        SS_OWNED(close) int lock = openat(parent, name, O_RDWR | O_CREAT | SAFELY, mode);
+        SS_OWNED(close) int lock = openat(parent, name, O_RDWR | O_CREAT | SAFE_FLAGS, mode);
         if (lock < 0 && errno != ELOOP && errno != ENXIO && errno != EISDIR)
             return fail(path, error);
         if (lock >= 0 && is_private(lock, trust))

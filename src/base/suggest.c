@@ -8,7 +8,7 @@
 
 #include "base/words.h"
 
-#define LONGEST 64
+#define LENGTH_MAX 64
 
 /* Converts a letter to lower case. The result of tolower() would depend on the locale. */
 static char lower(char c) {
@@ -21,7 +21,7 @@ static size_t smaller(size_t a, size_t b) {
 
 /* Computes the Damerau-Levenshtein distance (optimal string alignment) row by row. */
 static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length) {
-    size_t rows[3][LONGEST + 1];
+    size_t rows[3][LENGTH_MAX + 1];
     size_t *before = rows[0], *above = rows[1], *row = rows[2];
     for (size_t j = 0; j <= b_length; j++)
         above[j] = j;
@@ -50,14 +50,14 @@ static const char *name_of(const struct ss_suggest_names *known, size_t row) {
 
 const char *ss_suggest(const struct ss_suggest_names *known, const char *word) {
     const char *nearest = NULL;
-    size_t length = strlen(word), best = LONGEST + 1;
-    if (length == 0 || length > LONGEST)
+    size_t length = strlen(word), best = LENGTH_MAX + 1;
+    if (length == 0 || length > LENGTH_MAX)
         return NULL;
 
     for (size_t i = 0; i < known->count; i++) {
         const char *name = name_of(known, i);
         size_t name_length = strlen(name);
-        if (name_length > LONGEST)
+        if (name_length > LENGTH_MAX)
             continue;
         size_t changes = distance(word, length, name, name_length);
         /* Up to about one letter in three may differ; beyond that it is another word. */

@@ -18,12 +18,12 @@
 
 /* An exact number, at least 0. */
 struct quotient {
-    struct ss_wide over;  /* below 10^24 */
-    struct ss_wide under; /* 1 to 10^30 */
+    struct ss_wide numerator;   /* below 10^24 */
+    struct ss_wide denominator; /* 1 to 10^30 */
 };
 
 enum reading {
-    READ_WELL,
+    READ_OK,
     READ_NOTHING, /* the text is not a number */
     READ_DIVIDES_BY_ZERO,
     READ_TOO_LARGE,
@@ -52,7 +52,7 @@ static enum reading read_whole(const char **at, struct ss_wide *value) {
             return READ_TOO_LARGE;
         *value = append_digit(*value, **at);
     }
-    return READ_WELL;
+    return READ_OK;
 }
 
 /*
@@ -60,35 +60,35 @@ static enum reading read_whole(const char **at, struct ss_wide *value) {
  */
 static void read_decimals(const char **at, struct quotient *number) {
     for (int decimals = 0; is_digit(**at); ++*at) {
-        if (decimals == DECIMALS_LIMIT || is_long(number->over))
+        if (decimals == DECIMALS_LIMIT || is_long(number->numerator))
             continue;
-        number->over = append_digit(number->over, **at);
-        number->under = ss_wide_times(number->under, 10);
+        number->numerator = append_digit(number->numerator, **at);
+        number->denominator = ss_wide_times(number->denominator, 10);
         decimals++;
     }
 }
 
 static enum reading read_number(const char **at, struct quotient *number) {
     const char *begin = *at;
-    number->under = ss_wide(1);
-    enum reading reading = read_whole(at, &number->over);
-    if (reading != READ_WELL)
+    number->denominator = ss_wide(1);
+    enum reading reading = read_whole(at, &number->numerator);
+    if (reading != READ_OK)
         return reading;
 
     if (**at == '.' && (*at != begin || is_digit((*at)[1]))) {
         ++*at;
         read_decimals(at, number);
-        return READ_WELL;
+        return READ_OK;
     }
 
     if (*at == begin)
         return READ_NOTHING;
     if (**at != '/' || !is_digit((*at)[1]))
-        return READ_WELL;
+        return READ_OK;
 
     ++*at;
-    reading = read_whole(at, &number->under);
-    if (reading == READ_WELL && is_zero(number->under))
+    reading = read_whole(at, &number->denominator);
+    if (reading == READ_OK && is_zero(number->denominator))
         return READ_DIVIDES_BY_ZERO;
     return reading;
 }
@@ -102,17 +102,17 @@ static bool is_exact_double(struct ss_wide value) {
  * remainder.
  */
 static double divide(const struct quotient *number) {
-    if (is_exact_double(number->over) && is_exact_double(number->under))
-        return (double)number->over.low / (double)number->under.low;
+    if (is_exact_double(number->numerator) && is_exact_double(number->denominator))
+        return (double)number->numerator.low / (double)number->denominator.low;
 
-    struct ss_wide rest, under = number->under;
-    struct ss_wide quotient = ss_wide_divide(number->over, under, &rest);
+    struct ss_wide rest, denominator = number->denominator;
+    struct ss_wide quotient = ss_wide_divide(number->numerator, denominator, &rest);
     int exponent = 0;
     while (!is_zero(rest) && ss_wide_compare(quotient, ss_wide(UINT64_C(1) << 56)) < 0) {
         rest = ss_wide_times(rest, 2);
-        bool fits = ss_wide_compare(rest, under) >= 0;
+        bool fits = ss_wide_compare(rest, denominator) >= 0;
         if (fits)
-            rest = ss_wide_subtract(rest, under);
+            rest = ss_wide_subtract(rest, denominator);
         quotient = ss_wide_add(ss_wide_times(quotient, 2), ss_wide(fits));
         exponent--;
     }
@@ -223,19 +223,19 @@ static int read_time(const char *text, bool milliseconds, ss_time *value, const 
     struct quotient number;
     const char *at = text;
     enum reading reading = read_number(&at, &number);
-    const struct unit *unit =
-        reading == READ_WELL ? find_unit(*at || milliseconds ? at : "s") : NULL;
+    const struct unit *unit = reading == READ_OK ? find_unit(*at || milliseconds ? at : "s") : NULL;
     *name = at;
-    if (reading == READ_WELL && !*at && is_zero(number.over)) {
+    if (reading == READ_OK && !*at && is_zero(number.numerator)) {
         *value = 0;
         return 0;
     }
     if (!unit)
         return time_error(text, reading, at, milliseconds, error);
 
-    struct ss_wide half = ss_wide_divide(number.under, ss_wide(2), NULL);
-    struct ss_wide product = ss_wide_times(number.over, unit->length);
-    struct ss_wide nanoseconds = ss_wide_divide(ss_wide_add(product, half), number.under, NULL);
+    struct ss_wide half = ss_wide_divide(number.denominator, ss_wide(2), NULL);
+    struct ss_wide product = ss_wide_times(number.numerator, unit->length);
+    struct ss_wide nanoseconds =
+        ss_wide_divide(ss_wide_add(product, half), number.denominator, NULL);
     if (ss_wide_compare(nanoseconds, ss_wide(SS_TIME_NEVER)) >= 0)
         return ss_error_fail(error, "the time '%s' is too long: use at most 213503d (584 years)",
             ss_words_show(text).text);
@@ -293,13 +293,13 @@ int ss_units_load(const char *text, double cpus, double *value, struct ss_error 
     struct quotient number;
     const char *at = text;
     enum reading reading = read_number(&at, &number);
-    if (reading == READ_WELL && (strcmp(at, "cpu") == 0 || strcmp(at, "cpus") == 0))
+    if (reading == READ_OK && (strcmp(at, "cpu") == 0 || strcmp(at, "cpus") == 0))
         return divide_cpus(text, &number, cpus, value, error);
-    if (reading == READ_WELL && *at == '%') {
+    if (reading == READ_OK && *at == '%') {
         at++;
-        number.under = ss_wide_times(number.under, 100);
+        number.denominator = ss_wide_times(number.denominator, 100);
     }
-    if (reading == READ_WELL && !*at && ss_wide_compare(number.over, number.under) <= 0) {
+    if (reading == READ_OK && !*at && ss_wide_compare(number.numerator, number.denominator) <= 0) {
         *value = divide(&number);
         return 0;
     }
@@ -307,12 +307,12 @@ int ss_units_load(const char *text, double cpus, double *value, struct ss_error 
     struct ss_words_shown shown = ss_words_show(text);
     bool percent = *at == '\0' && at > text && at[-1] == '%';
 
-    if (reading == READ_WELL && percent)
+    if (reading == READ_OK && percent)
         return ss_error_fail(
             error, "'%s' is not a load: it must be between 0 and 100%%", shown.text);
-    if (reading == READ_WELL && !*at &&
-        ss_wide_compare(number.over, ss_wide_times(number.under, 2)) >= 0 &&
-        ss_wide_compare(number.over, ss_wide_times(number.under, 100)) <= 0)
+    if (reading == READ_OK && !*at &&
+        ss_wide_compare(number.numerator, ss_wide_times(number.denominator, 2)) >= 0 &&
+        ss_wide_compare(number.numerator, ss_wide_times(number.denominator, 100)) <= 0)
         return ss_error_fail(error,
             "'%s' is not a load: it must be between 0 and 1; use %s%% for percent", shown.text,
             shown.text);
@@ -323,11 +323,11 @@ int ss_units_load(const char *text, double cpus, double *value, struct ss_error 
 int ss_units_load_option(const char *text, double cpus, double *value, struct ss_error *error) {
     struct quotient number;
     const char *at = text;
-    if (read_number(&at, &number) != READ_WELL || *at ||
-        ss_wide_compare(number.over, ss_wide_times(number.under, 2)) < 0 ||
-        ss_wide_compare(number.over, ss_wide_times(number.under, 100)) > 0)
+    if (read_number(&at, &number) != READ_OK || *at ||
+        ss_wide_compare(number.numerator, ss_wide_times(number.denominator, 2)) < 0 ||
+        ss_wide_compare(number.numerator, ss_wide_times(number.denominator, 100)) > 0)
         return ss_units_load(text, cpus, value, error);
-    number.under = ss_wide_times(number.under, 100);
+    number.denominator = ss_wide_times(number.denominator, 100);
     *value = divide(&number);
     return 0;
 }
@@ -353,7 +353,7 @@ int ss_units_count(const char *text, uint64_t *value, struct ss_error *error) {
     struct ss_wide number;
     const char *at = text;
     enum reading reading = read_whole(&at, &number);
-    if (*text && !*at && reading == READ_WELL && !number.high) {
+    if (*text && !*at && reading == READ_OK && !number.high) {
         *value = number.low;
         return 0;
     }
@@ -367,7 +367,7 @@ int ss_units_number(const char *text, double *value, struct ss_error *error) {
     struct quotient number;
     const char *at = text;
     enum reading reading = read_number(&at, &number);
-    if (reading == READ_WELL && !*at) {
+    if (reading == READ_OK && !*at) {
         *value = divide(&number);
         return 0;
     }
@@ -380,7 +380,7 @@ int ss_units_number(const char *text, double *value, struct ss_error *error) {
 int ss_units_percent(const char *text, double *value, struct ss_error *error) {
     struct quotient number;
     const char *at = text;
-    if (read_number(&at, &number) != READ_WELL || strcmp(at, "%") != 0)
+    if (read_number(&at, &number) != READ_OK || strcmp(at, "%") != 0)
         return ss_units_number(text, value, error);
     *value = divide(&number);
     return 0;

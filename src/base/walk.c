@@ -175,7 +175,7 @@ static int leave(struct steps *steps) {
     return 0;
 }
 
-static void forget(struct steps *steps) {
+static void close_above(struct steps *steps) {
     while (steps->depth > 0)
         close(steps->above[--steps->depth]);
 }
@@ -184,7 +184,7 @@ static void forget(struct steps *steps) {
 static int move_to(struct steps *steps, int folder) {
     if (folder < 0)
         return -errno;
-    forget(steps);
+    close_above(steps);
     if (steps->walk->folder >= 0)
         close(steps->walk->folder);
     steps->walk->folder = folder;
@@ -337,7 +337,7 @@ int ss_walk_begin_at(struct ss_walk *walk, int folder, const char *path) {
     int status = move_to_start(&steps, folder, path);
     if (status == 0)
         status = take_steps(&steps);
-    forget(&steps);
+    close_above(&steps);
     walk->ends_with_slash |= *steps.rest != '\0';
 
     /* Any other error would reveal to the owner of the link what exists among others' files. */

@@ -47,27 +47,28 @@ static struct ss_wide doubled(struct ss_wide value, uint64_t bit) {
 }
 
 static struct ss_wide divide_bit_by_bit(
-    struct ss_wide over, struct ss_wide under, struct ss_wide *rest) {
+    struct ss_wide dividend, struct ss_wide divisor, struct ss_wide *remainder) {
     struct ss_wide quotient = {0}, left = {0};
     for (int bit = 127; bit >= 0; bit--) {
         bool lost = left.high >> 63;
-        left = doubled(left, (bit >= 64 ? over.high >> (bit - 64) : over.low >> bit) & 1);
-        bool fits = lost || ss_wide_compare(left, under) >= 0;
+        left = doubled(left, (bit >= 64 ? dividend.high >> (bit - 64) : dividend.low >> bit) & 1);
+        bool fits = lost || ss_wide_compare(left, divisor) >= 0;
         if (fits)
-            left = ss_wide_subtract(left, under);
+            left = ss_wide_subtract(left, divisor);
         quotient = doubled(quotient, fits);
     }
-    *rest = left;
+    *remainder = left;
     return quotient;
 }
 
-struct ss_wide ss_wide_divide(struct ss_wide over, struct ss_wide under, struct ss_wide *rest) {
+struct ss_wide ss_wide_divide(
+    struct ss_wide dividend, struct ss_wide divisor, struct ss_wide *remainder) {
     struct ss_wide ignored;
-    rest = rest ? rest : &ignored;
-    if (over.high || under.high)
-        return divide_bit_by_bit(over, under, rest);
-    *rest = ss_wide(over.low % under.low);
-    return ss_wide(over.low / under.low);
+    remainder = remainder ? remainder : &ignored;
+    if (dividend.high || divisor.high)
+        return divide_bit_by_bit(dividend, divisor, remainder);
+    *remainder = ss_wide(dividend.low % divisor.low);
+    return ss_wide(dividend.low / divisor.low);
 }
 
 double ss_wide_double(struct ss_wide value) {

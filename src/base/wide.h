@@ -20,8 +20,9 @@ struct ss_wide ss_wide_add(struct ss_wide left, struct ss_wide right);
 struct ss_wide ss_wide_subtract(struct ss_wide left, struct ss_wide right);
 struct ss_wide ss_wide_times(struct ss_wide left, uint64_t right);
 
-/* Returns the quotient, rounded down, of a number by another that is not 0. `rest` may be NULL. */
-struct ss_wide ss_wide_divide(struct ss_wide over, struct ss_wide under, struct ss_wide *rest);
+/* Returns the quotient, rounded down. The divisor must not be 0. `remainder` may be NULL. */
+struct ss_wide ss_wide_divide(
+    struct ss_wide dividend, struct ss_wide divisor, struct ss_wide *remainder);
 
 /* Returns -1, 0 or 1 if `left` is less than, equal to or greater than `right`. */
 int ss_wide_compare(struct ss_wide left, struct ss_wide right);

@@ -19,7 +19,7 @@ static int pipe_end = -1;
 #define FROM_KERNEL 0x80
 
 /* Writes a byte to the pipe. If the pipe is full, enough events are waiting already. */
-static void put(unsigned char byte) {
+static void put_byte(unsigned char byte) {
     int saved = errno;
     ssize_t written = write(pipe_end, &byte, 1);
     (void)written;
@@ -28,7 +28,7 @@ static void put(unsigned char byte) {
 
 static void pass_on(int number, siginfo_t *info, void *context) {
     (void)context;
-    put((unsigned char)(number | (info->si_code == SI_KERNEL ? FROM_KERNEL : 0)));
+    put_byte((unsigned char)(number | (info->si_code == SI_KERNEL ? FROM_KERNEL : 0)));
 }
 
 static volatile sig_atomic_t demoted;
@@ -68,7 +68,7 @@ static void exit_stuck(int number, siginfo_t *info, void *context) {
     _exit(SS_ERROR_FAILED);
 }
 
-static void slow_down(int number, siginfo_t *info, void *context) {
+static void handle_overrun(int number, siginfo_t *info, void *context) {
     (void)context;
     if (!is_demotion(info))
         ss_signals_raise_default(number);
@@ -218,13 +218,13 @@ int ss_signals_open(struct ss_signals *signals) {
 }
 
 /* Returns the next byte of the pipe, or 0. */
-static unsigned char take(const struct ss_signals *signals) {
+static unsigned char take_byte(const struct ss_signals *signals) {
     unsigned char byte;
     return read(signals->pipe[0], &byte, 1) == 1 ? byte : 0;
 }
 
 int ss_signals_next(struct ss_signals *signals) {
-    unsigned char byte = take(signals);
+    unsigned char byte = take_byte(signals);
     signals->typed = byte & FROM_KERNEL;
     return byte & ~FROM_KERNEL;
 }
@@ -265,7 +265,7 @@ void ss_signals_adopt(void (*handler)(int), const int *wanted) {
         sigaction(known[i].number, &action, NULL);
     }
 
-    catch_overrun(slow_down);
+    catch_overrun(handle_overrun);
     for (size_t i = 0; i < CRASHES; i++) {
         if (crashes_caught[i])
             signal(crashes[i].number, SIG_DFL);
@@ -296,7 +296,7 @@ static bool take_continuation(void *context) {
     unsigned char others[2 * KNOWN];
     size_t count = 0;
     bool continued = false;
-    for (unsigned char byte; (byte = take(context)) != 0;) {
+    for (unsigned char byte; (byte = take_byte(context)) != 0;) {
         int number = byte & ~FROM_KERNEL;
         if (number == SIGTSTP || number == SIGCONT)
             continued = number == SIGCONT;
@@ -305,7 +305,7 @@ static bool take_continuation(void *context) {
     }
 
     for (size_t i = 0; i < count; i++)
-        put(others[i]);
+        put_byte(others[i]);
     return continued;
 }
 

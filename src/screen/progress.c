@@ -313,7 +313,7 @@ static bool wait_and_write(const char *text, size_t length) {
 }
 
 /* Writes what ss_progress_finish() had no room for, and starts a new line. */
-static bool complete(const struct ss_progress *progress) {
+static bool write_pending(const struct ss_progress *progress) {
     char blanks[BLANKS_MAX];
     if (!wait_and_write(progress->rest, progress->rest_length))
         return false;
@@ -326,7 +326,7 @@ static bool complete(const struct ss_progress *progress) {
 
 void ss_progress_close(struct ss_progress *progress) {
     if (progress->summary_follows)
-        complete(progress);
+        write_pending(progress);
     if (progress->file > 0)
         close(progress->file);
     progress->file = 0;

@@ -103,7 +103,7 @@ static int read_header(struct reader *reader) {
     return 0;
 }
 
-static int pass_on(struct reader *reader, const struct ss_trace_packed *packed, size_t count,
+static int deliver(struct reader *reader, const struct ss_trace_packed *packed, size_t count,
     struct ss_trace_sink *sink) {
     for (size_t i = 0; i < count; i++) {
         struct ss_trace_record record = ss_trace_unpack(&packed[i]);
@@ -124,7 +124,7 @@ static int read_records(struct reader *reader, struct ss_trace_sink *sink) {
         if (fread(batch, sizeof *batch, wanted, reader->stream) != wanted)
             return refuse_trace(reader, "truncated");
         reader->checksum = mix(reader->checksum, batch, wanted * sizeof *batch);
-        if (pass_on(reader, batch, wanted, sink) != 0)
+        if (deliver(reader, batch, wanted, sink) != 0)
             return -1;
         left -= wanted;
     }

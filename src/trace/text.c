@@ -9,7 +9,7 @@
 #include "base/words.h"
 
 /* Maximum length of a line without its comment, far more than a record needs. */
-#define LINE_LONGEST 4096
+#define LINE_LENGTH_MAX 4096
 
 struct reader {
     FILE *stream;
@@ -21,12 +21,12 @@ struct reader {
     uint64_t number; /* number of the line, from 1 */
     size_t length;   /* length of `line` in bytes, without the comment and the line end */
     bool too_long;   /* the line does not fit into `line` */
-    char line[LINE_LONGEST + 1];
-    char field[LINE_LONGEST + 1];
+    char line[LINE_LENGTH_MAX + 1];
+    char field[LINE_LENGTH_MAX + 1];
 };
 
 /* Adds the position before the message and the line after it. Columns count bytes. */
-static int blame(struct reader *reader, const char *column) {
+static int add_position(struct reader *reader, const char *column) {
     if (!reader->error)
         return -1;
     ss_error_wrap(reader->error, "%s:%llu:%zu", ss_words_show(reader->name).text,
@@ -54,7 +54,7 @@ static bool read_line(struct reader *reader) {
         comment = comment || c == '#';
         if (comment)
             continue;
-        if (reader->length == LINE_LONGEST)
+        if (reader->length == LINE_LENGTH_MAX)
             reader->too_long = true;
         else
             reader->line[reader->length++] = (char)c;
@@ -90,7 +90,7 @@ static int read_time(struct reader *reader, const char *column, ss_time *time) {
     bool relative = *text == '+';
 
     if (ss_units_time(text + relative, time, reader->error) != 0)
-        return blame(reader, column);
+        return add_position(reader, column);
     if (relative)
         *time = ss_time_add(before, *time);
 
@@ -98,7 +98,7 @@ static int read_time(struct reader *reader, const char *column, ss_time *time) {
         ss_error_fail(reader->error,
             "the time '%s' is too late: a trace lasts at most 213503d (584 years)",
             ss_words_show(text).text);
-        return blame(reader, column);
+        return add_position(reader, column);
     }
     if (*time < before) {
         char shown[32];
@@ -107,7 +107,7 @@ static int read_time(struct reader *reader, const char *column, ss_time *time) {
             "'%s' is before the previous record: use a time of %s or more, or +TIME relative to "
             "it",
             ss_words_show(text).text, shown);
-        return blame(reader, column);
+        return add_position(reader, column);
     }
     return 0;
 }
@@ -115,7 +115,7 @@ static int read_time(struct reader *reader, const char *column, ss_time *time) {
 static int read_load(struct reader *reader, const char *column, struct ss_trace_record *record) {
     if (!*reader->field) {
         ss_error_fail(reader->error, "missing load: use TIME LOAD, such as 20s 60%%, or TIME free");
-        return blame(reader, column);
+        return add_position(reader, column);
     }
 
     record->free = strcmp(reader->field, "free") == 0;
@@ -126,7 +126,7 @@ static int read_load(struct reader *reader, const char *column, struct ss_trace_
                 "'%s' is not a load: use a number from 0 to 1 (60%%, 0.6 or 6/10) or the word "
                 "free",
                 ss_words_show(reader->field).text);
-        return blame(reader, column);
+        return add_position(reader, column);
     }
 
     if (record->load < SS_TRACE_LOAD_MIN)
@@ -152,7 +152,7 @@ static int read_record(struct reader *reader) {
         ss_error_fail(reader->error,
             "unexpected '%s': use one record per line, TIME LOAD, and # before a comment",
             ss_words_show(reader->field).text);
-        return blame(reader, column);
+        return add_position(reader, column);
     }
 
     reader->last = record;
@@ -166,14 +166,14 @@ static int check_line(struct reader *reader) {
     if (text < reader->length) {
         ss_error_fail(
             reader->error, "the line contains a null byte: use text, TIME LOAD, such as 20s 60%%");
-        return blame(reader, reader->line + text);
+        return add_position(reader, reader->line + text);
     }
 
     if (reader->too_long) {
         ss_error_fail(reader->error,
             "the line has more than %d characters: use one record per line, TIME LOAD",
-            LINE_LONGEST);
-        return blame(reader, reader->line + LINE_LONGEST);
+            LINE_LENGTH_MAX);
+        return add_position(reader, reader->line + LINE_LENGTH_MAX);
     }
     return 0;
 }
@@ -190,7 +190,7 @@ static int skip_mark(struct reader *reader) {
         ss_error_fail(reader->error,
             "this is UTF-16, but a trace is plain text or UTF-8: convert it with iconv -f "
             "UTF-16 -t UTF-8");
-        return blame(reader, reader->line);
+        return add_position(reader, reader->line);
     }
 
     return 0;

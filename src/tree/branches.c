@@ -70,7 +70,7 @@ bool ss_hold_is_runnable(const struct ss_hold *hold) {
     return !ss_hold_has_ended(hold) && ss_platform_process_state(hold->pid, hold->started) == 'R';
 }
 
-static bool still_stands(struct ss_board *board, const struct ss_hold *hold) {
+static bool is_current(struct ss_board *board, const struct ss_hold *hold) {
     struct ss_branch *branch = &ss_board_branches(board)[hold->slot];
     return atomic_load(&branch->owner) == hold->row + 1 &&
            atomic_load(&branch->serial) == hold->serial;
@@ -99,7 +99,7 @@ static bool has_left(struct ss_board *board, const struct ss_hold *hold) {
     return atomic_load(&ss_board_branches(board)[hold->slot].left);
 }
 
-static void let_go(struct ss_board *board, const struct ss_hold *hold) {
+static void confirm_left(struct ss_board *board, const struct ss_hold *hold) {
     if (has_left(board, hold))
         atomic_store(&ss_board_branches(board)[hold->slot].missed, hold->serial);
 }
@@ -116,7 +116,7 @@ bool ss_holds_refresh(
     uint32_t kept = 0;
     for (uint32_t i = 0; i < holds->count; i++) {
         struct ss_hold *hold = &holds->list[i];
-        if (still_stands(board, hold) && (row == SS_HOLDS_ALL || !has_left(board, hold))) {
+        if (is_current(board, hold) && (row == SS_HOLDS_ALL || !has_left(board, hold))) {
             holds->of_slot[hold->slot] = kept + 1;
             holds->list[kept++] = *hold;
             continue;
@@ -128,7 +128,7 @@ bool ss_holds_refresh(
          */
         if (row != SS_HOLDS_ALL) {
             ss_hold_signal(hold, SIGCONT);
-            let_go(board, hold);
+            confirm_left(board, hold);
         }
         ss_hold_close(hold);
         holds->of_slot[hold->slot] = 0;
@@ -146,7 +146,7 @@ bool ss_holds_refresh(
         struct ss_hold *hold = &holds->list[holds->count];
         *hold = (struct ss_hold){.slot = slot, .serial = serial, .row = owner - 1};
         if (row != SS_HOLDS_ALL && has_left(board, hold)) {
-            let_go(board, hold);
+            confirm_left(board, hold);
             continue;
         }
         if (!open_hold(hold, branch))
@@ -212,7 +212,7 @@ static bool has_witness(struct ss_board *board, const struct ss_hold *hold) {
     struct ss_process witness;
     return ss_platform_process_look(atomic_load(&branch->witness), &witness) &&
            witness.started == atomic_load(&branch->witness_started) && witness.group == hold->pid &&
-           still_stands(board, hold);
+           is_current(board, hold);
 }
 
 static void signal_leaderless(void *context, pid_t pid) {

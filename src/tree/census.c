@@ -7,11 +7,11 @@
 #include "tree/freezer.h"
 
 /* Time until the next pass: after a new branch; normally; while forks are reported; at most. */
-#define SHORT_INTERVAL   (5 * SS_MILLISECOND)
-#define USUAL_INTERVAL   (100 * SS_MILLISECOND)
-#define IDLE_INTERVAL    (500 * SS_MILLISECOND)
-#define LONGEST_INTERVAL SS_SECOND
-#define RECOUNT          SS_SECOND
+#define SHORT_INTERVAL (5 * SS_MILLISECOND)
+#define USUAL_INTERVAL (100 * SS_MILLISECOND)
+#define IDLE_INTERVAL  (500 * SS_MILLISECOND)
+#define INTERVAL_MAX   SS_SECOND
+#define RECOUNT        SS_SECOND
 
 /*
  * How long a process counts as young, and how long to wait for a pid whose process is not visible
@@ -89,7 +89,7 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
     if (board->attached && source->look(board->master, &master))
         census->own_session = master.session;
     census->settled[0] = census->settled[1] = census->latest;
-    census->again = census->until = census->latest;
+    census->rescan_after = census->rescan_until = census->latest;
     return 0;
 }
 
@@ -133,7 +133,7 @@ static void drop_kin(struct ss_census *census, pid_t pid) {
     ss_pid_map_remove(&census->kin[1], pid);
 }
 
-static void note_birth(void *context, pid_t parent, pid_t child) {
+static void add_birth(void *context, pid_t parent, pid_t child) {
     struct ss_census *census = context;
     uint32_t row = kin_of(census, parent);
     drop_kin(census, child); /* the pid has a new owner */
@@ -164,7 +164,7 @@ static void forget_kin(struct ss_census *census) {
 static void read_births(struct ss_census *census) {
     if (!census->board->attached)
         return;
-    enum ss_births births = census->source->births(census->source->holder, note_birth, census);
+    enum ss_births births = census->source->births(census->source->holder, add_birth, census);
     if (births == SS_BIRTHS_LOST)
         forget_kin(census);
     if (births < census->births)
@@ -245,7 +245,8 @@ static uint32_t find_sibling(
  * are read after the process was looked at, so they would include a reuse of its pid. The kernel
  * does not reuse a session ID while the session has members.
  */
-static uint32_t witness(struct ss_census *census, pid_t pid, const struct ss_process *process) {
+static uint32_t find_by_birth(
+    struct ss_census *census, pid_t pid, const struct ss_process *process) {
     struct ss_process again;
     if (!census->board->attached)
         return NO_ROW;
@@ -269,7 +270,7 @@ static uint32_t witness(struct ss_census *census, pid_t pid, const struct ss_pro
  * nothing while pids wait to be examined, because only the entries of their parents show to which
  * instance they belong.
  */
-static void turn_kin(struct ss_census *census, pid_t latest) {
+static void age_kin(struct ss_census *census, pid_t latest) {
     if (!census->board->attached || census->latest != latest)
         return;
     struct ss_pid_map before = census->kin[1];
@@ -291,7 +292,7 @@ static void keep_kin(struct ss_census *census, const struct ss_census_member *me
  * Counts an orphan whose parent was never seen, if it has the user and control groups of an
  * instance. Does not count orphans from before the census.
  */
-static void note_stray(struct ss_census *census, pid_t pid) {
+static void count_stray(struct ss_census *census, pid_t pid) {
     struct ss_board *board = census->board;
     if (ss_pid_map_get(&census->strays, pid) != SS_PID_MAP_NONE)
         return;
@@ -361,7 +362,7 @@ static uint32_t find_end(
  * afterwards. A line that breaks meanwhile is followed again, because orphans get another parent.
  * Fills `process` with the state for which the result holds.
  */
-static uint32_t trace(struct ss_census *census, pid_t pid, struct ss_process *process) {
+static uint32_t follow_descent(struct ss_census *census, pid_t pid, struct ss_process *process) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         struct ss_process parent;
         struct ss_process again;
@@ -371,7 +372,7 @@ static uint32_t trace(struct ss_census *census, pid_t pid, struct ss_process *pr
         struct ss_process child = *process;
         pid_t at = pid;
         for (int depth = 0;; depth++) {
-            uint32_t born = witness(census, at, &child);
+            uint32_t born = find_by_birth(census, at, &child);
             if (born != NO_ROW)
                 return born;
             if (child.parent <= 1 || depth == DEPTH_MAX)
@@ -391,7 +392,7 @@ static uint32_t trace(struct ss_census *census, pid_t pid, struct ss_process *pr
 }
 
 /*
- * Checks descent like trace(), without its guarantee but cheaper. Rules out most unrelated
+ * Checks descent like follow_descent(), without its guarantee but cheaper. Rules out most unrelated
  * processes.
  */
 static bool may_be_ours(struct ss_census *census, pid_t pid, struct ss_process *first) {
@@ -431,15 +432,15 @@ static uint32_t claim(struct ss_census *census, uint32_t row, pid_t pid,
 }
 
 /*
- * Returns the row of a process like trace(), even if it is the first process of an attached
- * instance.
+ * Returns the row of a process like follow_descent(), even if it is the first process of an
+ * attached instance.
  */
 static uint32_t row_of(struct ss_census *census, pid_t pid, struct ss_process *process) {
     uint32_t row = ss_pid_map_get(&census->roots, pid);
     if (census->board->attached && row != NO_ROW && look_at(census, pid, process) &&
         find_end(census, pid, process) == row)
         return row;
-    return trace(census, pid, process);
+    return follow_descent(census, pid, process);
 }
 
 static void cover_group(struct ss_census *census, uint32_t row, pid_t group, uint32_t slot) {
@@ -526,14 +527,14 @@ static uint32_t cover(
  * Tries to freeze a process that we may not signal. Membership in one of our groups is not enough
  * here, because the pid may have been reused; therefore the freezer also checks the start time.
  */
-static void note_beyond(struct ss_census *census, struct ss_census_member *member) {
+static void freeze_beyond(struct ss_census *census, struct ss_census_member *member) {
     struct ss_board *board = census->board;
     struct ss_process process;
     char name[SS_FREEZER_NAME];
     if (member->beyond || census->source->may_signal(member->pid))
         return;
 
-    uint32_t row = trace(census, member->pid, &process);
+    uint32_t row = follow_descent(census, member->pid, &process);
     if (row >= UNKNOWN)
         return;
     member->beyond = true;
@@ -551,7 +552,7 @@ static void note_beyond(struct ss_census *census, struct ss_census_member *membe
     }
 }
 
-static void await(struct ss_census *census, pid_t pid, bool ours) {
+static void add_newcomer(struct ss_census *census, pid_t pid, bool ours) {
     if (census->newcomers_count == NEWCOMERS_MAX)
         return;
     census->newcomers[census->newcomers_count++] = (struct ss_census_newcomer){
@@ -559,13 +560,14 @@ static void await(struct ss_census *census, pid_t pid, bool ours) {
     census->young += ours;
 }
 
-static void enter(struct ss_census *census, pid_t pid, uint32_t row, uint32_t slot, pid_t session) {
+static void add_member(
+    struct ss_census *census, pid_t pid, uint32_t row, uint32_t slot, pid_t session) {
     if (ss_pid_map_set(&census->indexes, pid, census->count) < 0)
         return;
     struct ss_census_member *member = &census->members[census->count++];
     *member = (struct ss_census_member){.pid = pid, .row = row, .slot = slot, .session = session};
     add_kin(census, pid, row);
-    note_beyond(census, member);
+    freeze_beyond(census, member);
 }
 
 /*
@@ -586,12 +588,12 @@ static bool examine(struct ss_census *census, pid_t pid) {
     bool covered = row != NO_ROW;
     if (!covered) {
         census->budget--;
-        row = may_be_ours(census, pid, &process) ? trace(census, pid, &process) : NO_ROW;
+        row = may_be_ours(census, pid, &process) ? follow_descent(census, pid, &process) : NO_ROW;
         if (census->surveying && next_child_row(census, process.parent, 0) != NO_ROW)
             ss_pid_map_set(&census->strays, pid, 0);
         if (row == NO_ROW && process.parent == 1 && census->board->attached &&
             census->births != SS_BIRTHS_ALL)
-            note_stray(census, pid);
+            count_stray(census, pid);
         /* If there is no leader yet, the instance is just being started and has no group. */
         if (row >= UNKNOWN || atomic_load(&census->board->rows[row].leader) <= 1)
             return row == NO_ROW;
@@ -605,12 +607,12 @@ static bool examine(struct ss_census *census, pid_t pid) {
     if (!covered && atomic_load(&census->board->rows[row].leader) != pid)
         slot = cover(census, row, pid, &process);
     census->ours = true;
-    enter(census, pid, row, slot, process.session);
+    add_member(census, pid, row, slot, process.session);
     name_witness(census, pid, group);
 
     /* A group leader rarely leaves its group. */
     if (slot == SS_BOARD_BRANCHES && process.group != pid)
-        await(census, pid, true);
+        add_newcomer(census, pid, true);
     return true;
 }
 
@@ -641,7 +643,7 @@ static void forget(struct ss_census *census, uint32_t index) {
 /* Returns whether the member still belongs to an instance. */
 static bool recheck(struct ss_census *census, struct ss_census_member *member) {
     struct ss_process process;
-    note_beyond(census, member);
+    freeze_beyond(census, member);
     if (member->slot < SS_BOARD_BRANCHES)
         return !census->source->is_gone(census->source->holder, member->slot);
 
@@ -654,7 +656,7 @@ static bool recheck(struct ss_census *census, struct ss_census_member *member) {
     }
 
     census->budget -= census->budget > 0;
-    uint32_t row = trace(census, member->pid, &process);
+    uint32_t row = follow_descent(census, member->pid, &process);
     if (row == UNKNOWN)
         return true;
     if (row == NO_ROW)
@@ -750,7 +752,7 @@ static void split_missed_groups(struct ss_census *census) {
 static void recount(struct ss_census *census, pid_t latest) {
     census->limit = census->source->limit();
     drop_groups(census);
-    turn_kin(census, latest);
+    age_kin(census, latest);
     recheck_all(census);
     if (census->crowded && census->count <= MEMBERS_MAX - MEMBERS_SPARE) {
         census->crowded = false;
@@ -777,7 +779,7 @@ static void adopt_branches(struct ss_census *census) {
         else if (atomic_load(&branch->group))
             cover_group(census, owner - 1, pid, slot);
         else if (ss_pid_map_get(&census->indexes, pid) == SS_PID_MAP_NONE)
-            enter(census, pid, owner - 1, slot, 0);
+            add_member(census, pid, owner - 1, slot, 0);
         else
             ss_branch_release(board, slot);
     }
@@ -810,7 +812,7 @@ static pid_t examine_range(struct ss_census *census, pid_t from, pid_t to, bool 
     pid_t pid = from;
     for (; pid <= to && census->budget > 0; pid++) {
         if (!examine(census, pid) && new)
-            await(census, pid, false);
+            add_newcomer(census, pid, false);
     }
     return pid - 1;
 }
@@ -838,10 +840,10 @@ static pid_t examine_since(struct ss_census *census, pid_t seen, pid_t latest, b
  * Plans a second pass over the same pids: a pid is assigned before its process becomes visible, so
  * the first pass may have missed one.
  */
-static void plan_again(struct ss_census *census) {
-    if (census->again == census->until)
-        census->again = census->settled[0];
-    census->until = census->latest;
+static void plan_rescan(struct ss_census *census) {
+    if (census->rescan_after == census->rescan_until)
+        census->rescan_after = census->settled[0];
+    census->rescan_until = census->latest;
     census->settled[0] = census->settled[1];
     census->settled[1] = census->latest;
 }
@@ -857,7 +859,7 @@ static void listen(struct ss_census *census, bool on) {
  */
 static bool is_notified(struct ss_census *census, bool news, bool early) {
     bool calm = !news && census->newcomers_count == 0 && !census->found && census->latest >= 0 &&
-                census->again == census->until && !(early && census->listening);
+                census->rescan_after == census->rescan_until && !(early && census->listening);
     if (calm && census->listening)
         return true;
     listen(census, calm);
@@ -877,7 +879,7 @@ static ss_time next_interval(const struct ss_census *census, bool news) {
         return longer < USUAL_INTERVAL ? longer : USUAL_INTERVAL;
     if (!news || census->ours || census->interval < USUAL_INTERVAL)
         return USUAL_INTERVAL;
-    return longer < LONGEST_INTERVAL ? longer : LONGEST_INTERVAL;
+    return longer < INTERVAL_MAX ? longer : INTERVAL_MAX;
 }
 
 bool ss_census_is_complete(const struct ss_census *census) {
@@ -907,11 +909,12 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
 
     if (due) {
         recount(census, latest);
-        plan_again(census);
+        plan_rescan(census);
         census->recount = now + RECOUNT;
     }
-    if (census->again != census->until)
-        census->again = examine_since(census, census->again, census->until, false);
+    if (census->rescan_after != census->rescan_until)
+        census->rescan_after =
+            examine_since(census, census->rescan_after, census->rescan_until, false);
 
     for (uint32_t i = 0; i < census->board->instances; i++)
         atomic_store(&census->board->rows[i].leaving, census->young > 0 && is_leaving(census, i));

@@ -75,12 +75,12 @@ struct ss_census_newcomer {
 struct ss_census {
     struct ss_board *board;
     const struct ss_census_source *source;
-    bool groups;      /* a pidfd can reach a group, see ss_platform_process_holds_groups() */
-    pid_t limit;      /* the largest pid */
-    pid_t latest;     /* the last pid that was examined */
-    pid_t settled[2]; /* `latest` two recounts ago, and one recount ago */
-    pid_t again;      /* the second pass continues after this pid, up to `until` */
-    pid_t until;
+    bool groups;        /* a pidfd can reach a group, see ss_platform_process_holds_groups() */
+    pid_t limit;        /* the largest pid */
+    pid_t latest;       /* the last pid that was examined */
+    pid_t settled[2];   /* `latest` two recounts ago, and one recount ago */
+    pid_t rescan_after; /* the second pass continues after this pid, up to `rescan_until` */
+    pid_t rescan_until;
     ss_time interval;
     ss_time due;               /* time of the next pass, unless an event arrives earlier */
     uint32_t missed;           /* the board's count of missed groups at the last pass */

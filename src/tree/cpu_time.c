@@ -27,7 +27,7 @@
 #define CORRECTION_MAX 2.0
 
 /* Number of listings over which an excess of the total over the listed time is worked off. */
-#define GIVEN_UP 16
+#define EXCESS_LISTINGS 16
 
 #define RATE_MEMORY (100 * SS_MILLISECOND)
 
@@ -41,9 +41,9 @@
  * Maximum number of threads with a clock. Reading a clock takes a few microseconds, or some tens
  * while its thread runs.
  */
-#define ENTRIES_MAX 256
+#define CLOCKS_MAX 256
 
-static bool knows(const struct ss_clocks *clocks, pid_t thread) {
+static bool has_clock(const struct ss_clocks *clocks, pid_t thread) {
     for (uint32_t i = 0; i < clocks->count; i++) {
         if (clocks->entries[i].thread == thread)
             return true;
@@ -60,11 +60,11 @@ struct adding {
 static void add_thread(void *context, pid_t thread) {
     struct adding *adding = context;
     struct ss_clocks *clocks = adding->clocks;
-    if (adding->added < 0 || knows(clocks, thread))
+    if (adding->added < 0 || has_clock(clocks, thread))
         return;
 
     int clock = ss_platform_task_clock_open(thread, true);
-    if ((clock < 0 && clock != -ESRCH) || clocks->count == ENTRIES_MAX ||
+    if ((clock < 0 && clock != -ESRCH) || clocks->count == CLOCKS_MAX ||
         !SS_GROW(clocks->entries, clocks->count + 1, clocks->room)) {
         if (clock >= 0)
             close(clock);
@@ -182,7 +182,7 @@ static void list_anew(struct ss_cpu_time *meter) {
 }
 
 /* Returns the total of a new listing, and sets the time of the next one. */
-static uint64_t sum_up(struct ss_cpu_time *meter, ss_time now) {
+static uint64_t take_listing(struct ss_cpu_time *meter, ss_time now) {
     ss_time begin = ss_platform_now();
     struct ss_row *row = &meter->board->rows[meter->row];
     bool first = meter->latest < 0;
@@ -261,7 +261,7 @@ static void follow_clocks(struct ss_cpu_time *meter) {
  * Compares the clocks with a listing. Listings are late by varying times and never early, so the
  * total must not be less than the listed time. Works off an excess of the total slowly.
  */
-static void compare(struct ss_cpu_time *meter) {
+static void reconcile(struct ss_cpu_time *meter) {
     meter->by_clocks += meter->unlisted;
     meter->by_listings += meter->listed - meter->compared;
     meter->unlisted = 0;
@@ -271,7 +271,7 @@ static void compare(struct ss_cpu_time *meter) {
         meter->by_listings /= 2;
     }
     int64_t above = (int64_t)(meter->total - meter->listed);
-    meter->total = meter->listed + (uint64_t)(above > 0 ? above - above / GIVEN_UP : 0);
+    meter->total = meter->listed + (uint64_t)(above > 0 ? above - above / EXCESS_LISTINGS : 0);
 }
 
 static void learn_rate(struct ss_cpu_time *meter, uint64_t used, ss_time now) {
@@ -291,10 +291,10 @@ uint64_t ss_cpu_time_read(struct ss_cpu_time *meter, ss_time now) {
         follow_clocks(meter);
 
     if (now >= meter->due) {
-        uint64_t known = sum_up(meter, now);
+        uint64_t known = take_listing(meter, now);
         meter->listed = known > meter->listed ? known : meter->listed;
         if (meter->clocks.count > 0)
-            compare(meter);
+            reconcile(meter);
         else
             meter->total = meter->listed;
     }

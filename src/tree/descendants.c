@@ -30,7 +30,7 @@ void ss_descendants_add_branches(
 
 struct parent {
     struct ss_descendants *list;
-    struct ss_descendant is;
+    struct ss_descendant process;
 };
 
 /*
@@ -40,8 +40,8 @@ struct parent {
 static void add_child(void *context, pid_t pid) {
     struct parent *parent = context;
     struct ss_process child;
-    if (ss_platform_process_look(pid, &child) && child.parent == parent->is.pid &&
-        ss_platform_process_started(parent->is.pid) == parent->is.started)
+    if (ss_platform_process_look(pid, &child) && child.parent == parent->process.pid &&
+        ss_platform_process_started(parent->process.pid) == parent->process.started)
         ss_descendants_add(parent->list, pid, child.started);
 }
 

@@ -30,9 +30,9 @@ struct message {
     int value; /* an errno, or the run's wait status */
 };
 
-static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH};
+static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH};
 
-#define PASSED (sizeof passed / sizeof *passed)
+#define FORWARDED (sizeof forwarded / sizeof *forwarded)
 
 /* The caller's signal mask and disposition of SIGCHLD, which the run gets back. */
 struct caller {
@@ -50,15 +50,15 @@ static volatile sig_atomic_t next_process;
  * Outside only: whether SIGTSTP was passed on since the last pause, and SIGCONT after it. If so,
  * the run may have been continued before its stop is reported.
  */
-static volatile sig_atomic_t order;
-enum { NO_ORDER, TO_STOP, TO_CONTINUE };
+static volatile sig_atomic_t last_request;
+enum { NO_REQUEST, TO_STOP, TO_CONTINUE };
 
-static void pass_on(int number) {
+static void forward(int number) {
     int saved = errno;
     if (number == SIGTSTP)
-        order = TO_STOP;
-    else if (number == SIGCONT && order == TO_STOP)
-        order = TO_CONTINUE;
+        last_request = TO_STOP;
+    else if (number == SIGCONT && last_request == TO_STOP)
+        last_request = TO_CONTINUE;
     if (next_process > 1)
         kill((pid_t)next_process, number);
     errno = saved;
@@ -69,12 +69,12 @@ static void pass_on(int number) {
  * kill this process.
  */
 static void block_signals(struct caller *caller) {
-    static const struct sigaction usual = {.sa_handler = SIG_DFL};
+    static const struct sigaction default_action = {.sa_handler = SIG_DFL};
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &caller->mask);
-    sigaction(
-        SIGCHLD, &usual, &caller->child); /* with SIG_IGN, a parent cannot wait for children */
+    /* With SIG_IGN, a parent cannot wait for children. */
+    sigaction(SIGCHLD, &default_action, &caller->child);
 }
 
 static void restore_signals(const struct caller *caller) {
@@ -89,14 +89,14 @@ static void unblock_signals(void) {
 }
 
 /* Passes signals on to `to`. The signals are still blocked afterwards. */
-static void pass_signals_on(pid_t to) {
+static void forward_signals(pid_t to) {
     next_process = to;
-    for (size_t i = 0; i < PASSED; i++) {
-        struct sigaction action = {.sa_handler = pass_on};
+    for (size_t i = 0; i < FORWARDED; i++) {
+        struct sigaction action = {.sa_handler = forward};
         struct sigaction before;
-        sigaction(passed[i], NULL, &before);
+        sigaction(forwarded[i], NULL, &before);
         if (before.sa_handler != SIG_IGN)
-            sigaction(passed[i], &action, NULL);
+            sigaction(forwarded[i], &action, NULL);
     }
 }
 
@@ -117,10 +117,10 @@ _Noreturn static void send_last(int report, int kind, int value) {
  * of the process outside, arrive only once, through that process.
  */
 static void run_init(int report, const struct ss_isolation *isolation) {
-    int why = ss_platform_isolation_settle(isolation), named[2];
+    int why = ss_platform_isolation_settle(isolation), name_set[2];
     if (why)
         send_last(report, FAILED, -why);
-    if (pipe2(named, O_CLOEXEC) < 0)
+    if (pipe2(name_set, O_CLOEXEC) < 0)
         send_last(report, FAILED, errno);
 
     /* The process outside may have died before the parent-death signal was set. */
@@ -133,21 +133,21 @@ static void run_init(int report, const struct ss_isolation *isolation) {
     if (run == 0) {
         setpgid(0, 0);
         close(report);
-        close(named[1]);
+        close(name_set[1]);
         /* Wait until ss-init has its name, which an instance may see. */
         char byte;
-        while (read(named[0], &byte, 1) < 0 && errno == EINTR) {
+        while (read(name_set[0], &byte, 1) < 0 && errno == EINTR) {
         }
-        close(named[0]);
+        close(name_set[0]);
         return;
     }
 
     if (run < 0)
         send_last(report, FAILED, errno);
     ss_platform_set_name("ss-init");
-    close(named[0]);
-    close(named[1]);
-    pass_signals_on(run);
+    close(name_set[0]);
+    close(name_set[1]);
+    forward_signals(run);
     unblock_signals();
 
     for (;;) {
@@ -162,7 +162,7 @@ static void run_init(int report, const struct ss_isolation *isolation) {
 
 static bool is_continued(void *unused) {
     (void)unused;
-    return order == TO_CONTINUE;
+    return last_request == TO_CONTINUE;
 }
 
 /*
@@ -176,8 +176,8 @@ static void suspend(void) {
     sigprocmask(SIG_UNBLOCK, &continuation, &mask);
     ss_signals_suspend_unless(is_continued, NULL);
     sigprocmask(SIG_SETMASK, &mask, NULL);
-    order = NO_ORDER;
-    pass_on(SIGCONT);
+    last_request = NO_REQUEST;
+    forward(SIGCONT);
 }
 
 /* Does nothing: the signal only interrupts a wait. */
@@ -228,10 +228,10 @@ static void await_end(pid_t first) {
     }
 }
 
-static int stand_outside(pid_t first, int report, const struct ss_board *board,
+static int run_outside(pid_t first, int report, const struct ss_board *board,
     struct ss_terminal *terminal, struct ss_error *error) {
     struct message message;
-    pass_signals_on(first);
+    forward_signals(first);
     bool received = receive(first, report, &message);
 
     next_process = 0;
@@ -279,7 +279,7 @@ int ss_isolate(const struct ss_board *board, struct ss_error *error) {
     int why = errno;
     close(report[1]);
     if (first > 0)
-        return stand_outside(first, report[0], board, &terminal, error);
+        return run_outside(first, report[0], board, &terminal, error);
     ss_terminal_leave(&terminal);
     restore_signals(&caller);
     close(report[0]);

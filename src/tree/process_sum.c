@@ -111,21 +111,21 @@ static void carry_over(struct ss_process_sum *sum, bool first) {
 }
 
 /* Adds the time of a process that is gone to its closest ancestor that still exists. */
-static void pass_on(struct ss_process_sum *sum, const struct ss_process_sum_item *gone) {
-    const struct ss_process_sum_item *above = find_process(&sum->last, gone->parent);
-    struct ss_process_sum_item *there = NULL;
+static void credit_ancestor(struct ss_process_sum *sum, const struct ss_process_sum_item *gone) {
+    const struct ss_process_sum_item *ancestor = find_process(&sum->last, gone->parent);
+    struct ss_process_sum_item *heir = NULL;
     uint64_t used = gone->used + gone->waited;
-    while (above && !(there = successor(sum, above)))
-        above = find_process(&sum->last, above->parent);
+    while (ancestor && !(heir = successor(sum, ancestor)))
+        ancestor = find_process(&sum->last, ancestor->parent);
 
     sum->lost += gone->lost;
-    if (there)
-        there->ending += used;
+    if (heir)
+        heir->ending += used;
     else if (used > gone->before)
         sum->lost += used - gone->before;
 }
 
-static uint64_t add_up(struct ss_process_sum *sum) {
+static uint64_t compute_total(struct ss_process_sum *sum) {
     uint64_t total = sum->lost;
     for (uint32_t i = 0; i < sum->now.count; i++) {
         struct ss_process_sum_item *process = &sum->now.items[i];
@@ -149,9 +149,9 @@ bool ss_process_sum_finish(
     carry_over(sum, first);
     for (uint32_t i = 0; i < sum->last.count; i++) {
         if (sum->last.items[i].pid && !successor(sum, &sum->last.items[i]))
-            pass_on(sum, &sum->last.items[i]);
+            credit_ancestor(sum, &sum->last.items[i]);
     }
 
-    *total = add_up(sum);
+    *total = compute_total(sum);
     return true;
 }

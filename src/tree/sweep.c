@@ -61,7 +61,7 @@ static bool is_child_of_master(const struct ss_sweep *sweep, const struct ss_pro
  * since the master reaped the process. A process that has just been forked may not have put its
  * start time on the board yet.
  */
-static bool is_one(
+static bool is_same_process(
     const struct ss_sweep *sweep, const struct ss_process *process, uint64_t started) {
     return process->started == started || (!started && is_child_of_master(sweep, process));
 }
@@ -88,7 +88,7 @@ static void list_executors(struct ss_sweep *sweep) {
 static bool is_executor(const struct ss_sweep *sweep, const struct ss_row *row, pid_t pid,
     const struct ss_process *process) {
     return pid == atomic_load(&row->executor) &&
-           is_one(sweep, process, atomic_load(&row->executor_started));
+           is_same_process(sweep, process, atomic_load(&row->executor_started));
 }
 
 /*
@@ -207,10 +207,10 @@ static void visit_process(void *context, pid_t pid) {
  * none of them. Therefore examines the latest pids repeatedly: until none was missed for CALM, or,
  * if other programs also start such processes, until none was ours for CHASE.
  */
-#define CALM   (20 * SS_MILLISECOND)
-#define CHASE  (300 * SS_MILLISECOND)
-#define RECENT 16
-#define BREATH (100 * SS_MICROSECOND)
+#define CALM           (20 * SS_MILLISECOND)
+#define CHASE          (300 * SS_MILLISECOND)
+#define RECENT         16
+#define CHASE_INTERVAL (100 * SS_MICROSECOND)
 
 static void chase(struct ss_sweep *sweep, ss_time deadline) {
     struct ss_process process;
@@ -226,7 +226,7 @@ static void chase(struct ss_sweep *sweep, ss_time deadline) {
         }
 
         if (latest == seen)
-            ss_platform_sleep_until(now + BREATH);
+            ss_platform_sleep_until(now + CHASE_INTERVAL);
         seen = latest;
         now = ss_platform_now();
         if (sweep->touched > touched)

@@ -16,7 +16,7 @@
 /* The kernel updates its pressure averages at most this often. */
 #define PRESSURE_PERIOD (2 * SS_SECOND)
 
-static int open_beside(const struct ss_counter_reader *counters, const char *name) {
+static int open_sibling(const struct ss_counter_reader *counters, const char *name) {
     int folder = (int)(strrchr(counters->path, '/') - counters->path);
     return open(ss_linux_path("%.*s/%s", folder, counters->path, name).text, O_RDONLY | O_CLOEXEC);
 }
@@ -31,13 +31,13 @@ int ss_platform_cpu_times_open(struct ss_cpu_reader *reader,
 
     if (!reader->group) {
         if (reader->counters.source != SS_SOURCE_RUNTIME)
-            reader->pressure = open_beside(&reader->counters, "pressure/cpu");
+            reader->pressure = open_sibling(&reader->counters, "pressure/cpu");
         return 0;
     }
 
-    reader->pressure = open_beside(&reader->counters, "cpu.pressure");
-    reader->user = open_beside(&reader->counters, "cpuacct.usage_user");
-    reader->system = open_beside(&reader->counters, "cpuacct.usage_sys");
+    reader->pressure = open_sibling(&reader->counters, "cpu.pressure");
+    reader->user = open_sibling(&reader->counters, "cpuacct.usage_user");
+    reader->system = open_sibling(&reader->counters, "cpuacct.usage_sys");
     return 0;
 }
 
@@ -52,7 +52,7 @@ void ss_platform_cpu_times_add_parts(
         reader->stat.file = -1;
         return;
     }
-    reader->pressure = open_beside(&reader->stat, "pressure/cpu");
+    reader->pressure = open_sibling(&reader->stat, "pressure/cpu");
     reader->pressure_due = 0;
 }
 

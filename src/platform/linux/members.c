@@ -46,7 +46,7 @@ int ss_platform_group_find(const struct ss_platform_roots *roots, const char *pa
  * Ignores errors of a group that is being removed, or has only threads of processes of a group
  * above.
  */
-static int pardon(int why) {
+static int ignore_expected(int why) {
     return why == -ENODEV || why == -EOPNOTSUPP ? 0 : why;
 }
 
@@ -73,7 +73,7 @@ static int visit(
         return why;
     }
 
-    int result = pardon(list_processes(descriptor, see, context));
+    int result = ignore_expected(list_processes(descriptor, see, context));
     while ((entry = readdir(folder))) {
         if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
             continue;
