@@ -3,8 +3,8 @@
 #define SHOWSTOPPER_BASE_BELL_H
 
 /*
- * A wakeup is a pipe, non-blocking at both ends, whose bytes mean nothing: they only wake the
- * reader, which then looks for changes. Several bytes before it wakes up have the effect of one.
+ * A wakeup pipe is non-blocking at both ends. Its bytes mean nothing: they only wake the reader,
+ * which then looks for changes. Several bytes before it wakes up have the effect of one.
  */
 
 /* Wakes the reader of the pipe whose write end this is. */

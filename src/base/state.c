@@ -144,9 +144,7 @@ int ss_state_check_parent(
     return -1;
 }
 
-/*
- * Accepts a folder that its group may write to: with a umask of 002 all our own folders are such.
- */
+/* Accepts a group-writable folder: with a umask of 002, all our own folders are group-writable. */
 int ss_state_check_start(int folder, char *const *words, const struct ss_trust *trust,
     const char *path, struct ss_error *error) {
     struct stat status;

@@ -34,8 +34,8 @@ static void pass_on(int number, siginfo_t *info, void *context) {
 static volatile sig_atomic_t demoted;
 
 /*
- * Maximum number of times that a process regains real-time priority: each time it lost it, it had
- * starved all others.
+ * Maximum number of times that a process regains real-time priority. Before each loss of it, the
+ * process has starved all others.
  */
 #define REGAINED_MAX 8
 

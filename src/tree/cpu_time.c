@@ -11,7 +11,7 @@
 #include "platform/platform.h"
 
 /*
- * Listings may take at most 1 / COST_PART of the time. If clocks supply the time between listings,
+ * Listings may take at most 1 / COST_PART of the time. If clocks cover the time between listings,
  * they may take at most 1 / COST_PART_SPARED, at intervals of at least LISTING_INTERVAL.
  */
 #define COST_PART 50

@@ -7,7 +7,7 @@
 
 #define CPUS_READ_MAX 16
 
-/* Returns the frequency of a CPU in Hz; 0 if unknown. */
+/* Returns the frequency of a CPU in Hz, or 0 if unknown. */
 static double read_cpu(const char *sys, uint32_t cpu) {
     struct ss_linux_path path =
         ss_linux_path("%s/devices/system/cpu/cpu%u/cpufreq/scaling_cur_freq", sys, cpu);
