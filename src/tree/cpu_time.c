@@ -212,8 +212,8 @@ static int add_all(struct ss_cpu_time *meter) {
 }
 
 /*
- * Opens clocks for all threads. A process that starts meanwhile may be missed or not, so this is
- * repeated until none has started.
+ * Opens clocks for all threads. A process that starts meanwhile may be missed, so this is repeated
+ * until none has.
  */
 static void open_clocks(struct ss_cpu_time *meter) {
     struct ss_row *row = &meter->board->rows[meter->row];

@@ -106,7 +106,7 @@ int ss_platform_task_clock_open(pid_t thread, bool descendants) {
         .type = PERF_TYPE_SOFTWARE,
         .config = PERF_COUNT_SW_TASK_CLOCK,
         .inherit = descendants,
-        /* Without this, only root may open the clock. It counts time in the kernel nevertheless. */
+        /* Without this, only root may open the clock. Time in the kernel is still counted. */
         .exclude_kernel = 1,
         .exclude_hv = 1,
     };

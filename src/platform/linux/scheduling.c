@@ -115,9 +115,9 @@ void ss_platform_affinity(struct ss_cpus *cpus) {
 }
 
 /*
- * Gives up real-time priority meanwhile: while another process reads the files of this one in
- * /proc, the kernel spins in waitpid(). That would keep a reader on the same CPU from finishing for
- * as long as real-time processes may run at all: 0.95 s.
+ * Waits without real-time priority: while another process reads the files of this one in /proc, the
+ * kernel spins in waitpid(). At real-time priority, that would keep a reader on the same CPU from
+ * finishing for as long as real-time processes may run at all: 0.95 s.
  */
 pid_t ss_platform_reap(pid_t pid, int *status, int flags) {
     bool realtime = (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;
