@@ -104,15 +104,8 @@ static void confirm_left(struct ss_board *board, const struct ss_hold *hold) {
         atomic_store(&ss_board_branches(board)[hold->slot].missed, hold->serial);
 }
 
-bool ss_holds_refresh(
-    struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *fresh) {
-    uint32_t changes =
-        atomic_load(row == SS_HOLDS_ALL ? &board->branches : &board->rows[row].branches);
-    *fresh = holds->count;
-    if (changes == holds->seen)
-        return false;
-
-    holds->seen = changes;
+/* Closes entries of branches that have left the board or, for a single row, the instance. */
+static void drop_stale(struct ss_holds *holds, struct ss_board *board, uint32_t row) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < holds->count; i++) {
         struct ss_hold *hold = &holds->list[i];
@@ -133,8 +126,10 @@ bool ss_holds_refresh(
         ss_hold_close(hold);
         holds->of_slot[hold->slot] = 0;
     }
+    holds->count = kept;
+}
 
-    holds->count = *fresh = kept;
+static void open_new(struct ss_holds *holds, struct ss_board *board, uint32_t row) {
     uint32_t used = atomic_load(&board->branches_used);
     for (uint32_t slot = 0; slot < used; slot++) {
         struct ss_branch *branch = &ss_board_branches(board)[slot];
@@ -159,6 +154,20 @@ bool ss_holds_refresh(
             atomic_fetch_add(&board->missed, 1);
         }
     }
+}
+
+bool ss_holds_refresh(
+    struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *fresh) {
+    uint32_t changes =
+        atomic_load(row == SS_HOLDS_ALL ? &board->branches : &board->rows[row].branches);
+    *fresh = holds->count;
+    if (changes == holds->seen)
+        return false;
+
+    holds->seen = changes;
+    drop_stale(holds, board, row);
+    *fresh = holds->count;
+    open_new(holds, board, row);
     return true;
 }
 
