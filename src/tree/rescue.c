@@ -33,25 +33,24 @@
 /* Polling interval in milliseconds for processes without a pidfd. */
 #define BLIND_INTERVAL 50
 
-struct ss_charge {
+struct ss_rescue_row {
     int executor_pidfd;    /* negative: not open */
     struct ss_hold leader; /* its group; if attached, the process itself */
 };
 
 static void hold_executor(struct ss_rescue *rescue, uint32_t index) {
     struct ss_row *row = &rescue->board->rows[index];
-    struct ss_charge *charge = &rescue->charges[index];
+    struct ss_rescue_row *entry = &rescue->rows[index];
     pid_t executor = atomic_load(&row->executor);
-    if (charge->executor_pidfd >= 0 || executor <= 1)
+    if (entry->executor_pidfd >= 0 || executor <= 1)
         return;
-    charge->executor_pidfd =
-        ss_platform_process_open(executor, atomic_load(&row->executor_started));
-    rescue->polls[SS_RESCUE_EXECUTORS + index].fd = charge->executor_pidfd;
+    entry->executor_pidfd = ss_platform_process_open(executor, atomic_load(&row->executor_started));
+    rescue->polls[SS_RESCUE_EXECUTORS + index].fd = entry->executor_pidfd;
 }
 
 static void hold_leader(struct ss_rescue *rescue, uint32_t index) {
     struct ss_row *row = &rescue->board->rows[index];
-    struct ss_hold *leader = &rescue->charges[index].leader;
+    struct ss_hold *leader = &rescue->rows[index].leader;
     pid_t pid = atomic_load(&row->leader);
     if (pid == leader->pid)
         return;
@@ -76,7 +75,7 @@ static void hold_leader(struct ss_rescue *rescue, uint32_t index) {
  * processes.
  */
 static void signal_instance(const struct ss_rescue *rescue, uint32_t index, int signal) {
-    ss_hold_signal(&rescue->charges[index].leader, signal);
+    ss_hold_signal(&rescue->rows[index].leader, signal);
 }
 
 void ss_rescue_refresh_holds(struct ss_rescue *rescue) {
@@ -89,7 +88,7 @@ void ss_rescue_refresh_holds(struct ss_rescue *rescue) {
  * if any of them is runnable.
  */
 static uint32_t count_left(const struct ss_rescue *rescue, uint32_t index, bool *runnable) {
-    const struct ss_hold *leader = &rescue->charges[index].leader;
+    const struct ss_hold *leader = &rescue->rows[index].leader;
     uint32_t left = !ss_hold_has_ended(leader);
     *runnable = ss_hold_is_runnable(leader);
     for (uint32_t i = 0; i < rescue->holds->count; i++) {
@@ -108,7 +107,7 @@ static uint32_t count_left(const struct ss_rescue *rescue, uint32_t index, bool 
  */
 static void list_processes(
     const struct ss_rescue *rescue, uint32_t index, bool stop, struct ss_descendants *list) {
-    const struct ss_hold *leader = &rescue->charges[index].leader;
+    const struct ss_hold *leader = &rescue->rows[index].leader;
     if (stop) {
         signal_instance(rescue, index, SIGSTOP);
         ss_holds_signal(rescue->holds, 0, index, SIGSTOP);
@@ -193,10 +192,10 @@ static void end_or_continue(struct ss_rescue *rescue, uint32_t index) {
 }
 
 static void drop_executor(struct ss_rescue *rescue, uint32_t index) {
-    struct ss_charge *charge = &rescue->charges[index];
-    if (charge->executor_pidfd >= 0)
-        close(charge->executor_pidfd);
-    charge->executor_pidfd = -1;
+    struct ss_rescue_row *entry = &rescue->rows[index];
+    if (entry->executor_pidfd >= 0)
+        close(entry->executor_pidfd);
+    entry->executor_pidfd = -1;
     rescue->polls[SS_RESCUE_EXECUTORS + index].fd = -1;
     atomic_store(&rescue->board->rows[index].executor, -1);
 }
@@ -209,7 +208,7 @@ static bool is_lost(struct ss_rescue *rescue, uint32_t index) {
     struct ss_row *row = &rescue->board->rows[index];
     pid_t executor = atomic_load(&row->executor);
     uint64_t started = atomic_load(&row->executor_started);
-    if (rescue->charges[index].executor_pidfd >= 0)
+    if (rescue->rows[index].executor_pidfd >= 0)
         return rescue->polls[SS_RESCUE_EXECUTORS + index].revents != 0;
     return executor > 1 && started != 0 && !ss_platform_process_lives(executor, started);
 }
@@ -217,8 +216,8 @@ static bool is_lost(struct ss_rescue *rescue, uint32_t index) {
 static void kill_executor(struct ss_rescue *rescue, uint32_t index) {
     struct ss_row *row = &rescue->board->rows[index];
     pid_t executor = atomic_load(&row->executor);
-    if (rescue->charges[index].executor_pidfd >= 0)
-        ss_platform_process_signal(rescue->charges[index].executor_pidfd, SIGKILL);
+    if (rescue->rows[index].executor_pidfd >= 0)
+        ss_platform_process_signal(rescue->rows[index].executor_pidfd, SIGKILL);
     else if (executor > 1)
         ss_platform_process_signal_once(executor, atomic_load(&row->executor_started), SIGKILL);
 }
@@ -227,7 +226,7 @@ static void kill_executor(struct ss_rescue *rescue, uint32_t index) {
 static void await_executors(struct ss_rescue *rescue) {
     ss_time deadline = ss_platform_now() + EXECUTOR_PATIENCE;
     for (uint32_t i = 0; i < rescue->board->instances; i++) {
-        struct pollfd end = {.fd = rescue->charges[i].executor_pidfd, .events = POLLIN};
+        struct pollfd end = {.fd = rescue->rows[i].executor_pidfd, .events = POLLIN};
         ss_time left = ss_time_since(deadline, ss_platform_now());
         if (end.fd >= 0 && !ss_row_is_settled(&rescue->board->rows[i]))
             poll(&end, 1, (int)(left / SS_MILLISECOND));
@@ -278,7 +277,7 @@ uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
         struct ss_row *row = &rescue->board->rows[i];
         bool lives = atomic_load(&row->executor) > 1;
         left += lives && !ss_row_is_settled(row);
-        rescue->blind |= lives && rescue->charges[i].executor_pidfd < 0;
+        rescue->blind |= lives && rescue->rows[i].executor_pidfd < 0;
     }
 
     sweep_for_losses(rescue);
@@ -291,17 +290,17 @@ int ss_rescue_open(
     *rescue = (struct ss_rescue){
         .board = board,
         .master_wakeup = master_wakeup,
-        .charges = calloc(count, sizeof *rescue->charges),
+        .rows = calloc(count, sizeof *rescue->rows),
         .polls = calloc(SS_RESCUE_EXECUTORS + (size_t)count, sizeof *rescue->polls),
         .holds = calloc(1, sizeof *rescue->holds),
     };
-    if (!rescue->charges || !rescue->polls || !rescue->holds)
+    if (!rescue->rows || !rescue->polls || !rescue->holds)
         return -1;
 
     for (uint32_t i = 0; i < SS_RESCUE_EXECUTORS + count; i++)
         rescue->polls[i] = (struct pollfd){.fd = -1, .events = POLLIN};
     for (uint32_t i = 0; i < count; i++)
-        rescue->charges[i] = (struct ss_charge){.executor_pidfd = -1, .leader.pidfd = -1};
+        rescue->rows[i] = (struct ss_rescue_row){.executor_pidfd = -1, .leader.pidfd = -1};
 
     rescue->polls[SS_RESCUE_WAKEUP].fd = wakeup;
     ss_sweep_open(&rescue->sweep, board, master);

@@ -16,7 +16,7 @@
  */
 
 /* The pidfds of one executor and of its instance's leader. */
-struct ss_charge;
+struct ss_rescue_row;
 
 /* Indexes into `polls`; the executors are at SS_RESCUE_EXECUTORS and above. */
 enum { SS_RESCUE_WAKEUP, SS_RESCUE_MASTER, SS_RESCUE_FORKS, SS_RESCUE_EXECUTORS };
@@ -24,7 +24,7 @@ enum { SS_RESCUE_WAKEUP, SS_RESCUE_MASTER, SS_RESCUE_FORKS, SS_RESCUE_EXECUTORS 
 struct ss_rescue {
     struct ss_board *board;
     int master_wakeup; /* write end; a byte says that the board has changed */
-    struct ss_charge *charges;
+    struct ss_rescue_row *rows;
     struct pollfd *polls;   /* SS_RESCUE_EXECUTORS + number of executors */
     struct ss_holds *holds; /* holds of all branches */
     struct ss_sweep sweep;
