@@ -57,8 +57,8 @@ void ss_pid_map_remove(struct ss_pid_map *map, pid_t pid) {
     if (pid <= 0 || map->slots[gap].pid != pid)
         return;
     for (uint32_t at = (gap + 1) & map->mask; map->slots[at].pid; at = (at + 1) & map->mask) {
-        uint32_t wanted = home(map, map->slots[at].pid);
-        if (((at - wanted) & map->mask) >= ((at - gap) & map->mask)) {
+        uint32_t home_slot = home(map, map->slots[at].pid);
+        if (((at - home_slot) & map->mask) >= ((at - gap) & map->mask)) {
             map->slots[gap] = map->slots[at];
             gap = at;
         }

@@ -408,8 +408,8 @@ static int duplicate(const struct ss_walk *walk) {
 /* Opens an existing file. Returns -ENOENT if it has vanished. */
 static int open_existing(struct ss_walk *walk, int flags) {
     struct stat status;
-    int wanted = (flags & ~O_TRUNC) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    SS_OWNED(close) int file = openat(walk->folder, walk->name, wanted);
+    int open_flags = (flags & ~O_TRUNC) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    SS_OWNED(close) int file = openat(walk->folder, walk->name, open_flags);
     if (file < 0)
         return errno == ELOOP ? refuse(walk, "it has become a link") : -errno;
 

@@ -252,10 +252,10 @@ int ss_signals_close(struct ss_signals *signals) {
     return first;
 }
 
-void ss_signals_adopt(void (*handler)(int), const int *wanted) {
+void ss_signals_adopt(void (*handler)(int), const int *handled) {
     for (size_t i = 0; i < KNOWN; i++) {
         struct sigaction action = {.sa_handler = SIG_IGN, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
-        for (const int *number = wanted; *number; number++) {
+        for (const int *number = handled; *number; number++) {
             if (*number == known[i].number)
                 action.sa_handler = handler;
         }

@@ -53,10 +53,10 @@ int ss_signals_next(struct ss_signals *signals);
 SS_MUST_USE int ss_signals_close(struct ss_signals *signals);
 
 /*
- * For a child of ss_child_fork_blocked(): installs `handler` for the signals in `wanted` (ends with
- * 0), and ignores all others that a terminal or a caller might send.
+ * For a child of ss_child_fork_blocked(): installs `handler` for the signals in `handled`, which
+ * ends with 0, and ignores all others that a terminal or a caller might send.
  */
-void ss_signals_adopt(void (*handler)(int), const int *wanted);
+void ss_signals_adopt(void (*handler)(int), const int *handled);
 
 /*
  * Requests real-time priority again, a limited number of times, after a process has used it for

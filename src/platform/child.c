@@ -82,16 +82,16 @@ int ss_child_fork(struct ss_child *child, const struct ss_child_setup *setup) {
     if (pipe2(child->gate, O_CLOEXEC) < 0)
         return -errno;
     if (pipe2(report, O_CLOEXEC) < 0) {
-        int number = errno;
+        int err = errno;
         ss_streams_close_pair(child->gate);
-        return -number;
+        return -err;
     }
 
     sigprocmask(SIG_SETMASK, NULL, &mask);
     child->pid = ss_child_fork_blocked();
     if (child->pid == 0)
         run(setup, parent, setup->mask ? setup->mask : &mask, child->gate, report[1]);
-    int number = errno;
+    int err = errno;
 
     close(report[1]);
     child->report = report[0];
@@ -100,7 +100,7 @@ int ss_child_fork(struct ss_child *child, const struct ss_child_setup *setup) {
     close(child->report);
     ss_streams_close_pair(child->gate);
     child->pid = 0;
-    return -number;
+    return -err;
 }
 
 int ss_child_execute(struct ss_child *child, struct ss_child_failure *failure) {

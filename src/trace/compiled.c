@@ -120,13 +120,13 @@ static int deliver(struct reader *reader, const struct ss_trace_packed *packed, 
 static int read_records(struct reader *reader, struct ss_trace_sink *sink) {
     struct ss_trace_packed batch[BATCH];
     for (uint64_t left = reader->header.count; left > 0;) {
-        size_t wanted = left < BATCH ? (size_t)left : BATCH;
-        if (fread(batch, sizeof *batch, wanted, reader->stream) != wanted)
+        size_t count = left < BATCH ? (size_t)left : BATCH;
+        if (fread(batch, sizeof *batch, count, reader->stream) != count)
             return refuse_trace(reader, "truncated");
-        reader->checksum = mix(reader->checksum, batch, wanted * sizeof *batch);
-        if (deliver(reader, batch, wanted, sink) != 0)
+        reader->checksum = mix(reader->checksum, batch, count * sizeof *batch);
+        if (deliver(reader, batch, count, sink) != 0)
             return -1;
-        left -= wanted;
+        left -= count;
     }
     return 0;
 }

@@ -203,11 +203,11 @@ static bool read_variable(int file, const char *variable, char *rest, size_t siz
 }
 
 bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size_t size) {
-    char wanted[128];
-    snprintf(wanted, sizeof wanted, "%s=", name);
+    char prefix[128];
+    snprintf(prefix, sizeof prefix, "%s=", name);
     SS_OWNED(close)
     int file = open(ss_linux_path("/proc/%d/environ", (int)pid).text, O_RDONLY | O_CLOEXEC);
-    return file >= 0 && read_variable(file, wanted, value, size);
+    return file >= 0 && read_variable(file, prefix, value, size);
 }
 
 /* Reads field 9 of a stat file. Returns false if the file does not exist. */
