@@ -18,8 +18,8 @@ from .study import NOISE_MAX, Stage, Study, join_list
 
 LEAD_SECONDS, END_SECONDS = 3, 4  # of a run, before the first slot and after the last
 ROUNDS, ROUND_SECONDS = 20, 0.005  # of a row, in which showstopper decides; their shortest length
-# A suspect is set aside after this many successive blocks with a loss of 30 % each. One is enough to
-# protect the victim; the run alone confirms it, so the loss must repeat.
+# A suspect is set aside after this many successive blocks with a loss of 30 % each. One is enough
+# to protect the victim; the run alone confirms it, so there the loss must repeat.
 BLOCKS_TOGETHER, SLOTS_TOGETHER, BLOCKS_ALONE = 1, 2, 3
 
 

@@ -459,7 +459,7 @@ class Study:
             is_lost = throttled.stopped[:, group] + throttled.after[:, group] > 0
             figures[is_lost & (np.arange(len(figures)) < row + ASIDE_ROWS)] = math.nan
         of_groups = [(one[:, 0].sum(), math.hypot(*one[:, 1])) for one in usual]
-        # For a suspect that was set aside, this run is the only evidence, so allow for all suspects.
+        # If the suspect was set aside, this run is the only evidence, so allow for all suspects.
         tests = len(self.suspects) if stage.is_alone and self._was_aside(stage.groups[0][0]) else 0
         return effects.estimate(
             throttled, figures, np.column_stack(cpu), np.array(of_groups), tests
