@@ -40,16 +40,17 @@ static bool share_a_tree(pid_t left, pid_t right) {
 
 struct clash {
     const struct ss_attachments *attachments;
-    pid_t pid;    /* the first process that another run controls already */
-    pid_t master; /* master of that run; 0: none */
+    pid_t pid;    /* the first process that another run already controls */
+    pid_t master; /* master of that run; 0 if there is none */
 };
 
-/* Returns whether the process shares a tree with a part of an instance that has left its tree. */
+/* Returns whether the process shares a tree with a branch: a part of an instance that left it. */
 static bool is_in_branch(struct ss_board *board, pid_t pid) {
     for (uint32_t slot = 0; slot < SS_BOARD_BRANCHES; slot++) {
         struct ss_branch *branch = &ss_board_branches(board)[slot];
         if (atomic_load(&branch->owner) == 0)
             continue;
+
         pid_t other = atomic_load(&branch->pid);
         if (ss_platform_process_started(other) == atomic_load(&branch->started) &&
             share_a_tree(pid, other))
@@ -72,9 +73,9 @@ static bool has_instance(struct ss_board *board, pid_t pid) {
 }
 
 /*
- * Returns whether the run controls the process, or a process of its tree. Another user may have
- * forged the board: believe it about the processes of that user only, and otherwise look only
- * whether the master is below the process.
+ * Returns whether the run controls the process or one of its tree. Another user may have forged the
+ * board, so it is trusted for that user's processes only. For all others, check only whether the
+ * master is a descendant.
  */
 static bool is_part_of(struct ss_board *board, uid_t owner, pid_t master, pid_t pid) {
     uid_t user;
@@ -87,18 +88,21 @@ static void compare_with_run(void *context, pid_t master) {
     struct clash *clash = context;
     struct ss_error ignored = {0};
     uid_t owner;
+
     struct ss_board *board = ss_board_attach(master, &owner, &ignored);
     if (!board)
         return;
+
     for (uint32_t i = 0; !clash->master && i < clash->attachments->count; i++) {
         clash->pid = clash->attachments->items[i].pid;
         if (is_part_of(board, owner, master, clash->pid))
             clash->master = master;
     }
+
     ss_board_close(board);
 }
 
-/* Finding the boards takes a look at every file of every process, so all are compared at once. */
+/* Finding the boards reads all open files of all processes: compare all attachments in one pass. */
 static int refuse_other_runs(const struct ss_attachments *attachments, struct ss_error *error) {
     struct clash clash = {.attachments = attachments};
     ss_platform_process_each(compare_with_run, &clash);
@@ -110,15 +114,15 @@ static int refuse_other_runs(const struct ss_attachments *attachments, struct ss
     return 0;
 }
 
-/* Ancestors or descendants of the process that rule out attaching it; 0: none. */
+/* Ancestors or descendants of the process that rule out attaching it; pids are 0 if absent. */
 struct tree {
     const struct ss_attachments *attachments;
     int depth;
     pid_t claimed; /* claimed by another showstopper, which may not have a board yet */
-    pid_t stopped; /* a stopped process of its tree */
+    pid_t stopped; /* stopped by someone else */
 };
 
-/* Another process of our control group may be above or below a process of it. */
+/* Ignores our own claims: a process of an attached group may have an ancestor in that group. */
 static bool is_claimed(const struct ss_attachments *attachments, pid_t pid) {
     for (uint32_t i = 0; i < attachments->count; i++) {
         if (attachments->items[i].pid == pid)
@@ -174,7 +178,7 @@ static int check_tree(const struct ss_attachments *attachments, const struct ss_
     struct ss_process process;
     if (ss_platform_process_look(pid, &process) && process.state == 'T')
         tree.stopped = pid;
-    /* Its user or job control means it to stay stopped. */
+    /* A user or job control has stopped it on purpose. */
     if (tree.stopped)
         return ss_error_fail(error,
             "process %d is stopped, and the run would continue it: continue it yourself first, "
@@ -184,9 +188,9 @@ static int check_tree(const struct ss_attachments *attachments, const struct ss_
 }
 
 /*
- * Call this when all processes are claimed: if two runs attach processes of one tree at the same
- * moment, each then notices the other. A claim lasts until the last process of the run ends. If the
- * system has no claims, they are negative, and only runs that already have a board are found.
+ * Call this after all processes are claimed: of two runs that attach processes of one tree at the
+ * same moment, each then notices the other. A claim lasts until the last process of the run ends.
+ * On systems without claims they are negative, and only runs that already have a board are found.
  */
 static int check_trees(const struct ss_attachments *attachments, struct ss_error *error) {
     if (refuse_other_runs(attachments, error) < 0)
@@ -216,6 +220,7 @@ static int check_attachable(pid_t pid, struct ss_process *process, struct ss_err
         return ss_error_fail(error,
             "process %d belongs to another user: run showstopper as that user or as root",
             (int)pid);
+
     return 0;
 }
 
@@ -226,14 +231,16 @@ static int claim_process(
     int claim = ss_platform_process_claim(pid);
     attachments->items[attachments->count++] =
         (struct ss_attachment){.pid = pid, .started = started, .claim = claim};
-    /* This fails. With more claims, the run that has claimed this process might be refused, too. */
+    /* Fail now: any further claim might make the other run fail, too. */
     return claim == -EBUSY ? check_trees(attachments, error) : 0;
 }
 
 static int add_process(struct ss_attachments *attachments, pid_t pid, struct ss_error *error) {
     struct ss_process process;
+
     if (check_attachable(pid, &process, error) < 0)
         return -1;
+
     for (uint32_t i = 0; i < attachments->count; i++) {
         pid_t other = attachments->items[i].pid;
         if (share_a_tree(pid, other))
@@ -243,23 +250,27 @@ static int add_process(struct ss_attachments *attachments, pid_t pid, struct ss_
                     : "process %d and process %d belong to one tree: give only the ancestor",
                 (int)pid, (int)other);
     }
+
     return claim_process(attachments, pid, process.started, error);
 }
 
-/* Finds the first pid of a list and moves on. Returns 1, 0 at the end, or -1 with an error. */
+/* Parses the next pid of a list. Returns 1, 0 at the end, or -1 with an error. */
 static int next_pid(const char **rest, pid_t *pid, struct ss_error *error) {
     struct ss_words_part part;
     char word[32];
     uint64_t number = 0;
     struct ss_error ignored = {0};
+
     if (!ss_words_next(rest, ',', &part))
         return 0;
+
     snprintf(word, sizeof word, "%.*s", (int)(part.length < 31 ? part.length : 31), part.text);
     if (part.length > 20 || ss_units_count(word, &number, &ignored) < 0 || number < 1 ||
         number > INT32_MAX)
         return ss_error_fail(
             error, "'%s' is not a pid: use PID or PID,PID,...", ss_words_show(word).text);
     *pid = (pid_t)number;
+
     return 1;
 }
 
@@ -298,10 +309,10 @@ int ss_attach_find_beside(struct ss_beside *beside, const char *pids, struct ss_
 }
 
 struct search {
-    const char *name; /* NULL: the processes of a control group */
+    const char *name; /* NULL when listing a control group */
     pid_t *found;
     uint32_t count, room;
-    bool incomplete; /* memory was short */
+    bool incomplete; /* out of memory */
 };
 
 static void collect(void *context, pid_t pid) {
@@ -321,7 +332,7 @@ static void collect_named(void *context, pid_t pid) {
         collect(context, pid);
 }
 
-/* Drops every process that is below another one of that name: it belongs to the other's tree. */
+/* Drops each process that has an ancestor of the same name: it belongs to the ancestor's tree. */
 static void drop_descendants(struct search *search) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < search->count; i++) {
@@ -347,12 +358,14 @@ static int refuse_ambiguous(const struct search *search, struct ss_error *error)
 
 static int add_named(struct ss_attachments *attachments, const char *name, struct ss_error *error) {
     struct search search = {.name = name};
+
     /* The kernel truncates names: another program may have the same first characters. */
     if (strlen(name) >= SS_PROCESS_NAME)
         return ss_error_fail(error,
             "the name '%s' is too long: the kernel truncates names to %d characters; give the "
             "truncated name, or --attach PID",
             ss_words_show(name).text, SS_PROCESS_NAME - 1);
+
     ss_platform_process_each(collect_named, &search);
     drop_descendants(&search);
     int status;
@@ -367,6 +380,7 @@ static int add_named(struct ss_attachments *attachments, const char *name, struc
     else
         status = refuse_ambiguous(&search, error);
     free(search.found);
+
     return status;
 }
 
@@ -380,8 +394,8 @@ int ss_attach_resolve(struct ss_attachments *attachments, const char *pids, cons
 }
 
 /*
- * Checks a process of a control group. Claims it unless another process of the group is its parent:
- * a claim covers descendants. Ended processes are left out.
+ * Checks a process of a control group. Claims it unless its parent is in the group, too: a claim
+ * covers descendants. Skips processes that have ended.
  */
 static int add_member(struct ss_attachments *attachments, const struct search *search, pid_t pid,
     struct ss_error *error) {
@@ -416,23 +430,29 @@ static int add_member(struct ss_attachments *attachments, const struct search *s
 static int add_group(struct ss_attachments *attachments, const char *path, struct ss_error *error) {
     char folder[PATH_MAX];
     struct search search = {0};
+
     if (ss_platform_group_find(NULL, path, folder, error) < 0)
         return -1;
+
     attachments->group = strdup(folder);
     if (!attachments->group)
         return ss_error_memory(error);
+
     int why = ss_platform_group_each(folder, collect, &search);
     SS_OWNED(free) pid_t *found = search.found;
     if (search.incomplete)
         return ss_error_memory(error);
     if (why)
         return ss_error_fail(error, "%s: cannot list its processes: %s", folder, strerror(-why));
+
     for (uint32_t i = 0; i < search.count; i++) {
         if (add_member(attachments, &search, found[i], error) < 0)
             return -1;
     }
+
     if (attachments->count == 0)
         return ss_error_fail(error, "%s has no process: start its program first", folder);
+
     return check_trees(attachments, error);
 }
 

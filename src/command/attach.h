@@ -15,23 +15,23 @@ struct ss_attachment {
 };
 
 /*
- * Running processes that serve as instances. Of a control group, whose processes together are one
- * instance, those that no other process of the group has started. Zero-initialized: no processes.
+ * Running processes that serve as instances. A control group is a single instance; its items are
+ * the processes whose parent is outside the group. Zero-initialized: no processes.
  */
 struct ss_attachments {
     struct ss_attachment *items;
     uint32_t count, room;
-    char *group; /* the folder of the control group; NULL: none */
+    char *group; /* the folder of the control group; NULL if absent */
 };
 
 /*
  * Finds the processes of --attach, pids separated by commas, and of --attach-name; either may be
- * NULL. Fails if one of them cannot or must not be stopped and continued by this run.
+ * NULL. Fails if this run cannot or must not stop and continue one of them.
  */
 SS_MUST_USE int ss_attach_resolve(
     struct ss_attachments *attachments, const char *pids, const char *name, struct ss_error *error);
 
-/* Finds the control group of --attach-group. Fails in the same cases for any of its processes. */
+/* Finds the control group of --attach-group. Refuses the same processes as ss_attach_resolve(). */
 SS_MUST_USE int ss_attach_resolve_group(
     struct ss_attachments *attachments, const char *path, struct ss_error *error);
 

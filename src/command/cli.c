@@ -8,7 +8,7 @@
 #include "loop/module_set.h"
 #include "options/arguments.h"
 
-/* Characters allowed in a name. None of them needs quotes in any format of a record. */
+/* Characters allowed in the name of a label. No format of a record has to quote them. */
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
 static int check_name(const char *text, size_t length, struct ss_error *error) {
@@ -23,6 +23,7 @@ static int check_name(const char *text, size_t length, struct ss_error *error) {
     if (length > SS_LABEL_NAME_MAX)
         return ss_error_fail(error, "the name in '%s' has %zu characters: the maximum is %d",
             shown.text, length, SS_LABEL_NAME_MAX);
+
     return 0;
 }
 
@@ -45,23 +46,28 @@ static int take_label(
     struct ss_option_store *store = &((struct ss_cli *)config)->store;
     struct ss_labels *labels = &((struct ss_cli *)config)->labels;
     size_t length = strcspn(text, "=");
+
     (void)row;
     if (check_name(text, length, error) < 0 || check_value(text, length, error) < 0)
         return -1;
+
     for (size_t i = 0; i < labels->count; i++) {
         const char *name = labels->items[i].name;
         if (strlen(name) == length && strncmp(name, text, length) == 0)
             return ss_error_fail(error, "'%s' is given twice: give each name once", name);
     }
+
     if (labels->count == SS_LABELS_MAX)
         return ss_error_fail(
             error, "'%.*s': too many labels (at most %d)", (int)length, text, SS_LABELS_MAX);
+
     char name[SS_LABEL_NAME_MAX + 1];
     snprintf(name, sizeof name, "%.*s", (int)length, text);
     struct ss_label label = {
         ss_option_store_add(store, name), ss_option_store_add(store, text + length + 1)};
     if (!label.name || !label.value)
         return ss_error_memory(error);
+
     labels->items[labels->count++] = label;
     return 0;
 }
@@ -69,7 +75,7 @@ static int take_label(
 #define AT(member)       .offset = offsetof(struct ss_cli, member)
 #define COUNT_AT(member) SS_OPTION_COUNT_AT(struct ss_cli, member)
 
-/* Options that have no effect on processes that the run has not started. */
+/* Options that apply only to processes started by the run. */
 #define EXCLUDED_BY_ATTACH                                                                         \
     "instances workloads cpus fail-fast isolate repeat iteration output tty keep COMMAND"
 
@@ -134,7 +140,7 @@ static const struct ss_argument rows[] = {
         .initial = "auto", .help = "show a live block on standard error; auto: on a terminal"}},
     {0, "TIME", {"grace", SS_OPTION_TIME, AT(grace), .initial = "5s", .sensible = "50ms",
         .help = "how long to wait for an instance to end before killing it"}},
-    /* The output passes through a pipe; when it is closed, instances that write would end. */
+    /* Output passes through a pipe: once it is closed, SIGPIPE would end instances that write. */
     {0, NULL, {"keep", AT(keep), .help = "leave instances running when showstopper ends"},
         .excludes = "isolate iteration output tty"},
     {0, "PID,...", {"attach", SS_OPTION_TEXT, AT(attach),
@@ -148,7 +154,7 @@ static const struct ss_argument rows[] = {
     {0, NULL, {"end", AT(end),
         .help = "end attached processes with the run; by default they are left running"},
         .needs = "attach attach-name"},
-    /* Pids of another PID namespace would be other processes there. */
+    /* In another PID namespace, the pids would name other processes. */
     {0, "PID,...", {"beside", SS_OPTION_TEXT, AT(beside),
         .help = "these running processes, such as the client of a service, and all that they start "
                 "belong to the experiment: they do not count as other processes"},
@@ -175,10 +181,7 @@ static const struct ss_argument rows[] = {
 };
 // clang-format on
 
-/*
- * Removes slashes at the end of a folder's name, to which file names are appended: "dir/" becomes
- * "dir".
- */
+/* Removes trailing slashes from a folder's name, to which "/FILE" is appended later. */
 static int cut_slashes(const char **name, struct ss_option_store *store) {
     size_t length = *name ? strlen(*name) : 0;
     if (length < 2 || (*name)[length - 1] != '/')

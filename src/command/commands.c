@@ -17,10 +17,7 @@
 
 #define COMMANDS_MAX 1000000
 
-/*
- * The length of a script's first line that the kernel reads, and the depth to which scripts may be
- * nested.
- */
+/* Limits of the kernel: bytes that it reads of a script's first line, and nested interpreters. */
 #define FIRST_LINE  256
 #define SCRIPTS_MAX 5
 
@@ -82,20 +79,24 @@ int ss_commands_repeat(
         return ss_error_memory(error);
     if (!SS_GROW(commands->items, commands->count + count, commands->room))
         return ss_error_memory(error);
+
     for (uint64_t i = 0; i < count; i++) {
         commands->items[commands->count] = copy_words(words);
         if (!commands->items[commands->count])
             return ss_error_memory(error);
         commands->count++;
     }
+
     return 0;
 }
 
 static int read_line(struct ss_commands *commands, const char *line, struct ss_error *error) {
     size_t count = 0;
+
     char **words = ss_words_split(line, &count, error);
     if (!words)
         return -1;
+
     int status = 0;
     if (count > 0) {
         uint64_t copies = 0;
@@ -106,11 +107,12 @@ static int read_line(struct ss_commands *commands, const char *line, struct ss_e
         else
             status = ss_commands_repeat(commands, words + 1, copies, error);
     }
+
     free(words);
     return status;
 }
 
-/* Reads a whole file, or one byte more than the limit, which shows that the file is too long. */
+/* Reads up to one byte more than the limit, so that the caller notices a file that is too large. */
 static char *read_bounded(FILE *file, size_t *length) {
     char *text = malloc(WORKLOADS_MAX + 2);
     if (text) {
@@ -120,7 +122,7 @@ static char *read_bounded(FILE *file, size_t *length) {
     return text;
 }
 
-/* Splits the text into lines, in place. */
+/* Splits the text into lines, in place. `*number` is the current line, for messages. */
 static int read_lines(
     struct ss_commands *commands, char *text, size_t length, int *number, struct ss_error *error) {
     for (char *line = text, *end; line < text + length; line = end + 1) {
@@ -131,6 +133,7 @@ static int read_lines(
         if (strlen(line) < (size_t)(end - line))
             return ss_error_fail(error, "the line contains a null byte: a workload file is text, "
                                         "one COUNT COMMAND... per line");
+
         if (end > line && end[-1] == '\r')
             end[-1] = '\0';
         if (strchr(line, '\r'))
@@ -146,10 +149,12 @@ static int read_text(struct ss_commands *commands, const char *path, char *text,
     struct ss_error *error) {
     static const char mark[] = "\xef\xbb\xbf";
     int number = 0;
+
     if (length > WORKLOADS_MAX)
         return ss_error_fail(error,
             "%s: the file is larger than %d MiB: a workload file has one COUNT COMMAND... per line",
             path, WORKLOADS_MAX >> 20);
+
     /* Some editors write a byte order mark. */
     size_t skipped = strncmp(text, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
     if (read_lines(commands, text + skipped, length - skipped, &number, error) < 0)
@@ -157,6 +162,7 @@ static int read_text(struct ss_commands *commands, const char *path, char *text,
     if (commands->count == 0)
         return ss_error_fail(
             error, "%s: the file contains no workload: use one per line, COUNT COMMAND...", path);
+
     return 0;
 }
 
@@ -183,9 +189,11 @@ static char *fill_in(const char *word, const char *placeholder, const char *numb
     size_t mark = strlen(placeholder);
     char *result = NULL;
     size_t size = 0;
+
     FILE *stream = open_memstream(&result, &size);
     if (!stream)
         return NULL;
+
     while (*word) {
         if (strncmp(word, placeholder, mark) != 0) {
             fputc(*word++, stream);
@@ -195,6 +203,7 @@ static char *fill_in(const char *word, const char *placeholder, const char *numb
         fputs(doubled ? placeholder : number, stream);
         word += doubled ? 2 * mark : mark;
     }
+
     return fclose(stream) == 0 ? result : NULL;
 }
 
@@ -202,6 +211,7 @@ int ss_commands_number(
     struct ss_commands *commands, const char *placeholder, struct ss_error *error) {
     for (uint32_t i = 0; *placeholder && i < commands->count; i++) {
         char number[16];
+
         ss_commands_print_number(number, sizeof number, i, commands->count);
         for (char **word = commands->items[i]; *word; word++) {
             char *filled = fill_in(*word, placeholder, number);
@@ -233,7 +243,7 @@ const char *ss_commands_find_percentage(
     return NULL;
 }
 
-/* Returns where a lone placeholder is before a digit in a word; NULL if nowhere. */
+/* Returns the first single placeholder that a digit follows; NULL if there is none. */
 static const char *find_before_digit(const char *word, const char *placeholder) {
     size_t mark = strlen(placeholder);
     for (const char *at; (at = strstr(word, placeholder)); word = at + mark) {
@@ -267,13 +277,14 @@ static int try_execute(const char *path) {
 }
 
 /*
- * Searches like execvp(): the first executable goes into `file`; otherwise returns the most useful
- * errno.
+ * Searches PATH as execvp() does, and sets `file` to the first executable. If there is none,
+ * returns the errno that says most: any other one rather than ENOENT.
  */
 static int search_path(const char *name, char *file, size_t size) {
     const char *path = getenv("PATH");
     int why = ENOENT;
     struct ss_words_part folder;
+
     for (path = path ? path : "/bin:/usr/bin"; ss_words_next(&path, ':', &folder);) {
         snprintf(file, size, "%.*s%s%s", (int)folder.length, folder.text, folder.length ? "/" : "",
             name);
@@ -283,6 +294,7 @@ static int search_path(const char *name, char *file, size_t size) {
         if (here != ENOENT && here != ENOTDIR && here != EISDIR)
             why = here;
     }
+
     return why;
 }
 
@@ -327,6 +339,7 @@ static bool read_interpreter(const char *path, char interpreter[FIRST_LINE]) {
  */
 static int check_interpreter(const char *path, struct ss_error *error) {
     char interpreter[FIRST_LINE], script[FIRST_LINE];
+
     for (int depth = 0; depth < SCRIPTS_MAX && read_interpreter(path, interpreter); depth++) {
         int why = try_execute(interpreter);
         bool missing = why == ENOENT || why == ENOTDIR;
@@ -346,13 +359,16 @@ static int check_interpreter(const char *path, struct ss_error *error) {
         strcpy(script, interpreter);
         path = script;
     }
+
     return 0;
 }
 
 int ss_commands_check_program(const char *name, struct ss_error *error) {
     char path[4096];
+
     if (!*name)
         return ss_error_set(error, SS_ERROR_NOT_FOUND, "the command is empty: name a program");
+
     snprintf(path, sizeof path, "%s", name);
     int why = strchr(name, '/') ? try_execute(name) : search_path(name, path, sizeof path);
     if (why == 0)
@@ -366,6 +382,7 @@ int ss_commands_check_program(const char *name, struct ss_error *error) {
         return ss_error_set(error, SS_ERROR_NOT_FOUND, "%s: %s", name,
             strchr(name, '/') ? "no such file: check the path"
                               : "command not found: check its name and PATH");
+
     return ss_error_set(error, SS_ERROR_NOT_EXECUTABLE, "%s: the command cannot be executed: %s",
         name, strerror(why));
 }
@@ -373,7 +390,7 @@ int ss_commands_check_program(const char *name, struct ss_error *error) {
 int ss_commands_check(const struct ss_commands *commands, struct ss_error *error) {
     for (uint32_t i = 0; i < commands->count; i++) {
         const char *name = commands->items[i][0];
-        /* Check a command once: its copies are adjacent. */
+        /* Skip copies, which are adjacent. */
         if (i > 0 && strcmp(name, commands->items[i - 1][0]) == 0)
             continue;
         if (ss_commands_check_program(name, error) < 0)

@@ -49,15 +49,15 @@ const char *ss_commands_find_percentage(
     const struct ss_commands *commands, const char *placeholder);
 
 /*
- * Finds a word as it was given in which a digit follows the placeholder, as in a format %5d; NULL
- * if no word has that.
+ * Returns the first word, as given, in which a digit follows the placeholder, as in the format %5d;
+ * NULL if there is none.
  */
 const char *ss_commands_find_before_digit(
     const struct ss_commands *commands, const char *placeholder);
 
 /*
- * Replaces the name of a program that PATH lacks by the path of that program in the folder of this
- * one: the programs of an environment such as that of pipx need not be in PATH.
+ * Searches the folder of this program for commands that PATH lacks: in an environment, such as one
+ * of pipx, the programs are installed together but need not be in PATH.
  */
 SS_MUST_USE int ss_commands_look_beside(struct ss_commands *commands, struct ss_error *error);
 

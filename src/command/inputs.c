@@ -37,6 +37,7 @@ static int spool(struct ss_input *input, int pipe, struct ss_error *error) {
     struct stat status;
     SS_OWNED(fclose) FILE *stream = tmpfile();
     int why = errno;
+
     input->file = stream ? fcntl(fileno(stream), F_DUPFD_CLOEXEC, 0) : -1;
     bool done = input->file >= 0 && ss_streams_copy(pipe, input->file, SPOOL_MAX) >= 0 &&
                 fstat(input->file, &status) == 0;
@@ -47,6 +48,7 @@ static int spool(struct ss_input *input, int pipe, struct ss_error *error) {
     if (!done)
         return ss_error_fail(error, "%s cannot be copied for the record: %s",
             ss_words_show(input->path).text, strerror(why));
+
     note_identity(input, &status);
     snprintf(input->spool, sizeof input->spool, "/dev/fd/%d", input->file);
     return 0;
@@ -72,6 +74,7 @@ int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option
         return ss_error_fail(error,
             "%s: a record keeps at most %d files: give fewer, or leave out --record", option,
             SS_INPUTS_MAX);
+
     struct ss_input *input = &inputs->items[inputs->count++];
     *input =
         (struct ss_input){.kind = kind, .option = option, .path = *slot, .slot = slot, .file = -1};
@@ -79,6 +82,7 @@ int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option
         kind ? "-" : "", option);
     if (open_input(input, error) < 0)
         return -1;
+
     if (*input->spool)
         *slot = input->spool;
     return 0;
@@ -101,6 +105,7 @@ int ss_inputs_check(struct ss_inputs *inputs, struct ss_error *error) {
         if (!*input->spool && (stat(input->path, &status) < 0 || !is_same(input, &status)))
             return fail_changed(input, error);
     }
+
     return 0;
 }
 
@@ -110,14 +115,17 @@ static int copy_one(const struct ss_input *input, int folder, struct ss_error *e
     bool written = to >= 0 && lseek(input->file, 0, SEEK_SET) == 0;
     off_t length = written ? ss_streams_copy(input->file, to, INT64_MAX) : -1;
     int why = errno;
+
     if (to >= 0 && close(to) < 0 && length >= 0) {
         length = -1;
         why = errno;
     }
+
     if (length < 0)
         return fail_recording(input->name, strerror(why), error);
     if (fstat(input->file, &status) < 0 || !is_same(input, &status) || length != input->size)
         return fail_changed(input, error);
+
     return 0;
 }
 

@@ -19,11 +19,10 @@
 /* A file that a run reads at its start and copies to its record. */
 struct ss_input {
     char name[80];      /* name of the copy: input-trace-path, input-workloads */
-    const char *kind;   /* kind of the module that has the option; NULL: an option of the command
-                           line */
+    const char *kind;   /* kind of the module; NULL for an option of the command line */
     const char *option; /* the option's name */
     const char *path;   /* the path as given */
-    const char **slot;  /* where the reader takes the path from */
+    const char **slot;  /* the reader opens the path stored here */
     int file;           /* open if the file was found; -1: it cannot be copied */
     char spool[32];     /* for a pipe, which can be read only once: the path that is read instead */
     dev_t device;       /* identity and state of the file, taken just before it is read */

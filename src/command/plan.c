@@ -17,6 +17,7 @@
 
 static int resolve_cpus(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     struct ss_cpus allowed;
+
     ss_platform_affinity(&allowed);
     plan->cpus = allowed;
     plan->pinned = cli->cpus != NULL;
@@ -31,9 +32,11 @@ static int resolve_cpus(struct ss_plan *plan, const struct ss_cli *cli, struct s
                 error, "--cpus: CPU %u is not available here; available: %s", outside, list);
         }
     }
+
     plan->cpu_count = ss_cpus_count(&plan->cpus);
     if (plan->cpu_count == 0)
         return ss_error_fail(error, "--cpus: the list is empty: use CPU numbers, such as 0-3,8");
+
     return 0;
 }
 
@@ -63,12 +66,13 @@ static void warn_of_percentage(struct ss_plan *plan, const char *placeholder) {
     ss_option_store_warn(&plan->set.store, text);
 }
 
-/* Resolves attached processes, and gives each a command that names the process. */
+/* Resolves attached processes. Each gets "--attach PID" as its command, for records and reports. */
 static int resolve_attached(
     struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     char list[4096] = "";
     size_t used = 0;
     int status = ss_attach_resolve(&plan->attached, cli->attach, cli->attach_name, error);
+
     for (uint32_t i = 0; status == 0 && i < plan->attached.count; i++) {
         char pid[16];
         char option[] = "--attach";
@@ -78,6 +82,7 @@ static int resolve_attached(
         if (used + sizeof pid + 1 < sizeof list)
             used += (size_t)sprintf(list + used, "%s%s", i ? "," : "", pid);
     }
+
     plan->workloads[0] = "--attach";
     plan->workloads[1] = ss_option_store_add(&plan->set.store, list);
     plan->words = plan->workloads;
@@ -99,10 +104,12 @@ static int resolve_commands(
     struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     struct ss_commands *commands = &plan->commands;
     int status;
+
     if (cli->attach || cli->attach_name)
         return resolve_attached(plan, cli, error);
     if (cli->attach_group)
         return resolve_group(plan, cli, error);
+
     if (cli->workloads)
         status = read_workloads(plan, cli, error);
     else if (!*cli->command)
@@ -121,6 +128,7 @@ static int resolve_commands(
         status = ss_commands_check(commands, error);
     plan->workloads[0] = "-w";
     plan->words = cli->workloads ? plan->workloads : (const char *const *)cli->command;
+
     return status;
 }
 
@@ -194,9 +202,11 @@ static int check_sensor(const struct ss_plan *plan, struct ss_error *error) {
 static int open_source(struct ss_plan *plan, struct ss_error *error) {
     if (ss_module_set_ask_source(&plan->set, &plan->source, error) < 0)
         return -1;
+
     if (plan->source.source == SS_SOURCE_CGROUP && !plan->source.argument)
         plan->source.argument = plan->attached.group;
-    /* How many CPUs make a load of 1; 0: unknown. */
+
+    /* A load of 1 is this many CPUs; 0 if unknown. */
     plan->set.load_cpus = plan->cpu_count;
     if (plan->source.source == SS_SOURCE_SENSOR)
         plan->set.load_cpus = 0;
@@ -207,9 +217,11 @@ static int open_source(struct ss_plan *plan, struct ss_error *error) {
             "feedback/%s: cpus=%g exceeds the %u measured CPU%s: use at most %u",
             plan->set.modules[SS_KIND_FEEDBACK].head->name, plan->set.load_cpus, plan->cpu_count,
             plan->cpu_count == 1 ? "" : "s", plan->cpu_count);
+
     if (plan->source.source == SS_SOURCE_OWN)
         snprintf(plan->reader.path, sizeof plan->reader.path, "%s",
             ss_platform_task_clock_works() ? "perf_event_open and /proc" : "/proc");
+
     if (plan->source.source == SS_SOURCE_SENSOR && check_sensor(plan, error) < 0)
         return -1;
     if (!ss_plan_reads_counters(plan))
@@ -219,6 +231,7 @@ static int open_source(struct ss_plan *plan, struct ss_error *error) {
     if (plan->source.required && plan->reader.source != plan->source.source)
         return ss_error_fail(error, "feedback/%s: cannot measure the requested load: %s",
             plan->set.modules[SS_KIND_FEEDBACK].head->name, plan->reader.reason);
+
     plan->source.source = plan->reader.source;
     if (plan->source.source == SS_SOURCE_CGROUP)
         plan->set.load_cpus = plan->reader.capacity;
@@ -253,6 +266,7 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
         return -1;
     if (ss_inputs_check(&plan->inputs, error) < 0)
         return ss_error_wrap(error, "--record");
+
     struct ss_self selves[SS_KINDS];
     ss_module_set_selves(&plan->set, NULL, plan->instances, selves);
     const struct ss_loaded *trace = &plan->set.modules[SS_KIND_TRACE];
@@ -261,17 +275,20 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
     ss_module_called = NULL;
     if (length == 0)
         return ss_error_fail(error, "trace/%s: the trace has length 0", trace->head->name);
+
     if (length < plan->duration) {
         plan->duration = length;
         plan->ends_with_trace = true;
     }
+
     if (plan->settle < plan->duration)
         return 0;
+
     return ss_error_fail(
         error, "--settle leaves no time to count: give a time that is shorter than the run");
 }
 
-/* If the feedback module says nothing, the platform says why it could not use a better source. */
+/* If the feedback module says nothing, print why the platform has no better source. */
 static void describe_modules(struct ss_plan *plan) {
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++)
         ss_module_set_describe(&plan->set, kind, plan->found[kind], sizeof plan->found[kind]);
@@ -289,12 +306,14 @@ static int resolve_times(struct ss_plan *plan, const struct ss_cli *cli, struct 
     plan->has_start_at = cli->start_at != NULL;
     if (!cli->start_at)
         return 0;
+
     int64_t now = ss_platform_wallclock();
     if (ss_wallclock_parse(cli->start_at, now, &plan->start_at, error) < 0)
         return ss_error_wrap(error, "--start-at");
     if (plan->start_at < now)
         return ss_error_fail(
             error, "--start-at: '%s' has passed: give a time in the future", cli->start_at);
+
     return 0;
 }
 
@@ -308,6 +327,7 @@ static size_t count_option_words(const struct ss_cli *cli) {
 
 static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     struct stat status;
+
     plan->output = cli->output;
     plan->json = cli->json;
     plan->record = cli->record;
@@ -319,26 +339,30 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
     plan->option_words = count_option_words(cli);
     if (cli->iteration && ss_pattern_compile(&plan->iteration, cli->iteration, error) < 0)
         return ss_error_wrap(error, "--iteration");
+
     plan->has_iteration = cli->iteration != NULL;
     bool output_exists = cli->output && stat(cli->output, &status) == 0;
     if (output_exists && !S_ISDIR(status.st_mode))
         return ss_error_fail(error, "--output: %s is not a folder: name a folder", cli->output);
-    /* --record may make its parent. */
+
+    /* --record may create its parent folder. */
     if (cli->output && !output_exists && !cli->record &&
         ss_whole_file_check(cli->output, error) < 0)
         return ss_error_wrap(error, "--output");
     if (!cli->json)
         return 0;
+
     int result = strcmp(cli->json, "-") == 0 ? ss_streams_check_output(error)
                                              : ss_whole_file_check(cli->json, error);
     return result < 0 ? ss_error_wrap(error, "--json") : 0;
 }
 
-/* The summary must not replace a file that a module reads. */
+/* Refuses a --json that would replace a file that a module reads. */
 static int check_files(const struct ss_plan *plan, enum ss_kind kind, struct ss_error *error) {
     const struct ss_loaded *module = &plan->set.modules[kind];
     const struct ss_option *row = module->head->options;
     char reader[128];
+
     snprintf(reader, sizeof reader, "%s/%s", ss_kind_names[kind], module->head->name);
     for (; row && row->name; row++) {
         const char *const *path =
@@ -349,6 +373,7 @@ static int check_files(const struct ss_plan *plan, enum ss_kind kind, struct ss_
         if (ss_paths_check(paths, 2, -1, error) < 0)
             return -1;
     }
+
     return 0;
 }
 
@@ -370,8 +395,8 @@ static int check_limits(
     const struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     uint64_t processes = 2 * (uint64_t)plan->instances + 2;
     /*
-     * The guardian has two files per instance, the master two pipes for its output, and with
-     * --output two files, too; all processes have the claims.
+     * The guardian has two files per instance. The master has two pipes for its output and, with
+     * --output, two files more. All processes inherit the claims.
      */
     uint64_t files = (cli->output ? 4 : 2) * (uint64_t)plan->instances + plan->attached.count + 32;
     if (ss_platform_check_limits(processes, files, error) < 0)
@@ -447,6 +472,7 @@ void ss_plan_print_options(
     char *buffer, size_t size, const struct ss_plan *plan, enum ss_kind kind) {
     const struct ss_option *row = plan->set.modules[kind].head->options;
     size_t used = 0;
+
     buffer[0] = '\0';
     for (; row && row->name; row++) {
         char value[4096];

@@ -20,15 +20,15 @@
 /* Everything about a run, checked and resolved before anything is started. */
 struct ss_plan {
     struct ss_module_set set;
-    char found[SS_KINDS][4400]; /* values that a module has chosen for its options, and why; for the
-                                  feedback, why no better source; "" if nothing */
-    bool feedback_differs;      /* the text for the feedback says how it counts other times than the
-                                   statistics do */
+    char found[SS_KINDS][4400]; /* values that a module chose for its options, and why; for feedback
+                                   also why it has no better source; "" if nothing */
+    bool feedback_differs;      /* feedback does not count time as the statistics do; its text in
+                                   `found` says how */
     uint32_t instances;
     struct ss_beside beside;
     struct ss_attachments attached; /* processes of the instances; empty if commands are started */
     struct ss_commands commands;    /* placeholders are replaced in `items`, not in `lines` */
-    const char *placeholder;        /* what is replaced; "": nothing */
+    const char *placeholder;        /* "" if nothing is replaced */
     char **numbers;           /* number of each instance: its index, zero-padded to equal width */
     char total[16];           /* the number of instances, as text */
     const char *const *words; /* the command as given, or "-w" and its file */
@@ -60,10 +60,10 @@ struct ss_plan {
     regex_t iteration;
     const char *output;           /* folder for output of instances; NULL: not redirected */
     bool tty;                     /* standard output of instances is a pseudo-terminal */
-    const char *json;             /* file for the summary as JSON; NULL: none */
-    const char *record;           /* a folder; NULL: none */
-    const struct ss_clock *clock; /* clock of the record's times; NULL: the machine's. Any other
-                                     clock is simulated */
+    const char *json;             /* file for the summary as JSON; NULL if absent */
+    const char *record;           /* a folder; NULL if absent */
+    const struct ss_clock *clock; /* simulated clock of the record's times; NULL for the machine's
+                                     clocks */
     bool force;                   /* replace an existing record */
     bool no_decisions;            /* decisions are not recorded */
     struct ss_labels labels;
@@ -93,7 +93,7 @@ void ss_plan_free(struct ss_plan *plan);
 /* Prints the plan for --dry-run. */
 void ss_plan_print(FILE *stream, const struct ss_plan *plan);
 
-/* Return the time on the clocks that the record uses. */
+/* The current time on the record's clocks, which are simulated ones in trials. */
 ss_time ss_plan_now(const struct ss_plan *plan);
 int64_t ss_plan_wallclock(const struct ss_plan *plan);
 

@@ -38,6 +38,7 @@ static void print_times(FILE *stream, const struct ss_plan *plan) {
         ss_wallclock_print(text, sizeof text, plan->start_at);
         fprintf(stream, "%-11s%s\n", "start at", text);
     }
+
     print_time(stream, "grace", plan->grace);
 }
 
@@ -56,6 +57,7 @@ const char *ss_plan_measured_load(const struct ss_plan *plan) {
 
 void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan) {
     char from[4200], text[64] = "these CPUs together";
+
     ss_platform_counters_from(from, sizeof from, &plan->reader);
     switch (plan->source.source) {
     case SS_SOURCE_SENSOR:
@@ -122,6 +124,7 @@ void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
         }
         print_command(stream, plan->commands.items[i]);
     }
+
     print_placeholder(stream, plan);
     print_source(stream, plan);
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
@@ -134,10 +137,12 @@ void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
             ss_option_print_wrapped(stream, 11, plan->found[kind]);
         }
     }
+
     print_times(stream, plan);
     for (size_t i = 0; i < plan->labels.count; i++)
         fprintf(stream, "%-11s%s=%s\n", i ? "" : "labels", plan->labels.items[i].name,
             plan->labels.items[i].value);
+
     if (plan->counters)
         fprintf(stream, "%-11s%s\n", "counters", "events of the instances, every second");
     if (!isnan(plan->tolerance))

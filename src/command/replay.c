@@ -18,7 +18,7 @@
 /* Number of options whose value is a path. */
 #define PATHS 4
 
-/* Adds an option once more, with an absolute path: the run is repeated in another folder. */
+/* Repeats an option with an absolute path, because the run is repeated in another folder. */
 static int add_absolute(char **word, const char *option, const char *path,
     struct ss_option_store *store, struct ss_error *error) {
     SS_OWNED(free) char *folder = getcwd(NULL, 0), *text = NULL;
@@ -37,25 +37,30 @@ static int add_paths(char **words, struct ss_cli *cli, struct ss_error *error) {
         const char *option, *path;
     } paths[PATHS] = {{"workloads", cli->workloads}, {"output", cli->output},
         {"json", prints_json ? NULL : cli->json}, {"record", cli->record}};
+
     for (size_t i = 0; i < PATHS; i++) {
         const char *path = paths[i].path;
         if (path && *path != '/' &&
             add_absolute(words++, paths[i].option, path, &cli->store, error) < 0)
             return -1;
     }
+
     return 0;
 }
 
 /* Returns the arguments of showstopper-replay: the record and all options except --replay. */
 static char **pass_on(struct ss_cli *cli, struct ss_error *error) {
     size_t count = ss_words_count(cli->arguments), used = 2;
+
     if (strcmp(cli->arguments[count - 1], "--") == 0)
         count--; /* options may follow */
+
     char **words = calloc(count + PATHS + 2, sizeof *words);
     if (!words) {
         ss_error_memory(error);
         return NULL;
     }
+
     words[0] = (char *)PROGRAM;
     words[1] = (char *)cli->replay;
     for (size_t i = 1; i < count; i++) {
@@ -64,26 +69,32 @@ static char **pass_on(struct ss_cli *cli, struct ss_error *error) {
         else if (strncmp(cli->arguments[i], "--replay=", 9) != 0)
             words[used++] = cli->arguments[i];
     }
+
     if (add_paths(words + used, cli, error) == 0)
         return words;
+
     free(words);
     return NULL;
 }
 
 int ss_replay(struct ss_cli *cli, struct ss_error *error) {
     SS_OWNED(free) char *path = ss_platform_installed_path("/" SUBPATH);
+
     if (!path) /* static programs are all in one folder */
         path = ss_platform_program_path(1, "/" PROGRAM);
     if (!path)
         return ss_error_fail(error, "--replay: %s", strerror(errno));
+
     char **words = pass_on(cli, error);
     if (!words)
         return -1;
+
     ss_signals_release_file_limit();
     execv(path, words);
     int why = errno;
     free(words);
     if (why == ENOENT)
         return ss_error_fail(error, "--replay: %s is missing: build Showstopper with json-c", path);
+
     return ss_error_fail(error, "--replay: %s: %s", path, strerror(why));
 }

@@ -43,7 +43,7 @@ static ss_time controlled_time(const struct ss_board *board, ss_time now) {
     return ss_board_trace_time(board, paused && paused < now ? paused : now);
 }
 
-/* The pids of running masters, as many as fit. */
+/* The pids of running masters, cut off at the size of the list. */
 struct masters {
     char list[128];
     bool more;
@@ -53,9 +53,11 @@ static void add_master(void *context, pid_t pid) {
     struct masters *masters = context;
     struct ss_error ignored = {0};
     uid_t owner;
+
     struct ss_board *board = ss_board_attach(pid, &owner, &ignored);
     if (!board)
         return;
+
     ss_board_close(board);
     size_t used = strlen(masters->list);
     char item[16];
@@ -98,6 +100,7 @@ int ss_running_set_target(const struct ss_cli *cli, struct ss_error *error) {
     const char *load = cli->set_load;
     double value = NAN;
     uid_t owner;
+
     struct ss_board *board = attach("--set", cli->set_pid, &owner, error);
     if (!board)
         return -1;
@@ -113,15 +116,18 @@ int ss_running_set_target(const struct ss_cli *cli, struct ss_error *error) {
         ss_board_close(board);
         return ss_error_wrap(error, "--set: expected a load or 'trace'");
     }
-    /* Put first, because executors that notice the new target read when it changed. */
+
+    /* This comes first: executors that see the new target read when it changed. */
     ss_setpoints_put(&board->setpoints, &(struct ss_setpoint_change){ss_platform_now(), value});
     atomic_store(&board->setpoint, ss_word_from_double(value));
+
     /*
      * An executor that sleeps through a `free` interval would notice the change only at the
      * interval's end.
      */
     for (uint32_t i = 0; i < board->instances; i++)
         ss_platform_wake(&board->rows[i].wake);
+
     ss_board_close(board);
     return 0;
 }
@@ -139,6 +145,7 @@ void ss_running_print_status(
     bool sampled = ss_notice_read(&board->sample, &sample, SS_BOARD_SAMPLE_WORDS);
     double setpoint = ss_double_from_word(atomic_load(&board->setpoint));
     ss_time start = atomic_load(&board->control_start);
+
     fprintf(stream, "showstopper %d: %s", (int)board->master, state_of(board, now));
     if (isnan(setpoint))
         print_percent(stream, "target", sample.target, sampled ? "none" : "unknown");
@@ -153,6 +160,7 @@ void ss_running_print_status(
         ss_wallclock_print(since, sizeof since, wallclock - (int64_t)(now - start));
         fprintf(stream, ", since %s (%.0f s)", since, ss_time_seconds(controlled_time(board, now)));
     }
+
     fputc('\n', stream);
 }
 
@@ -218,6 +226,7 @@ void ss_running_print_metrics(FILE *stream, const struct ss_board *board, ss_tim
     double setpoint = ss_double_from_word(atomic_load(&board->setpoint));
     ss_time start = atomic_load(&board->control_start);
     char pid[16];
+
     snprintf(pid, sizeof pid, "%d", (int)board->master);
     const char *labels[] = {"pid", pid, NULL};
     ss_notice_read(&board->sample, &sample, SS_BOARD_SAMPLE_WORDS);

@@ -10,7 +10,7 @@
 
 #include "command/cli.h"
 
-/* Commands to a running master. Messages list the masters that are running. */
+/* Commands to a running master. If a pid is wrong, the message lists the masters that run. */
 
 struct ss_board;
 
@@ -26,7 +26,7 @@ SS_NONNULL()
 void ss_running_print_status(
     FILE *stream, const struct ss_board *board, ss_time now, int64_t wallclock);
 
-/* Prints metrics as OpenMetrics text, likewise. */
+/* Prints the metrics of --openmetrics; `now` is on the monotonic clock. */
 SS_NONNULL() void ss_running_print_metrics(FILE *stream, const struct ss_board *board, ss_time now);
 
 #endif
