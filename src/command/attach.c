@@ -269,8 +269,8 @@ static int next_pid(const char **rest, pid_t *pid, struct ss_error *error) {
         number > INT32_MAX)
         return ss_error_fail(
             error, "'%s' is not a pid: use PID or PID,PID,...", ss_words_show(word).text);
-    *pid = (pid_t)number;
 
+    *pid = (pid_t)number;
     return 1;
 }
 

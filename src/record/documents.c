@@ -15,12 +15,12 @@
 #include "platform/platform.h"
 #include "record/summary.h"
 
-/* The time that showstopper-platform may take, in milliseconds. */
+/* Time limit of showstopper-platform, in ms. */
 #define PLATFORM_PATIENCE 5000
 
 /*
- * Writes a JSON file of the record. Its path is not used: if other users may write to the parent of
- * the folder, they may have put another folder there.
+ * Writes a JSON file of the record. Uses the open folder rather than its path: users who may write
+ * to the parent could have put another folder there.
  */
 static int write_document(const struct ss_record_folder *record, const struct ss_plan *plan,
     const struct ss_outcome *outcome, struct ss_error *error) {
@@ -40,8 +40,8 @@ static int enter_folder(const void *folder) {
 }
 
 /*
- * Describes the machine by running a separate program, which is not part of every build. Discards
- * its messages, which are not part of our output.
+ * Describes the machine by running showstopper-platform, which is missing in some builds. Discards
+ * its messages.
  */
 static void write_platform(const struct ss_record_folder *record) {
     char option[] = "-o", file[] = "platform.json";

@@ -7,8 +7,8 @@
 #include "record/outcome.h"
 
 /*
- * Creates the folder of a record with plan.json, the copies of inputs, and platform.json. On
- * failure nothing is left.
+ * Creates the folder of a record with plan.json, the copies of inputs, and platform.json. Leaves
+ * nothing behind on failure.
  */
 SS_MUST_USE int ss_record_begin(
     struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error);

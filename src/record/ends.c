@@ -9,7 +9,7 @@
 
 #include "base/grow.h"
 
-/* Returns whether an end is earlier. NaN, an end before control began, sorts first. */
+/* Compares two times of ends. NaN, an end before control began, sorts first. */
 static bool is_before(double left, double right) {
     return isnan(left) ? !isnan(right) : left < right;
 }
@@ -61,12 +61,14 @@ void ss_end_signal_name(char name[SS_END_NAME], int signal) {
         {SIGXCPU, "SIGXCPU"},
         {SIGXFSZ, "SIGXFSZ"},
     };
+
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (names[i].signal == signal) {
             snprintf(name, SS_END_NAME, "%s", names[i].name);
             return;
         }
     }
+
     if (signal >= SIGRTMIN && signal <= SIGRTMAX)
         snprintf(name, SS_END_NAME, "SIGRTMIN+%d", signal - SIGRTMIN);
     else

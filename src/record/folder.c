@@ -30,8 +30,8 @@ static const char *const names[] = {"plan.json", "platform.json", "samples.csv",
     "events.jsonl", "counters.csv", "summary.json", NULL};
 
 /*
- * Returns the lock that a run holds on the mark of its record. A lock of this kind belongs to one
- * process: it ends with the master and is not inherited by its children.
+ * Returns the lock that a run holds on the mark of its record. POSIX record locks belong to one
+ * process: the lock is released when the master exits, and children do not inherit it.
  */
 static struct flock whole_lock(void) {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -50,7 +50,7 @@ static pid_t find_holder(int mark) {
 }
 
 static pid_t find_writer(int folder) {
-    /* Do not wait for the writer of a FIFO. */
+    /* O_NONBLOCK: do not wait for the writer of a FIFO. */
     SS_OWNED(close)
     int mark = openat(folder, MARK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     return mark < 0 ? 0 : find_holder(mark);
@@ -63,6 +63,7 @@ static pid_t find_writer(int folder) {
 static bool is_record(int folder) {
     static const char *const begins[][2] = {
         {"plan.json", "{\n  \"schema\": "}, {"plan.json", "{\n  \"version\": "}, {MARK, MARK_TEXT}};
+
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
         char text[64];
         SS_OWNED(close)
@@ -73,16 +74,18 @@ static bool is_record(int folder) {
             memcmp(text, begins[i][1], length) == 0)
             return true;
     }
+
     return false;
 }
 
 /*
- * Fails with the reason why the existing folder cannot be used. Even --force does not replace what
- * is not a record.
+ * Returns 0 if the existing folder may be replaced, and fails with the reason if not. A folder that
+ * is not a record is never replaced, not even with --force.
  */
 static int refuse(int folder, const char *path, bool force, struct ss_error *error) {
     pid_t writer = find_writer(folder);
     char pid[32] = "";
+
     if (writer > 0)
         snprintf(pid, sizeof pid, " (pid %d)", (int)writer);
     if (writer != 0)
@@ -93,6 +96,7 @@ static int refuse(int folder, const char *path, bool force, struct ss_error *err
     if (folder >= 0 && !is_record(folder))
         return ss_error_fail(
             error, "--record: %s already exists and is not a record: choose another folder", path);
+
     return force ? 0
                  : ss_error_fail(error,
                        "--record: %s already exists: choose another folder, or replace it with "
@@ -105,7 +109,7 @@ int ss_record_folder_check(const char *path, bool force, struct ss_error *error)
     struct ss_error why = {0};
     if (stat(path, &status) < 0 && ss_whole_file_check(path, &why) == 0)
         return 0;
-    if (stat(path, &status) < 0) /* still: another run may just have made the folder */
+    if (stat(path, &status) < 0) /* again: another run may just have created the folder */
         return ss_error_fail(error, "--record: %s", why.message);
     if (!S_ISDIR(status.st_mode))
         return ss_error_fail(error, "--record: %s is not a folder: name a folder", path);
@@ -130,8 +134,8 @@ static int reserve(int file) {
 }
 
 /*
- * Writes the mark. Reserves space for a usual summary, in case the disk is full by then. A longer
- * summary, of many instances, is not cut: on a full disk ss_record_finish() fails.
+ * Writes the mark, and reserves space for a usual summary, in case the disk is full by then. A
+ * longer summary (many instances) is never truncated: ss_record_finish() fails on a full disk.
  */
 static int write_mark(int mark) {
     static const char text[] = MARK_TEXT;
@@ -150,13 +154,14 @@ static bool is_named(int folder, int mark) {
 }
 
 /*
- * Returns the locked mark, or -1 with EBUSY if another run has it, which the mark of a new folder
- * always means. A file system without locks does not prevent recording. A mark that readers have
- * locked is replaced.
+ * Returns the locked mark, or -1 with EBUSY if another run has it. A new folder that already has a
+ * mark also belongs to another run. Records on file systems without locks, too. Replaces a mark on
+ * which only readers hold locks.
  */
 static int take_mark(int folder, bool is_new) {
     int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (is_new ? O_EXCL : 0);
     struct stat status;
+
     for (int attempt = 1;; attempt++) {
         struct flock lock = whole_lock();
         int mark = openat(folder, MARK, flags, 0666);
@@ -164,7 +169,7 @@ static int take_mark(int folder, bool is_new) {
             errno = EBUSY;
         if (mark < 0)
             return -1;
-        /* Another name of the file may be one that we must not write to. */
+        /* Refuse hard links: the file may have another name that we must not write to. */
         if (fstat(mark, &status) < 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1) {
             close(mark);
             errno = EMLINK;
@@ -179,7 +184,7 @@ static int take_mark(int folder, bool is_new) {
             errno = EBUSY;
             return -1;
         }
-        /* A run that has just ended may have removed its mark before it was locked here. */
+        /* A run that was ending may have unlinked its mark before we locked it. */
         if (is_named(folder, mark))
             return mark;
         close(mark);
@@ -240,6 +245,7 @@ static int take_folder(
     struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error) {
     struct ss_walk walk;
     int folder = ss_walk_begin(&walk, plan->record);
+
     if (folder == 0)
         folder = ss_walk_folder(&walk, O_RDONLY | O_CREAT);
     record->made = walk.made;
@@ -250,10 +256,12 @@ static int take_folder(
             ss_walk_explain(&walk, folder), ss_advice_to_write(-folder, plan->record));
     if (!record->made && refuse(folder, plan->record, plan->force, error) < 0)
         return -1;
+
     record->mark = take_mark(folder, record->made);
     if (record->mark < 0)
         return errno == EBUSY ? refuse(folder, plan->record, false, error)
                               : ss_record_folder_fail(plan, MARK, error);
+
     return 0;
 }
 
@@ -266,9 +274,11 @@ int ss_record_folder_open(
         if (write_mark(record->mark) < 0)
             status = ss_record_folder_fail(plan, MARK, error);
     }
+
     if (status == 0 && ss_inputs_copy(&plan->inputs, record->folder, error) < 0)
         status = ss_error_wrap(error, "--record: %s", plan->record);
     if (status < 0)
         ss_record_folder_remove(record, plan->record);
+
     return status;
 }

@@ -12,12 +12,14 @@ void ss_journal_end(struct ss_journal *journal, ss_time now) {
 void ss_journal_follow(struct ss_journal *journal, const struct ss_stepper *stepper, ss_time now) {
     if (!journal->ring)
         return;
+
     bool decided = stepper->decisions != journal->seen;
     if (decided || !stepper->controlled)
         ss_journal_end(journal, now);
     journal->seen = stepper->decisions;
     if (!decided || !stepper->controlled)
         return;
+
     const struct ss_decision *decision = &stepper->decision;
     journal->present = (struct ss_interval){
         .begin = now,

@@ -19,9 +19,11 @@ void ss_judge_control(struct ss_outcome *outcome, const struct ss_outcome_input 
     const struct ss_monitor *monitor = input->monitor;
     double *figures = outcome->evidence.figures;
     double due = (double)(monitor->figures.count + monitor->lost_counted);
+
     figures[SS_CHECK_SAMPLES] = (double)monitor->figures.count;
     if (monitor->figures.count == 0)
         return;
+
     judge_errors(outcome, input);
     /* In a round, an instance stops once and continues once. */
     double round = 2 * input->switching / outcome->switches_per_second;
@@ -37,9 +39,11 @@ void ss_judge_iterations(struct ss_outcome *outcome, const struct ss_iterations 
     uint32_t instance;
     struct ss_evidence *evidence = &outcome->evidence;
     size_t windows = ss_stationarity_windows((double)iterations->ended);
+
     evidence->figures[SS_CHECK_ITERATIONS] = (double)iterations->ended;
     if (windows == 0 || outcome->target_varied || outcome->capacity.changes > 0)
         return;
+
     ss_windows_split(&iterations->parts_in_time, iterations->to, windows, rates);
     evidence->throughput = ss_stationarity_find(rates, windows);
     if (ss_iterations_changed(iterations, evidence->throughput.at, &instance))

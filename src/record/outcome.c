@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The figures are doubtful if Showstopper itself used more than this part of one CPU. */
+/* Warn if Showstopper itself used more than this fraction of one CPU. */
 #define DOUBTFUL_OWN 0.05
 
 void ss_outcome_open(struct ss_outcome *outcome) {
@@ -48,7 +48,7 @@ void ss_outcome_close(struct ss_outcome *outcome) {
 static void format_warning(char text[SS_WARNING_TEXT], const char *format, va_list arguments) {
     if (vsnprintf(text, SS_WARNING_TEXT, format, arguments) >= SS_WARNING_TEXT)
         strcpy(text + SS_WARNING_TEXT - sizeof "...", "...");
-    ss_letter_hide_controls(text, '?'); /* what a sensor prints, and names of files */
+    ss_letter_hide_controls(text, '?'); /* the text may quote a sensor or a file name */
 }
 
 void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...) {
@@ -77,7 +77,7 @@ void ss_outcome_lose(struct ss_outcome *outcome, const char *format, ...) {
 }
 
 void ss_outcome_warn_of_own(struct ss_outcome *outcome) {
-    /* In a very short run, this CPU time is the cost of the start. */
+    /* A run without samples was so short that this is the cost of its start. */
     if (outcome->samples > 0 && outcome->own_cpu > DOUBTFUL_OWN)
         ss_outcome_warn(outcome,
             "Showstopper itself used %.0f %% of one CPU, which counts as load: use a longer round "

@@ -15,10 +15,10 @@
 #include "record/folder.h"
 #include "verdict/verdict.h"
 
-/* One more says how many there are beyond these. */
+/* One more entry counts the warnings that do not fit. */
 #define SS_WARNINGS_MAX 16
 
-/* Room for the text of a warning, which may contain a path. Longer ones are cut. */
+/* Size of a warning, which may contain a path. Longer ones are truncated. */
 #define SS_WARNING_TEXT 1024
 
 /* The mean error exceeds --tolerance, or is unknown. */
@@ -49,13 +49,13 @@ struct ss_outcome {
     double error_p95_percent;
     double settling_seconds;
     double duty_mean;
-    double steal_mean; /* part of the CPUs' time that the hypervisor took */
+    double steal_mean; /* fraction of the CPU time that the hypervisor took */
     double switches_per_second;
     double iterations;
     struct ss_iteration_rate rate; /* rate of iterations */
     struct ss_iteration_times iteration_times;
     struct ss_iteration_outcome *of_lines;     /* per command; NULL if not counted */
-    struct ss_iteration_outcome *of_instances; /* per instance, after those of commands; NULL */
+    struct ss_iteration_outcome *of_instances; /* per instance; points into `of_lines` */
     struct ss_throughput throughput;
     size_t throughput_count; /* number of complete intervals */
     struct ss_ends ends;     /* instances that ended by themselves */
@@ -100,7 +100,7 @@ static inline bool ss_has_rounds(uint64_t switches) {
     return switches > 2;
 }
 
-/* The data from which figures are computed. */
+/* What ss_outcome_take() computes the results from. */
 struct ss_outcome_input {
     const struct ss_plan *plan;
     const struct ss_board *board;
@@ -109,23 +109,23 @@ struct ss_outcome_input {
     ss_time own;        /* CPU time of our own processes in the counted time */
     uint64_t switches;  /* stops and continues in the counted time */
     uint32_t switching; /* number of instances with rounds, see ss_has_rounds() */
-    double others;      /* part of the CPUs that other processes used; NaN if unknown */
+    double others;      /* fraction of the CPU time that other processes used; NaN if unknown */
     ss_time end;        /* now, when control ends */
 };
 
-/* Takes all figures that do not concern iterations. */
+/* Computes all results except those of iterations. */
 void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *input);
 
 /*
- * Takes the figures of iterations. Call this when no more iterations can end: one that ends after
- * the counted time contributes a part. Takes ownership of their throughput.
+ * Computes the results of iterations. Call this when no more iterations can end: one that ends
+ * after the counted time still contributes a part. Takes ownership of their throughput.
  */
 void ss_outcome_take_iterations(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations);
 
 /*
- * Checks the mean error. Fails with SS_STATUS_TOLERANCE. `tolerance` is in percent; NaN accepts
- * every error.
+ * Checks the mean error. Fails with SS_STATUS_TOLERANCE. `tolerance` is in percent; NaN turns the
+ * check off.
  */
 SS_MUST_USE int ss_outcome_check(
     const struct ss_outcome *outcome, double tolerance, struct ss_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Takes the figures of a run from its monitor and its iterations, and warns of doubtful ones. */
+/* Computes the results of a run from its monitor and its iterations, and warns of doubtful ones. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,22 +9,19 @@
 #include "record/judge.h"
 #include "record/outcome.h"
 
-/* Doubts in at least this part of the counted samples cause a warning. */
+/* Warn of a doubt that concerns at least this fraction of the counted samples. */
 #define DOUBTFUL_PART 0.1
 
-/* The figures are doubtful if the hypervisor took more than this part of the CPU time. */
+/* Warn if the hypervisor took more than this fraction of the CPU time. */
 #define DOUBTFUL_STEAL 0.01
 
-/* A doubt in at least this part of the counted samples explains the entire error. */
+/* A doubt that concerns at least this fraction of the counted samples explains the whole error. */
 #define DOUBTFUL_THROUGHOUT 0.9
 
-/*
- * With more than this part of a command's iterations in bursts, its figures would describe the
- * bursts.
- */
+/* If more than this fraction of a command's iterations ended in bursts, its rates are dropped. */
 #define DOUBTFUL_BURSTS 0.1
 
-/* With fewer iterations per instance than this, one more or less makes a difference. */
+/* With fewer iterations per instance, one more or less would change the rate by over 2 %. */
 #define ITERATIONS_FEW 50
 
 static void take_lateness(struct ss_outcome *outcome, const struct ss_board *board) {
@@ -61,6 +58,7 @@ static void warn_of_doubt(
     const struct ss_loaded *control = &plan->set.modules[SS_KIND_CONTROL];
     double samples = (double)monitor->doubts[kind];
     char text[sizeof outcome->warnings[0]];
+
     struct ss_doubt doubt = {
         .kind = kind,
         .part = samples / (double)monitor->figures.count,
@@ -72,6 +70,7 @@ static void warn_of_doubt(
     };
     if (doubt.part < DOUBTFUL_PART)
         return;
+
     ss_usage_describe(input->usage, &doubt);
     outcome->held_back |=
         ss_doubt_cause(&doubt) == SS_DOUBT_OTHERS && doubt.part >= DOUBTFUL_THROUGHOUT;
@@ -101,20 +100,24 @@ static void warn_of_no_sample(struct ss_outcome *outcome, const struct ss_outcom
 
 static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_input *input) {
     const struct ss_monitor *monitor = input->monitor;
+
     if (monitor->figures.count == 0) {
         warn_of_no_sample(outcome, input);
         return;
     }
+
     warn_of_doubt(outcome, input, SS_DOUBT_BELOW);
     warn_of_doubt(outcome, input, SS_DOUBT_ABOVE);
     if (input->plan->beside.count > 0 && isnan(input->others))
         ss_outcome_warn(outcome,
             "a process of --beside ended during the run: what other processes used is not known");
+
     bool steal_counts = monitor->source == SS_SOURCE_SYSTEM || monitor->source == SS_SOURCE_IDLE;
     if (steal_counts && outcome->steal_mean > DOUBTFUL_STEAL)
         ss_outcome_warn(outcome,
             "the hypervisor took %.1f %% of the CPU time (steal), which counts as work",
             100 * outcome->steal_mean);
+
     if (monitor->lost > 0)
         ss_outcome_warn(outcome, "%llu sample%s of the load %s lost: %s",
             (unsigned long long)monitor->lost, monitor->lost == 1 ? "" : "s",
@@ -127,6 +130,7 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
     double seconds = monitor->counted_from == SS_TIME_NEVER
                          ? 0
                          : ss_time_seconds(ss_time_since(input->end, monitor->counted_from));
+
     outcome->duration_seconds = seconds;
     outcome->samples = figures->count;
     outcome->target_mean = ss_figures_target_mean(figures);
@@ -136,6 +140,7 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
     if (monitor->capacity.changes > 0 && monitor->control_from != SS_TIME_NEVER)
         outcome->capacity_changed_seconds =
             (double)(int64_t)(monitor->capacity.changed - monitor->control_from) / 1e9;
+
     outcome->error_mean_percent = ss_figures_error_mean_percent(figures);
     outcome->error_mse_e4 = ss_figures_error_mse_e4(figures);
     outcome->error_p95_percent = ss_figures_error_p95_percent(figures);
@@ -144,7 +149,8 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
     outcome->steal_mean =
         monitor->steal_seconds > 0 ? monitor->steal_sum / monitor->steal_seconds : NAN;
     outcome->switches_per_second = seconds > 0 ? (double)input->switches / seconds : NAN;
-    /* Without a sample, the run was so short that this would be the cost of its start and end. */
+
+    /* Without a sample, the run was so short that this would only measure its start and end. */
     outcome->own_cpu =
         seconds > 0 && figures->count > 0 ? ss_time_seconds(input->own) / seconds : NAN;
     take_lateness(outcome, input->board);
@@ -154,21 +160,24 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
     ss_judge_control(outcome, input);
 }
 
-/* Computes the figures of each instance and of each command. */
+/* Computes the results of each instance and of each command. */
 static void take_shares(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
     if (!iterations->shares)
         return;
+
     size_t count = (size_t)plan->commands.line_count + plan->instances;
     outcome->of_lines = calloc(count, sizeof *outcome->of_lines);
     if (!outcome->of_lines)
         return;
+
     outcome->of_instances = outcome->of_lines + plan->commands.line_count;
     for (uint32_t i = 0; i < plan->commands.line_count; i++) {
         outcome->of_lines[i].times = ss_iterations_times(iterations, i, 1);
         outcome->of_lines[i].rate = ss_iterations_rate_of(iterations, plan->commands.lines[i].first,
             plan->commands.lines[i].count, iterations->to);
     }
+
     for (uint32_t i = 0; i < plan->instances; i++) {
         const struct ss_iteration_share *share = &iterations->shares[i];
         outcome->of_lines[iterations->line_of[i]].ended += share->ended;
@@ -184,7 +193,7 @@ static void take_shares(
 static const struct ss_iteration_times no_times = {NAN, NAN, NAN, NAN, NAN};
 static const struct ss_iteration_rate no_rate = {NAN, NAN, NAN, NAN};
 
-/* Leaves a command and its instances without rates and times. Their counts stay. */
+/* Clears the rates and times of a command and of its instances, but not their counts. */
 static void leave_out_rates(
     struct ss_outcome *outcome, const struct ss_plan *plan, uint32_t which) {
     const struct ss_command_line *line = &plan->commands.lines[which];
@@ -197,12 +206,13 @@ static void leave_out_rates(
 }
 
 /*
- * Removes figures that come from bursts: these show the size of a buffer, not the speed of the
- * program.
+ * Drops rates and times of commands whose iterations ended in bursts: they would show the size of
+ * an output buffer, not the speed of the program.
  */
 static void leave_out_bursts(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
     uint64_t all = 0;
+
     outcome->iterations_in_bursts = 0;
     for (uint32_t i = 0; outcome->of_instances && i < plan->commands.line_count; i++) {
         const struct ss_command_line *line = &plan->commands.lines[i];
@@ -213,8 +223,10 @@ static void leave_out_bursts(
         all += bursts;
         leave_out_rates(outcome, plan, i);
     }
+
     if (all == 0)
         return;
+
     outcome->rate = no_rate;
     outcome->iteration_times = no_times;
     ss_throughput_free(&iterations->throughput);
@@ -253,10 +265,12 @@ static void warn_of_untimed(struct ss_outcome *outcome, const struct ss_iteratio
 
 static void warn_of_few(struct ss_outcome *outcome, const struct ss_plan *plan) {
     double fewest = INFINITY;
+
     for (uint32_t i = 0; outcome->of_lines && i < plan->commands.line_count; i++)
         fewest = fmin(fewest, (double)outcome->of_lines[i].ended / plan->commands.lines[i].count);
     if (!(fewest < ITERATIONS_FEW))
         return;
+
     if (fewest > 0)
         ss_outcome_warn(outcome,
             "the throughput is uncertain: only %.3g iteration%s per instance ended; let the run "
@@ -269,15 +283,17 @@ static void warn_of_few(struct ss_outcome *outcome, const struct ss_plan *plan) 
             plan->commands.line_count > 1 ? " of some command" : "");
 }
 
-/* Warns of programs that ended before the run: they are not a workload for all of it. */
+/* Warns of programs that finished before the run did: it had no workload from then on. */
 static void warn_of_early_end(struct ss_outcome *outcome, const struct ss_plan *plan) {
     const struct ss_ends *ends = &outcome->ends;
     size_t done = ends->count - ss_ends_failed(ends);
     bool all = strcmp(outcome->ended_by, "workloads") == 0;
     const char *hint = plan->repeat || plan->attached.count ? "" : ": --repeat starts it again";
     char when[SS_END_TEXT];
+
     if (plan->duration == SS_TIME_NEVER || done == 0)
         return;
+
     ss_end_print_time(when, ends->items[ends->count - 1].seconds);
     if (all)
         ss_outcome_warn(outcome,
@@ -294,23 +310,26 @@ void ss_outcome_take_iterations(
     warn_of_early_end(outcome, plan);
     if (iterations->to == SS_TIME_NEVER || !(plan->repeat || plan->has_iteration))
         return;
+
     bool matched = iterations->seen > 0 || !plan->has_iteration;
     if (!matched)
         warn_of_no_match(outcome, iterations);
     warn_of_untimed(outcome, iterations);
     if (!ss_iterations_are_counted(iterations, iterations->to))
         return;
+
     outcome->iterations = (double)iterations->ended;
     if (plan->has_iteration)
         outcome->lines_unmatched = matched ? 0 : (double)iterations->unmatched_counted;
     take_shares(outcome, plan, iterations);
     if (!matched) {
-        /* An expression that never matches gives no bound of the throughput, either. */
+        /* A pattern that never matches does not even bound the throughput. */
         for (uint32_t i = 0; outcome->of_instances && i < plan->commands.line_count; i++)
             leave_out_rates(outcome, plan, i);
         outcome->evidence.figures[SS_CHECK_ITERATIONS] = 0;
         return;
     }
+
     outcome->rate = ss_iterations_rate(iterations, iterations->to);
     if (iterations->shares)
         outcome->iteration_times = ss_iterations_times(iterations, 0, iterations->line_count);

@@ -38,7 +38,7 @@ static void set_wall(struct ss_recorder *recorder) {
     recorder->wall = ss_plan_wallclock(recorder->plan) - (int64_t)ss_plan_now(recorder->plan);
 }
 
-/* The form of a load in cpus.csv, as exact as the steps of /proc/stat allow: "0.1234,". */
+/* Width of a load in cpus.csv, "0.1234,": the ticks of /proc/stat allow no higher precision. */
 #define CPU_DECIMALS 4
 #define CPU_COLUMN   7
 
@@ -80,14 +80,17 @@ static void write_heading(struct ss_recorder *recorder, enum ss_record_file file
 static int open_files(struct ss_recorder *recorder, struct ss_error *error) {
     for (int i = 0; i < SS_RECORD_FILES; i++) {
         struct ss_lines *lines = &recorder->files[i];
+
         if ((i == SS_RECORD_COUNTERS && !recorder->plan->counters) ||
             (i == SS_RECORD_DECISIONS && recorder->plan->no_decisions))
             continue;
+
         int why = ss_lines_open(lines, recorder->record.folder, files[i].name);
         if (!why) {
             write_heading(recorder, i);
             why = -lines->why;
         }
+
         if (why)
             return ss_error_fail(error, "--record: %s/%s: %s", recorder->plan->record,
                 files[i].name, strerror(-why));
@@ -114,15 +117,18 @@ int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct 
         recorder->files[i].file = -1;
     if (!plan->record)
         return 0;
+
     set_wall(recorder);
     if (ss_record_begin(&recorder->record, plan, error) < 0)
         return -1;
+
     ss_inputs_close(&plan->inputs);
     int status = open_files(recorder, error);
     bool counts = plan->repeat || plan->has_iteration;
     if (status == 0 && counts &&
         ss_iteration_table_open(&recorder->iteration_times, plan->commands.line_count) < 0)
         status = ss_error_memory(error);
+
     if (status < 0)
         ss_recorder_abandon(recorder);
     return status;
@@ -158,6 +164,7 @@ static void put_cpus(struct ss_recorder *recorder, const struct ss_monitor_sampl
     struct ss_lines *lines = &recorder->files[SS_RECORD_CPUS];
     const struct ss_cpus *cpus = &recorder->plan->cpus;
     uint32_t count = ss_cpus_count(cpus);
+
     if (sample->cpus)
         ss_load_of_each_cpu(&sample->cpus->before, &sample->cpus->last, cpus, recorder->loads);
     char *to = ss_lines_begin(lines, 128 + CPU_COLUMN * (size_t)count);
@@ -170,6 +177,7 @@ static void put_cpus(struct ss_recorder *recorder, const struct ss_monitor_sampl
         if (sample->cpus && isfinite(recorder->loads[i]))
             to = ss_number_put_fixed(to, recorder->loads[i], CPU_DECIMALS);
     }
+
     *to++ = '\n';
     ss_lines_end(lines, to);
 }
@@ -177,9 +185,10 @@ static void put_cpus(struct ss_recorder *recorder, const struct ss_monitor_sampl
 void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sample *sample) {
     if (recorder->record.folder < 0)
         return;
+
     struct ss_lines *lines = &recorder->files[SS_RECORD_SAMPLES];
     struct ss_load_sample row = ss_load_sample_new();
-    set_wall(recorder); /* the clock may have been set */
+    set_wall(recorder); /* the wall clock may have been set */
     if (sample->parts.capacity > 0)
         ss_load_sample_set(&row, &sample->parts);
     if (sample->parts.capacity > 0 && sample->load.seconds > 0)
@@ -189,6 +198,7 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
     row.elapsed = recorder->origin == SS_TIME_NEVER
                       ? NAN
                       : (double)(int64_t)(sample->time - recorder->origin) / 1e9;
+
     /* The counted load and the parts may come from different sources. Run time has no ticks. */
     row.load = sample->load.load;
     if (isfinite(sample->load.load_ticks))
@@ -202,7 +212,7 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
     put_cpus(recorder, sample, &row);
 }
 
-/* Counts the iteration. Returns false if its second is full. */
+/* Returns false if iterations.csv has reached its limit for this second. */
 static bool keep_iteration(struct ss_recorder *recorder, ss_time end) {
     int64_t second = (int64_t)(end / SS_SECOND);
     if (second > recorder->iterations_second) {
@@ -230,7 +240,7 @@ static void put_iteration(struct ss_recorder *recorder, const struct ss_iteratio
 }
 
 void ss_recorder_iteration(struct ss_recorder *recorder, const struct ss_iteration *iteration) {
-    /* Before the warm-up, times have no origin, and no iteration counts. */
+    /* Before the warm-up, elapsed time has no origin yet, and no iteration counts. */
     if (recorder->record.folder < 0 || recorder->origin == SS_TIME_NEVER)
         return;
     if (keep_iteration(recorder, iteration->end))
@@ -245,6 +255,7 @@ static void put_interval(
     struct ss_recorder *recorder, uint32_t executor, const struct ss_interval *interval) {
     struct ss_lines *lines = &recorder->files[SS_RECORD_DECISIONS];
     char *to = put_time(recorder, ss_lines_begin(lines, ROW), interval->begin);
+
     *to++ = ',';
     to = put_elapsed(recorder, to, interval->begin);
     *to++ = ',';
@@ -264,6 +275,7 @@ static void put_interval(
 void ss_recorder_counts(struct ss_recorder *recorder, const struct ss_record_counts *counts) {
     if (recorder->record.folder < 0)
         return;
+
     struct ss_lines *lines = &recorder->files[SS_RECORD_COUNTERS];
     char *to = put_time(recorder, ss_lines_begin(lines, 2 * ROW), counts->at);
     *to++ = ',';
@@ -279,6 +291,7 @@ void ss_recorder_counts(struct ss_recorder *recorder, const struct ss_record_cou
         else if (isfinite(value))
             to += sprintf(to, "%.0f", value);
     }
+
     *to++ = '\n';
     ss_lines_end(lines, to);
 }
@@ -286,6 +299,7 @@ void ss_recorder_counts(struct ss_recorder *recorder, const struct ss_record_cou
 void ss_recorder_event(struct ss_recorder *recorder, const struct ss_record_event *event) {
     if (recorder->record.folder < 0)
         return;
+
     struct ss_lines *lines = &recorder->files[SS_RECORD_EVENTS];
     char *to = ss_lines_begin(lines, EVENT);
     char *end = to + EVENT - 64;
@@ -301,14 +315,17 @@ void ss_recorder_event(struct ss_recorder *recorder, const struct ss_record_even
         to = stpcpy(to, ",\"instance\":");
         to = ss_number_put(to, (double)event->instance);
     }
+
     if (event->text) {
         to = stpcpy(to, ",\"text\":");
         to = ss_json_quote(to, end, event->text);
     }
+
     if (isfinite(event->value)) {
         to = stpcpy(to, ",\"value\":");
         to = ss_number_put(to, event->value);
     }
+
     *to++ = '}';
     *to++ = '\n';
     ss_lines_end(lines, to);
@@ -317,16 +334,19 @@ void ss_recorder_event(struct ss_recorder *recorder, const struct ss_record_even
 void ss_recorder_flush(struct ss_recorder *recorder, struct ss_board *board) {
     if (recorder->record.folder < 0)
         return;
+
     struct ss_interval interval;
     for (uint32_t i = 0; i < board->instances; i++) {
         struct ss_ring *ring = ss_board_ring(board, i);
         while (ring && ss_ring_take(ring, &interval))
             put_interval(recorder, i, &interval);
     }
+
     if (recorder->origin != SS_TIME_NEVER)
         ss_iteration_table_advance(&recorder->iteration_times,
             &recorder->files[SS_RECORD_ITERATION_TIMES],
             ss_time_since(ss_plan_now(recorder->plan), recorder->origin));
+
     for (int i = 0; i < SS_RECORD_FILES; i++)
         ss_lines_flush(&recorder->files[i]);
 }
@@ -344,6 +364,7 @@ void ss_recorder_close(
     struct ss_recorder *recorder, struct ss_board *board, struct ss_outcome *outcome) {
     if (recorder->record.folder < 0)
         return;
+
     if (board) {
         ss_recorder_flush(recorder, board);
         uint64_t lost = count_lost(board);
@@ -354,6 +375,7 @@ void ss_recorder_close(
                 "be written",
                 (unsigned long long)lost);
     }
+
     ss_iteration_table_finish(
         &recorder->iteration_times, &recorder->files[SS_RECORD_ITERATION_TIMES]);
     ss_iteration_table_close(&recorder->iteration_times);
@@ -362,9 +384,11 @@ void ss_recorder_close(
         ss_outcome_warn(outcome,
             "%llu iterations were counted but are not in iterations.csv, which keeps %d per second",
             (unsigned long long)recorder->iterations_left, SS_RECORDER_ITERATIONS_MAX);
+
     for (int i = 0; i < outcome->warning_count; i++)
         ss_recorder_event(recorder, &(struct ss_record_event){ss_plan_now(recorder->plan),
                                         "warning", -1, outcome->warnings[i], NAN});
+
     for (int i = 0; i < SS_RECORD_FILES; i++) {
         struct ss_lines *lines = &recorder->files[i];
         ss_lines_close(lines);
@@ -374,6 +398,7 @@ void ss_recorder_close(
                 recorder->plan->record, files[i].name, strerror(lines->why),
                 (unsigned long long)lines->lost);
     }
+
     outcome->record = recorder->record;
     recorder->record = (struct ss_record_folder){.folder = -1, .mark = -1};
 }

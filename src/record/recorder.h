@@ -25,15 +25,15 @@ enum ss_record_file {
 };
 
 /*
- * Rows kept per second in iterations.csv: a program that prints as fast as it can would fill any
+ * Maximum rows per second in iterations.csv: a program that prints in a tight loop would fill the
  * disk.
  */
 #define SS_RECORDER_ITERATIONS_MAX 10000
 
 /*
  * Writes the record of a run as showstopper-record(5) describes it. Only the master writes;
- * executors hand over their decisions through rings and never wait for the disk. Unless a record is
- * kept, all functions do nothing.
+ * executors hand over their decisions through rings and never wait for the disk. If nothing is
+ * recorded, all functions do nothing.
  */
 struct ss_recorder {
     struct ss_plan *plan;
@@ -48,7 +48,7 @@ struct ss_recorder {
     struct ss_lines files[SS_RECORD_FILES];
 };
 
-/* Creates the folder with everything that is known before the start. On failure, leaves nothing. */
+/* Creates the folder with what is known before the start. Leaves nothing behind on failure. */
 SS_MUST_USE int ss_recorder_open(
     struct ss_recorder *recorder, struct ss_plan *plan, struct ss_error *error);
 

@@ -37,7 +37,7 @@ static const struct column {
 
 #define COLUMNS (sizeof columns_known / sizeof *columns_known)
 
-/* Returns the next column, or the first one after NULL; NULL at the end. */
+/* Returns the first selected column after `column`, or of all if that is NULL; NULL at the end. */
 static const struct column *next_column(const struct column *column, unsigned columns) {
     column = column ? column + 1 : columns_known;
     while (column < columns_known + COLUMNS && (column->only_with & columns) != column->only_with)
@@ -58,9 +58,11 @@ static char *print_value(char *at, const struct column *column, const struct ss_
             return stpcpy(stpcpy(stpcpy(at, quote), "all"), quote);
         return at + snprintf(at, 16, "%" PRId32, sample->cpu);
     }
+
     const char *field = (const char *)sample + column->offset;
     if (column->sort == FLAG)
         return stpcpy(at, *(const bool *)field ? "1" : "0");
+
     double value = *(const double *)field;
     return isfinite(value) ? ss_number_put_fixed(at, value, 6) : stpcpy(at, unknown);
 }

@@ -58,6 +58,7 @@ static void print_figures(FILE *stream, const struct ss_outcome *outcome) {
     else
         print_row(stream, "target", 100 * outcome->target_mean, 2, "%",
             "mean of %llu samples of 500 ms", (unsigned long long)outcome->samples);
+
     print_row(stream, "load", 100 * outcome->load_mean, 2, "%", "mean of the same samples");
     print_errors(stream, outcome);
     if (isnan(outcome->settling_seconds))
@@ -66,6 +67,7 @@ static void print_figures(FILE *stream, const struct ss_outcome *outcome) {
     else
         print_row(stream, "settling time", outcome->settling_seconds, 2, "s",
             "until the error stayed within 5 %% for 2 s");
+
     print_row(stream, "duty", 100 * outcome->duty_mean, 2, "%",
         "part of the time that instances may run");
     print_row(stream, "switches", outcome->switches_per_second, 1, "/s",
@@ -80,10 +82,12 @@ static void print_intervals(FILE *stream, const struct ss_outcome *outcome) {
     double min = INFINITY, max = 0;
     double interval = ss_time_seconds(SS_THROUGHPUT_INTERVAL);
     double left = outcome->duration_seconds - (double)outcome->throughput_count * interval;
+
     for (size_t i = 0; i < outcome->throughput_count; i++) {
         min = fmin(min, ss_throughput_rate(&outcome->throughput, i));
         max = fmax(max, ss_throughput_rate(&outcome->throughput, i));
     }
+
     fprintf(stream, "%-34s%.3f to %.3f /s in %zu intervals of %g s", "", min, max,
         outcome->throughput_count, interval);
     if (left >= 0.05)
@@ -95,26 +99,30 @@ static void print_bound(FILE *stream, const char *label, const struct ss_iterati
     fprintf(stream, "%-18s at most %.3f /s: no iteration ended\n", label, rate->bound);
 }
 
-/* A smaller uncertainty than this is not worth a line. */
+/* A smaller uncertainty, as a fraction of the rate, is not printed. */
 #define UNCERTAINTY_SHOWN 0.005
 
 static void print_iterations(FILE *stream, const struct ss_outcome *outcome) {
     const struct ss_iteration_rate *rate = &outcome->rate;
+
     print_row(stream, "iterations", outcome->iterations, 0, "", "ended in the counted time");
     if (rate->bound > 0) {
         print_bound(stream, "throughput", rate);
         return;
     }
+
     if (isnan(rate->per_second))
         print_row(stream, "throughput", NAN, 0, "", "iterations per second");
     else
         print_row(stream, "throughput", rate->per_second, 3, "/s",
             "iterations per second, mean of %.1f s", outcome->duration_seconds);
+
     if (rate->estimated > 0 && rate->uncertainty >= UNCERTAINTY_SHOWN * rate->per_second)
         fprintf(stream,
             "%-34s+- %.3f /s, as %.2f of the iterations had not\n"
             "%-34sended and are estimated\n",
             "", rate->uncertainty, rate->estimated, "");
+
     if (outcome->throughput_count > 1)
         print_intervals(stream, outcome);
 }
@@ -125,12 +133,15 @@ static void print_times(FILE *stream, const char *label, const struct ss_iterati
         double per_second;
     } units[] = {{"s", 1}, {"ms", 1e3}, {"us", 1e6}};
     size_t unit = 0;
+
     if (isnan(times->mean))
         return;
+
     while (unit < 2 && times->mean * units[unit].per_second < 1)
         unit++;
     double factor = units[unit].per_second;
-    /* Enough to distinguish one iteration from the next. */
+
+    /* Four significant digits, which distinguish one iteration from the next. */
     int digits = times->mean * factor < 100 ? 2 : 1;
     if (times->mean * factor < 10)
         digits = 3;
@@ -140,6 +151,7 @@ static void print_times(FILE *stream, const char *label, const struct ss_iterati
     else
         print_row(stream, label, times->mean * factor, digits, units[unit].name,
             "mean; standard deviation %.*f", digits, times->deviation * factor);
+
     fprintf(stream, "%-34smedian %.*f, 95 %% %.*f, 99 %% %.*f\n", "", digits,
         times->median * factor, digits, times->p95 * factor, digits, times->p99 * factor);
 }
@@ -154,12 +166,15 @@ static void print_instances(FILE *stream, const char *label, const struct ss_pla
     const struct ss_outcome *outcome, const struct ss_command_line *line) {
     const struct ss_iteration_outcome *all = outcome->of_instances;
     uint32_t min = line->first, max = line->first;
+
     for (uint32_t i = line->first; i < line->first + line->count; i++) {
         min = rate_of(&all[i]) < rate_of(&all[min]) ? i : min;
         max = rate_of(&all[i]) > rate_of(&all[max]) ? i : max;
     }
+
     if (line->count < 2 || !(rate_of(&all[max]) > 0))
         return;
+
     if (isnan(all[min].rate.per_second))
         fprintf(stream, "%-18s at most %.3f /s, to %.3f /s: instances %s and %s\n", label,
             all[min].rate.bound, rate_of(&all[max]), plan->numbers[min], plan->numbers[max]);
@@ -196,6 +211,7 @@ static void print_commands(
         print_instances(stream, "each instance", plan, outcome, plan->commands.lines);
         return;
     }
+
     for (uint32_t i = 0; i < plan->commands.line_count && i < COMMANDS_SHOWN; i++) {
         const struct ss_iteration_outcome *line = &outcome->of_lines[i];
         print_command_line(stream, &plan->commands.lines[i]);
@@ -207,14 +223,13 @@ static void print_commands(
         print_times(stream, "  iteration time", &line->times);
         print_instances(stream, "  each instance", plan, outcome, &plan->commands.lines[i]);
     }
+
     if (plan->commands.line_count > COMMANDS_SHOWN)
         fprintf(stream, "and %u more commands: see --json\n",
             plan->commands.line_count - COMMANDS_SHOWN);
 }
 
-/*
- * Returns whether an end was early. A successful end was early only if other instances continued.
- */
+/* An instance that exited with status 0 ended early only if others continued to run. */
 static bool ended_early(const struct ss_outcome *outcome, const struct ss_end *end) {
     return end->status != 0 || strcmp(outcome->ended_by, "workloads") != 0;
 }
@@ -222,10 +237,12 @@ static bool ended_early(const struct ss_outcome *outcome, const struct ss_end *e
 static void print_ends(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     const struct ss_ends *ends = &outcome->ends;
     size_t early = 0, shown = 0;
+
     for (size_t i = 0; i < ends->count; i++)
         early += ended_early(outcome, &ends->items[i]);
     if (early == 0)
         return;
+
     print_row(stream, "ended early", (double)early, 0, "", "of %u instance%s", plan->instances,
         plan->instances == 1 ? "" : "s");
     for (size_t i = 0; i < ends->count && shown < ENDS_SHOWN; i++) {
@@ -238,11 +255,12 @@ static void print_ends(FILE *stream, const struct ss_plan *plan, const struct ss
             stream, "  instance %s %s: %s\n", plan->numbers[ends->items[i].instance], when, how);
         shown++;
     }
+
     if (early > shown)
         fprintf(stream, "  and %zu more\n", early - shown);
 }
 
-/* Says what a load of 100 % was later, if the limits of the control group changed. */
+/* Reports what 100 % means now, if the limits of the control group changed. */
 static void print_capacity(FILE *stream, const struct ss_outcome *outcome) {
     const struct ss_capacity *capacity = &outcome->capacity;
     if (capacity->changes == 0)
@@ -256,6 +274,7 @@ static void print_capacity(FILE *stream, const struct ss_outcome *outcome) {
 
 void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     char cpus[512], load[8192], verdict[SS_VERDICT_LINE];
+
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
     fprintf(stream, "showstopper: %u instance%s on %u CPU%s (%s), %s\n", plan->instances,
         plan->instances == 1 ? "" : "s", plan->cpu_count, plan->cpu_count == 1 ? "" : "s", cpus,
@@ -268,6 +287,7 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
         fputs("feedback ", stream);
         ss_option_print_wrapped(stream, 9, plan->found[SS_KIND_FEEDBACK]);
     }
+
     print_row(
         stream, "counted", outcome->duration_seconds, 1, "s", "ended by %s", outcome->ended_by);
     print_ends(stream, plan, outcome);
@@ -281,10 +301,12 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
     if (!isnan(outcome->wake_p50_us))
         print_row(stream, "late wake-up", outcome->wake_p50_us, 0, "us",
             "median; 99 %% < %.0f us, all < %.0f us", outcome->wake_p99_us, outcome->wake_max_us);
+
     for (int i = 0; i < outcome->warning_count; i++) {
         fputs("warning: ", stream);
         ss_option_print_wrapped(stream, 9, outcome->warnings[i]);
     }
+
     ss_verdict_describe(verdict, &outcome->verdict);
     fputs("verdict: ", stream);
     ss_option_print_wrapped(stream, 9, verdict);
@@ -318,12 +340,13 @@ static void print_modules(struct ss_json *json, const struct ss_plan *plan) {
             ss_json_text(json, "found", plan->found[kind]);
         ss_json_close(json, '}');
     }
+
     ss_json_close(json, '}');
 }
 
 /*
- * Prints the scope and the source of the load, and as what the statistics count iowait, steal and
- * guest time. Steal is unknown for run time: it depends on the kernel.
+ * Prints the scope and the source of the load, and whether the statistics count iowait, steal and
+ * guest time as work. For run time, steal is unknown: it depends on the kernel's configuration.
  */
 static void print_measured(struct ss_json *json, const struct ss_plan *plan) {
     static const char *const scopes[] = {
@@ -353,6 +376,7 @@ static void print_words(struct ss_json *json, const char *name, const char *cons
 
 static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
     char cpus[SS_CPUS_TEXT];
+
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
     ss_json_number(json, "schema", SS_RECORD_SCHEMA);
     ss_json_text(json, "version", ss_version());
@@ -369,7 +393,7 @@ static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
     ss_json_number(json, "window_seconds", ss_time_seconds(plan->set.window));
 }
 
-/* Prints the files that the record has copies of. */
+/* Lists the files that are copied to the record. */
 static void print_inputs(struct ss_json *json, const struct ss_plan *plan) {
     ss_json_open(json, "inputs", '[');
     for (size_t i = 0; i < plan->inputs.count; i++) {
@@ -382,12 +406,14 @@ static void print_inputs(struct ss_json *json, const struct ss_plan *plan) {
         ss_json_text(json, "file", input->name);
         ss_json_close(json, '}');
     }
+
     ss_json_close(json, ']');
 }
 
 void ss_summary_print_plan(FILE *stream, const struct ss_plan *plan) {
     struct ss_json json = {.stream = stream};
     char folder[4096], started[64];
+
     ss_json_open(&json, NULL, '{');
     print_plan(&json, plan);
     print_words(&json, "arguments", (const char *const *)plan->arguments + 1);
@@ -432,6 +458,7 @@ static void print_commands_json(
     struct ss_json *json, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     static const struct ss_iteration_times unknown = {NAN, NAN, NAN, NAN, NAN};
     static const struct ss_iteration_rate unmeasured = {NAN, NAN, NAN, NAN};
+
     ss_json_open(json, "commands", '[');
     for (uint32_t i = 0; i < plan->commands.line_count; i++) {
         const struct ss_iteration_outcome *line = outcome->of_lines ? &outcome->of_lines[i] : NULL;
@@ -443,6 +470,7 @@ static void print_commands_json(
         print_times_json(json, line ? &line->times : &unknown);
         ss_json_close(json, '}');
     }
+
     ss_json_close(json, ']');
 }
 
@@ -462,6 +490,7 @@ static void print_instances_json(
             ss_json_close(json, '}');
         }
     }
+
     ss_json_close(json, ']');
 }
 
@@ -481,6 +510,7 @@ static void print_ends_json(struct ss_json *json, const struct ss_outcome *outco
         ss_json_bool(json, "core_dumped", killed && WCOREDUMP(end->status));
         ss_json_close(json, '}');
     }
+
     ss_json_close(json, ']');
 }
 
@@ -497,6 +527,7 @@ static void print_capacity_json(struct ss_json *json, const struct ss_outcome *o
 void ss_summary_print_json(
     FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     struct ss_json json = {.stream = stream};
+
     ss_json_open(&json, NULL, '{');
     print_plan(&json, plan);
     ss_json_number(&json, "duration_seconds", outcome->duration_seconds);
