@@ -22,6 +22,7 @@ int ss_crew_open(struct ss_crew *crew, struct ss_error *error) {
     int status = ss_keeper_open(&crew->guardian, &crew->duty);
     if (status < 0)
         return ss_error_fail(error, "the run cannot be set up: %s", strerror(-status));
+
     crew->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     crew->executors = calloc(crew->plan->instances, sizeof *crew->executors);
     crew->cpu_times = calloc(crew->plan->instances, sizeof *crew->cpu_times);
@@ -29,6 +30,7 @@ int ss_crew_open(struct ss_crew *crew, struct ss_error *error) {
         pipe2(crew->wakeup, O_CLOEXEC | O_NONBLOCK) < 0 ||
         pipe2(crew->guardian_wakeup, O_CLOEXEC | O_NONBLOCK) < 0)
         return ss_error_fail(error, "the run cannot be set up: %s", strerror(errno));
+
     crew->setup = (struct ss_guardian_setup){
         .board = crew->board,
         .master = getpid(),
@@ -37,6 +39,7 @@ int ss_crew_open(struct ss_crew *crew, struct ss_error *error) {
         .terminal = &crew->terminal,
     };
     ss_terminal_open(&crew->terminal);
+
     return 0;
 }
 
@@ -74,10 +77,12 @@ int ss_crew_start_executor(
     SS_OWNED(close) int held = ss_platform_lifeline_hold(crew->guardian.parent_line);
     SS_OWNED(close) int held_too = ss_platform_lifeline_hold(crew->guardian.line);
     pid_t executor = ss_child_fork_blocked();
+
     if (executor == 0)
         ss_executor_run(crew, index, &launch);
     if (executor < 0)
         return fail_fork("an executor", error);
+
     crew->executors[index] = executor;
     crew->running++;
     atomic_store(&crew->board->rows[index].executor, executor);
@@ -103,8 +108,8 @@ static void unstop(const struct ss_crew *crew, pid_t pid) {
 }
 
 /*
- * Returns the pid of a child that has ended or stopped, or 0. If it is the sensor, ends the rest of
- * its group, whose number may be that of another group once the sensor has been reaped.
+ * Returns the pid of a child that has ended or stopped, or 0. If the sensor has ended, kills the
+ * rest of its group now: once the sensor is reaped, the number of the group may be reused.
  */
 static pid_t next_child(struct ss_crew *crew) {
     siginfo_t child = {0};
@@ -124,12 +129,15 @@ pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *who, int *status) {
     while ((pid = next_child(crew)) > 0 &&
            (pid = ss_platform_reap(pid, status, WNOHANG | WUNTRACED)) > 0 && WIFSTOPPED(*status))
         unstop(crew, pid);
+
     if (pid <= 0)
         return 0;
+
     if (pid == crew->guardian.pid) {
         *who = SS_CREW_GUARDIAN;
         crew->guardian.pid = 0;
     }
+
     for (uint32_t i = 0; i < crew->plan->instances; i++) {
         if (crew->executors[i] != pid)
             continue;
@@ -138,6 +146,7 @@ pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *who, int *status) {
         crew->running--;
         break;
     }
+
     return pid;
 }
 

@@ -26,7 +26,7 @@ struct ss_crew {
     struct ss_terminal terminal;
     struct ss_guardian_setup setup;
     struct ss_keeper_duty duty;
-    struct ss_keeper guardian; /* executors hold the keeper's lines, too */
+    struct ss_keeper guardian; /* executors hold the keeper's lifelines, too */
     pid_t *executors;          /* 0: not started, or reaped */
     uint32_t running;          /* executors not yet reaped */
     ss_time *cpu_times;        /* CPU time of each executor when counting began */
@@ -39,7 +39,7 @@ SS_MUST_USE int ss_crew_open(struct ss_crew *crew, struct ss_error *error);
 SS_MUST_USE int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error);
 
 /*
- * Starts an executor. `ends` become its instance's standard output and error; -1: inherits the
+ * Starts an executor. `ends` become its instance's standard output and error; -1 inherits the
  * caller's.
  */
 SS_MUST_USE int ss_crew_start_executor(
@@ -58,7 +58,7 @@ void ss_crew_wake(struct ss_crew *crew);
  */
 pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *who, int *status);
 
-/* Lets the guardian end and waits for it. If none can be started, does its last work here. */
+/* Ends the guardian and waits for it. If none can be started, does its last work here. */
 void ss_crew_dismiss_guardian(struct ss_crew *crew);
 
 void ss_crew_start_clock(struct ss_crew *crew);

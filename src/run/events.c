@@ -15,7 +15,7 @@
 #include "run/recent_iterations.h"
 #include "run/stage_actions.h"
 
-/* The number of failed instances that are reported as they end; the summary counts all of them. */
+/* Failed instances that are reported as they end; the summary counts all of them. */
 #define ENDS_REPORTED 3
 
 /* Reports the end of a failed instance at once, for the first few. */
@@ -39,6 +39,7 @@ static void note_end(struct ss_master *master, uint32_t index, ss_time at, int s
         .seconds = start == SS_TIME_NEVER ? NAN : (double)(int64_t)(at - start) / 1e9,
         .status = status,
     };
+
     ss_end_describe(how, status);
     ss_master_note(master, "instance_ended", index, how, ss_child_exit_status(status));
     if (master->stage < SS_STAGE_ENDING) {
@@ -53,6 +54,7 @@ static void on_ended(struct ss_master *master, uint32_t index) {
     int wait_status = atomic_load(&row->status);
     int status = ss_child_exit_status(wait_status);
     ss_time at = atomic_load(&row->ended_at);
+
     if (atomic_load(&row->ended_by_us) && master->plan->keep) {
         ss_master_note(master, "instance_left", index, NULL, NAN);
         ss_master_say(master, "instance %s was left running", master->plan->numbers[index]);
@@ -63,13 +65,16 @@ static void on_ended(struct ss_master *master, uint32_t index) {
         ss_master_say(master, "instance %s ended as requested", master->plan->numbers[index]);
         return;
     }
+
     note_end(master, index, at, wait_status);
     if (status == 0)
         return;
+
     if (master->failure_status == 0 || at < master->first_failure) {
         master->failure_status = status;
         master->first_failure = at;
     }
+
     if (master->plan->fail_fast)
         ss_master_end(master, "failure", SIGTERM);
 }
@@ -78,6 +83,7 @@ static void on_start_failed(struct ss_master *master, uint32_t index) {
     struct ss_row *row = &master->board->rows[index];
     int why = atomic_load(&row->start_error);
     const char *command = master->plan->commands.items[index][0];
+
     if (atomic_load(&row->fork_failed))
         ss_error_fail(master->error, "instance %s cannot be started: %s: run fewer instances",
             master->plan->numbers[index], strerror(why));
@@ -87,6 +93,7 @@ static void on_start_failed(struct ss_master *master, uint32_t index) {
             why == ENOENT && strchr(command, '/') && access(command, F_OK) == 0
                 ? ": its interpreter or loader is missing"
                 : "");
+
     ss_master_end(master, "error", SIGTERM);
 }
 
@@ -136,12 +143,14 @@ void ss_master_watch(struct ss_master *master) {
     for (uint32_t i = 0; i < master->plan->instances; i++) {
         struct ss_row *row = &master->board->rows[i];
         uint32_t life = atomic_load(&row->life);
+
         ss_recent_iterations_take(row, &master->iterations_seen[i], &master->iterations, i);
         if (life != master->lives[i]) {
             enum ss_life before = master->lives[i];
             master->lives[i] = life;
             on_life(master, i, before, life);
         }
+
         uint32_t failure = atomic_load(&row->failure);
         /* The guardian is about to kill an executor that is stuck. */
         if (failure && failure != SS_FAILURE_STUCK && master->stage < SS_STAGE_ENDING)
@@ -151,6 +160,7 @@ void ss_master_watch(struct ss_master *master) {
 
 static void on_executor_lost(struct ss_master *master, uint32_t index, int status) {
     bool stuck = atomic_load(&master->board->rows[index].failure) == SS_FAILURE_STUCK;
+
     if (stuck)
         ss_error_fail(master->error,
             "executor %s used CPU time without a pause and was killed: a module is stuck in an "
@@ -162,6 +172,7 @@ static void on_executor_lost(struct ss_master *master, uint32_t index, int statu
     else
         ss_error_fail(master->error, "executor %s ended unexpectedly: ending the run",
             master->plan->numbers[index]);
+
     ss_master_end(master, "error", SIGKILL);
 }
 
@@ -183,6 +194,7 @@ void ss_master_reap(struct ss_master *master) {
     uint32_t who;
     int status;
     pid_t pid;
+
     while ((pid = ss_crew_reap(&master->crew, &who, &status)) > 0) {
         if (who == SS_CREW_GUARDIAN) {
             if (master->stage < SS_STAGE_OVER)
@@ -217,7 +229,7 @@ static void say_anyway(struct ss_master *master, const char *format, ...) {
     va_end(arguments);
 }
 
-/* A user who sends SIGINT expects an end. Ctrl-C is for the foreground, which this is not. */
+/* Explains why a SIGINT from kill(1) does nothing; a Ctrl-C was meant for the foreground. */
 static void explain_ignored(struct ss_master *master) {
     if (master->signals.typed || master->explained)
         return;
@@ -267,6 +279,7 @@ void ss_master_read_sensor(struct ss_master *master, ss_time now) {
 void ss_master_handle_events(struct ss_master *master, ss_time deadline) {
     struct pollfd *polls = master->polls;
     uint32_t streams = master->output.count;
+
     polls[POLL_SIGNALS] = (struct pollfd){.fd = master->signals.pipe[0], .events = POLLIN};
     polls[POLL_WAKEUP] = (struct pollfd){.fd = master->crew.wakeup[0], .events = POLLIN};
     polls[POLL_SENSOR] = (struct pollfd){
@@ -281,15 +294,18 @@ void ss_master_handle_events(struct ss_master *master, ss_time deadline) {
     ss_output_wait_ends(&master->output, now < deadline ? now : deadline);
     if (ready <= 0)
         return;
+
     for (uint32_t i = 0; i < streams; i++) {
         if (!polls[POLL_OUTPUT + i].revents)
             continue;
         ss_output_move(&master->output, i, now);
     }
+
     if (polls[POLL_WAKEUP].revents) {
         ss_wakeup_drain(master->crew.wakeup[0]);
         ss_master_watch(master);
     }
+
     int signal;
     while ((signal = ss_signals_next(&master->signals)))
         on_signal(master, signal);

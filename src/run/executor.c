@@ -71,6 +71,7 @@ static bool is_orphaned(const struct executor *executor) {
 
 static int read_counters(void *context, struct ss_counters *counters) {
     struct executor *executor = context;
+
     if (ss_plan_reads_counters(executor->crew->plan))
         return ss_platform_counters_read(&executor->reader, counters);
     if (executor->cpu_time.board) {
@@ -78,11 +79,13 @@ static int read_counters(void *context, struct ss_counters *counters) {
         ss_cpu_time_sum(executor->board, plan->cpu_count, plan->set.load_cpus, counters);
         return 0;
     }
+
     *counters = (struct ss_counters){
         .time = ss_platform_now(),
         .capacity = 1,
         .value = ss_double_from_word(atomic_load(&executor->board->sensor_value)),
     };
+
     return 0;
 }
 
@@ -96,6 +99,7 @@ static void learn_cost(struct executor *executor, ss_time begun) {
 /* The board's `stopped` is read only for Ctrl-Z, which waits until all instances are stopped. */
 static void apply_state(struct executor *executor, enum ss_state state) {
     ss_time begun = ss_platform_own_cpu_time();
+
     if (state == SS_STATE_STOPPED) {
         atomic_store(&executor->row->stopped, 1);
         ss_instance_stop(&executor->instance);
@@ -105,6 +109,7 @@ static void apply_state(struct executor *executor, enum ss_state state) {
         ss_instance_continue(&executor->instance);
         atomic_store(&executor->row->stopped, 0);
     }
+
     learn_cost(executor, begun);
     atomic_fetch_add_explicit(&executor->row->switches, 1, memory_order_relaxed);
 }
@@ -151,13 +156,14 @@ static bool has_guardian(const struct ss_board *board) {
 
 /*
  * Returns whether an attached instance is still empty after the guardian has looked for branches. A
- * process that was born just before its parent was killed does not become a child of this one: only
- * the guardian, which reads reports of births, can find it. A dead master does not replace a dead
- * guardian.
+ * process that was forked just before its parent was killed does not become a child of this one:
+ * only the guardian, to which the kernel reports forks, can find it. A dead master does not replace
+ * a dead guardian.
  */
 static bool stays_empty(struct executor *executor, ss_time deadline) {
     const struct ss_board *board = executor->board;
-    uint32_t wanted = atomic_load(&board->looks) + 2; /* one may have begun before */
+    uint32_t wanted = atomic_load(&board->looks) + 2; /* the next one may have begun already */
+
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
         bool looked = (int32_t)(atomic_load(&board->looks) - wanted) >= 0;
@@ -196,12 +202,14 @@ static int reap_instance(struct executor *executor) {
     else
         ss_instance_clear(
             &executor->instance, &executor->row->wake, ss_platform_now() + CLEAR_PATIENCE);
+
     ss_perf_counts_end(&executor->perf_counts);
     if (executor->instance.attached)
         atomic_store(&executor->row->left, ss_instance_count_left(&executor->instance));
     atomic_store(&executor->row->leader, 0);
     atomic_store(&executor->row->stopped, 0);
     ss_board_permit(executor->board, executor->index, ss_platform_now(), false);
+
     return ss_instance_reap(&executor->instance);
 }
 
@@ -263,6 +271,7 @@ static void on_leader_end(struct executor *executor) {
         release_instance(executor);
         leave_run(executor, 0, false);
     }
+
     int status = reap_instance(executor);
     bool again = executor->crew->plan->repeat && WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
                  atomic_load(&executor->board->phase) != SS_PHASE_ENDING;
@@ -287,11 +296,13 @@ static void await_end(struct executor *executor) {
         uint32_t seen = atomic_load(&executor->row->wake);
         ss_time grace = atomic_load(&executor->board->end_grace);
         ss_time now = ss_platform_now();
+
         atomic_fetch_add(&executor->row->beat, 1);
         ss_instance_reap_orphans(&executor->instance);
         ss_instance_follow(&executor->instance, (int)atomic_load(&executor->board->end_signal));
         if (is_orphaned(executor) || ss_instance_is_empty(&executor->instance) || now >= grace)
             return;
+
         ss_time look = ss_time_add(now, look_interval(executor));
         ss_time again = ss_instance_confirm(&executor->instance, now);
         ss_platform_sleep(&executor->row->wake, seen, earlier(earlier(look, again), grace));
@@ -300,11 +311,13 @@ static void await_end(struct executor *executor) {
 
 _Noreturn static void end_instance(struct executor *executor) {
     bool instant = is_orphaned(executor);
+
     ss_journal_end(&executor->journal, ss_platform_now());
     if (executor->crew->plan->keep) {
         release_instance(executor);
         leave_run(executor, 0, true);
     }
+
     ss_instance_follow(&executor->instance, 0);
     /* It may have ended by itself before this process got a CPU to notice it. */
     bool by_itself = !executor->instance.attached && ss_instance_has_ended(&executor->instance);
@@ -315,6 +328,7 @@ _Noreturn static void end_instance(struct executor *executor) {
         ss_instance_continue(&executor->instance);
         await_end(executor);
     }
+
     leave_run(executor, reap_instance(executor), !by_itself);
 }
 
@@ -356,6 +370,7 @@ static void read_cpu_time(struct executor *executor) {
 _Noreturn static void pace(struct executor *executor) {
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
+
         atomic_fetch_add_explicit(&executor->row->beat, 1, memory_order_relaxed);
         ss_signals_regain_priority();
         check_events(executor);
@@ -373,12 +388,14 @@ _Noreturn static void pace(struct executor *executor) {
             apply_state(executor, action.state);
         else if (executor->stepper.state == SS_STATE_RUNNING)
             ss_instance_unstop(&executor->instance);
+
         ss_time latest = ss_time_add(now, look_interval(executor));
         if (executor->stepper.state == SS_STATE_RUNNING)
             latest = earlier(latest, ss_instance_confirm(&executor->instance, now));
         if (executor->cpu_time.board)
             ss_cpu_time_publish(&executor->cpu_time, executor->stepper.state == SS_STATE_RUNNING,
                 executor->cpu_time.read_at);
+
         ss_perf_counts_answer(&executor->perf_counts);
         ss_platform_sleep(&executor->row->wake, seen, earlier(action.deadline, latest));
     }
@@ -386,11 +403,13 @@ _Noreturn static void pace(struct executor *executor) {
 
 static void open_pipeline(struct executor *executor) {
     const struct ss_plan *plan = executor->crew->plan;
+
     if (ss_plan_reads_counters(plan)) {
         executor->reader = plan->reader;
         if (ss_platform_counters_reopen(&executor->reader) < 0)
             atomic_store(&executor->row->failure, SS_FAILURE_COUNTERS);
     }
+
     if (plan->source.source == SS_SOURCE_OWN)
         ss_cpu_time_open(&executor->cpu_time, executor->board, executor->index);
     struct ss_pipeline pipeline;
@@ -405,6 +424,7 @@ _Noreturn void ss_executor_run(
     const struct ss_crew *crew, uint32_t index, const struct ss_launch *launch) {
     static const int wanted[] = {SIGCHLD, SIGCONT, 0};
     static struct executor executor; /* too large for the stack, which would need more pages */
+
     executor.crew = crew;
     executor.index = index;
     executor.launch = launch;
@@ -422,7 +442,8 @@ _Noreturn void ss_executor_run(
         atomic_store(&executor.row->fork_failed, 1);
         leave_start_failed(&executor);
     }
-    /* This signal takes effect even if the process has been stopped. */
+
+    /* SIGCONT, because this process may be stopped when the master dies. */
     if (ss_platform_die_with(crew->setup.master, SIGCONT) < 0)
         leave_start_failed(&executor);
     char name[32];

@@ -18,7 +18,7 @@
 #include "tree/isolation.h"
 #include "tree/sweep.h"
 
-/* How long the first signal to an attached program may wait for the guardian, which may be dead. */
+/* Maximum wait for the guardian, which may be dead, before an attached program is signaled. */
 #define GUARDIAN_PATIENCE (2 * SS_SECOND)
 
 /* How often a run that waits for --start-at reads the wall clock, which may be set. */
@@ -57,7 +57,7 @@ static void warn_of_missed_setpoints(struct ss_master *master) {
         missed, missed == 1 ? "" : "s", missed == 1 ? "is" : "are");
 }
 
-/* Before the warm-up, as for setpoints, no sample is taken. */
+/* Limits change only with samples, so the origin of the record's times is known by now. */
 static void note_limit(struct ss_master *master) {
     const struct ss_capacity *capacity = &master->monitor.capacity;
     if (capacity->changes == master->limits_seen)
@@ -84,6 +84,7 @@ static void note_progress(struct ss_master *master, ss_time now) {
         .instances = master->plan->instances,
         .ended = (uint32_t)master->outcome->ends.count,
     };
+
     ss_progress_note(&master->progress, sample->time, &values);
 }
 
@@ -91,6 +92,7 @@ static void take_sample(struct ss_master *master, ss_time now) {
     if (now < master->monitor.next || master->stage < SS_STAGE_WARMUP ||
         master->stage >= SS_STAGE_ENDING)
         return;
+
     const struct ss_monitor_sample *sample = &master->monitor.latest;
     ss_time before = sample->time;
     ss_monitor_sample(&master->monitor, now);
@@ -100,10 +102,12 @@ static void take_sample(struct ss_master *master, ss_time now) {
             &(struct ss_board_sample){sample->target, sample->load.load, sample->duty},
             SS_BOARD_SAMPLE_WORDS);
     }
+
     if (master->stage == SS_STAGE_COUNTING && sample->time != before)
         ss_usage_follow(&master->usage, sample->doubt, now);
     else
         ss_usage_drop(&master->usage);
+
     if (master->stage == SS_STAGE_COUNTING)
         ss_conditions_look(&master->conditions, now);
     ss_recorder_flush(master->recorder, master->board);
@@ -140,6 +144,7 @@ static void supervise(struct ss_master *master) {
             ss_master_watch(master);
             ss_master_handle(master, SS_EVENT_GONE, "workloads", SIGTERM);
         }
+
         ss_progress_draw_due(&master->progress, now);
     }
 }
@@ -168,10 +173,12 @@ static int open_recorder(struct ss_master *master) {
 
 static int open_board(struct ss_master *master) {
     const struct ss_plan *plan = master->plan;
+
     master->board = ss_board_create(plan->instances, ss_module_set_memory(&plan->set),
         plan->record && !plan->no_decisions, &master->descriptor, master->error);
     if (!master->board)
         return -1;
+
     master->board->keep = plan->keep;
     master->board->load_cpus = plan->set.load_cpus;
     master->board->attached = plan->attached.count > 0;
@@ -182,17 +189,19 @@ static int open_board(struct ss_master *master) {
         atomic_store(&master->board->rows[i].leader, plan->attached.items[i].pid);
         atomic_store(&master->board->rows[i].leader_started, plan->attached.items[i].started);
     }
-    /* The first process of a container adopts all orphans there. */
+
+    /* As PID 1 of a container we also adopt orphans that have nothing to do with the run. */
     master->board->alone = getpid() != 1 && !ss_platform_has_living_children();
     snprintf(master->board->mark, sizeof master->board->mark, "%d.%" PRIu64, (int)getpid(),
         ss_platform_process_started(getpid()));
+
     return 0;
 }
 
 static int open_crew(struct ss_master *master) {
     const struct ss_plan *plan = master->plan;
     struct ss_error *error = master->error;
-    /* Adopts what dead executors leave, so that it can still be found. */
+    /* Adopt what dead executors leave, so that it can still be found. */
     ss_platform_adopt_orphans();
     ss_sweep_prepare(master->board);
     master->crew = (struct ss_crew){
@@ -205,9 +214,8 @@ static int open_crew(struct ss_master *master) {
         return -1;
 
     /*
-     * An attached program may fork and leave its parent at any time. The guardian only finds
-     * processes that are born after it has begun to listen, so no signal may cause births before
-     * that.
+     * An attached program may fork at any time, and the child may leave its parent. The guardian
+     * misses forks that happen before it listens, so wait before a signal can cause one.
      */
     ss_time deadline = ss_platform_now() + GUARDIAN_PATIENCE;
     while (master->board->attached && atomic_load(&master->board->looks) == 0 &&
@@ -252,6 +260,7 @@ static int read_cpu_time(void *context, struct ss_cpu_reading *reading) {
 
 static int open_cpu_time_meter(struct ss_master *master) {
     struct ss_load_meter *meter = &master->meter;
+
     *meter = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
     meter->read = read_cpu_time;
     meter->context = master;
@@ -260,6 +269,7 @@ static int open_cpu_time_meter(struct ss_master *master) {
     master->cpu_times = calloc(master->plan->instances, sizeof *master->cpu_times);
     if (!meter->last.items || !meter->before.items || !master->cpu_times)
         return ss_error_memory(master->error);
+
     for (uint32_t i = 0; i < master->plan->instances; i++)
         ss_cpu_time_open(&master->cpu_times[i], master->board, i);
     return 0;
@@ -295,6 +305,7 @@ static int open_meter(struct ss_master *master) {
 static int open_monitor(struct ss_master *master) {
     struct ss_plan *plan = master->plan;
     enum ss_source source = plan->source.source;
+
     /* The source that the plan chose may have disappeared since. */
     if (ss_plan_reads_counters(plan))
         source = master->meter.reader.counters.source;
@@ -302,6 +313,7 @@ static int open_monitor(struct ss_master *master) {
     open_cpus(master);
     if (source == SS_SOURCE_OWN)
         return open_cpu_time_meter(master);
+
     if (plan->record && ss_plan_reads_counters(plan))
         ss_platform_cpu_times_add_parts(&master->meter.reader, NULL);
     return 0;
@@ -310,6 +322,7 @@ static int open_monitor(struct ss_master *master) {
 static int open_master(struct ss_master *master) {
     struct ss_plan *plan = master->plan;
     struct ss_error *error = master->error;
+
     master->scheduling = ss_platform_scheduling_save();
     master->lives = calloc(plan->instances, sizeof *master->lives);
     master->switches = calloc(plan->instances, sizeof *master->switches);
@@ -321,9 +334,11 @@ static int open_master(struct ss_master *master) {
         return ss_error_memory(error);
     if (ss_signals_open(&master->signals) < 0)
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
+
     master->signals.caller_mask = master->caller_mask;
     ss_progress_open(
         &master->progress, plan->progress, plan->quiet, plan->duration, &master->board->view);
+
     /*
      * A process that forwards output is as busy as its writers make it: at a high priority it could
      * keep them from running.
@@ -335,12 +350,15 @@ static int open_master(struct ss_master *master) {
     else
         ss_master_say(master, "wake-ups run at real-time priority%s",
             ss_plan_pipes_output(plan) ? ", except in the master, which forwards output" : "");
+
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
         if (*plan->found[kind])
             ss_master_say(master, "%s: %s", plan->set.modules[kind].head->name, plan->found[kind]);
     }
+
     if (open_monitor(master) < 0)
         return -1;
+
     ss_usage_open(&master->usage, master->board, &plan->cpus, plan->source.source == SS_SOURCE_OWN);
     master->output = (struct ss_output){
         .instances = plan->instances,
@@ -356,6 +374,7 @@ static int open_master(struct ss_master *master) {
     };
     if (ss_plan_pipes_output(plan) && ss_output_open(&master->output, error) < 0)
         return -1;
+
     return open_crew(master) < 0 ? -1 : ss_master_open_perf(master);
 }
 
@@ -436,6 +455,7 @@ static void close_master(struct ss_master *master) {
         ss_crew_dismiss_guardian(&master->crew);
         ss_master_watch(master); /* for instances that the guardian has ended */
     }
+
     ss_output_drain(&master->output, ss_platform_now());
     ss_outcome_take_iterations(master->outcome, master->plan, &master->iterations);
     ss_iterations_free(&master->iterations);
@@ -444,6 +464,7 @@ static void close_master(struct ss_master *master) {
         ss_outcome_lose(
             master->outcome, "output of instances was lost: %s", strerror(master->output.why));
     }
+
     if (master->crew.board) {
         warn_of_left(master);
         warn_of_abandoned(master);
@@ -452,12 +473,14 @@ static void close_master(struct ss_master *master) {
         warn_of_missed_setpoints(master);
         ss_crew_close(&master->crew);
     }
+
     ss_monitor_close(&master->monitor);
     ss_load_meter_close(&master->meter);
     ss_load_meter_close(&master->cpus);
     ss_usage_close(&master->usage);
     if (master->descriptor >= 0)
         close(master->descriptor);
+
     /* The remaining work is not urgent. */
     if (master->scheduling)
         ss_platform_scheduling_restore(master->scheduling, NULL);
@@ -483,6 +506,7 @@ static struct ss_master *make_master(
     struct ss_master *master = calloc(1, sizeof *master);
     if (!master)
         return NULL;
+
     master->plan = plan;
     master->outcome = outcome;
     master->error = error;
@@ -494,6 +518,7 @@ static struct ss_master *make_master(
     master->stage = SS_STAGE_WAITING;
     ss_iterations_count_from(&master->iterations, SS_TIME_NEVER);
     master->iterations.to = SS_TIME_NEVER;
+
     return master;
 }
 
@@ -512,7 +537,8 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
         outcome->status = error->status;
         return -1;
     }
-    /* A signal in the meantime ends the run once it can close its record. */
+
+    /* Hold signals back until the run can end with a complete record. */
     ss_end_signals_hold(&master->caller_mask);
     if (open_recorder(master) == 0 && open_board(master) == 0 && open_meter(master) == 0 &&
         (!plan->isolate || isolate(master) == 0) && open_master(master) == 0) {
@@ -520,8 +546,9 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
         ss_master_advance(master, ss_platform_now());
         supervise(master);
     }
+
     close_master(master);
-    /* Printing the summary may block, and nothing needs to be cleaned up any more. */
+    /* Signals may kill us again: printing may block, and nothing is left to clean up. */
     int signal = ss_signals_close(&master->signals);
     sigprocmask(SIG_SETMASK, &master->caller_mask, NULL);
     if (outcome->signal == 0)
@@ -530,5 +557,6 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
     ss_judge_run(outcome, plan);
     outcome->status = error->status ? error->status : master->failure_status;
     free(master);
+
     return error->status ? -1 : 0;
 }

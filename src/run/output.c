@@ -55,7 +55,7 @@ static int check_tty(struct ss_error *error) {
     return 0;
 }
 
-/* The file that lists the files which runs have written to the folder: only these are replaced. */
+/* This file lists the files that runs have written to the folder: only these are replaced. */
 #define LIST ".showstopper-output"
 
 struct file_name {
@@ -74,6 +74,7 @@ static struct file_name name_file(const struct ss_output *output, uint32_t insta
 static int check_files(const struct ss_output *output, const char *known, struct ss_error *error) {
     char line[40];
     struct stat status;
+
     for (uint32_t i = 0; i < 2 * output->instances; i++) {
         struct file_name name = name_file(output, i / 2, i % 2);
         snprintf(line, sizeof line, "/%s\n", name.text);
@@ -84,6 +85,7 @@ static int check_files(const struct ss_output *output, const char *known, struct
                 "another folder, or remove the file",
                 output->folder, name.text);
     }
+
     return 0;
 }
 
@@ -91,7 +93,7 @@ static int fail_list(const struct ss_output *output, struct ss_error *error) {
     return ss_error_fail(error, "--output: %s/" LIST ": %s", output->folder, strerror(errno));
 }
 
-/* Opens the list for reading, if it is ours: that of another user may list any file. */
+/* Opens the list for reading unless it belongs to another user, who could list any file. */
 static FILE *open_own_list(const struct ss_output *output) {
     struct ss_trust trust = {0};
     return ss_state_read(output->directory, LIST, &trust, LIST, NULL);
@@ -125,6 +127,7 @@ static int list_files(const struct ss_output *output, struct ss_error *error) {
 
 int ss_output_open(struct ss_output *output, struct ss_error *error) {
     const char *folder = output->folder;
+
     output->directory = -1;
     output->streams = calloc(2 * (size_t)output->instances, sizeof *output->streams);
     output->polls = calloc(2 * (size_t)output->instances, sizeof *output->polls);
@@ -132,17 +135,21 @@ int ss_output_open(struct ss_output *output, struct ss_error *error) {
         return ss_error_memory(error);
     if (output->tty && check_tty(error) < 0)
         return -1;
+
     for (int which = 0; !folder && which < (output->errors ? 2 : 1); which++) {
         int file = ss_streams_open_unblocked(which == 0 ? output->out : STDERR_FILENO);
         output->terminals[which] = file > 0 ? file : 0;
     }
+
     if (!folder)
         return 0;
+
     struct ss_error why = {0};
     output->directory = ss_walk_folder_path(folder, O_PATH | O_CREAT, &why);
     if (output->directory < 0)
         return ss_error_fail(
             error, "--output: %s: %s%s", folder, why.message, ss_advice_to_write(errno, folder));
+
     return list_files(output, error);
 }
 
@@ -164,6 +171,7 @@ int ss_output_add(struct ss_output *output, int ends[2], struct ss_error *error)
     for (int which = 0; which < 2; which++) {
         struct ss_stream *stream = &output->streams[output->count];
         int ends_of_pipe[2];
+
         if (which == 1 && !output->errors) {
             *stream = (struct ss_stream){.from = -1, .to = -1};
             output->polls[output->count++] = (struct pollfd){.fd = -1};
@@ -171,6 +179,7 @@ int ss_output_add(struct ss_output *output, int ends[2], struct ss_error *error)
         }
         if (open_ends(output, which, ends_of_pipe, error) < 0)
             return -1;
+
         *stream = (struct ss_stream){
             .from = ends_of_pipe[0],
             .to = open_target(output, output->count / 2, which, error),
@@ -180,11 +189,13 @@ int ss_output_add(struct ss_output *output, int ends[2], struct ss_error *error)
             .away = output->away,
         };
         ends[which] = ends_of_pipe[1];
+
         /* Only our end is non-blocking: the instance may rely on blocking writes. */
         fcntl(stream->from, F_SETFL, O_NONBLOCK);
         output->polls[output->count++] = (struct pollfd){.fd = stream->from, .events = POLLIN};
         if (stream->to < 0)
             return -1;
+
         stream->chunk = malloc(SS_OUTPUT_CHUNK);
         if (!stream->chunk || (output->pattern && !(stream->line = malloc(SS_OUTPUT_LINE))))
             return ss_error_memory(error);
@@ -205,7 +216,7 @@ static bool read_length(const char *text, ss_time *length) {
     return end > text && end[strspn(end, BLANKS)] == '\0' && isfinite(ms) && ms >= 0;
 }
 
-/* Our own wait for CPUs is read at most at this interval. */
+/* Minimum interval between readings of our own wait for CPUs. */
 #define WAIT_INTERVAL (50 * SS_MILLISECOND)
 
 /*
@@ -238,6 +249,7 @@ static void report_read(
 static void match_line(struct ss_output *output, struct ss_stream *stream, ss_time now) {
     regmatch_t groups[2];
     int flags = stream->cut ? REG_NOTEOL : 0;
+
     stream->line[stream->length] = '\0';
     stream->length = 0;
     stream->cut = false;
@@ -249,6 +261,7 @@ static void match_line(struct ss_output *output, struct ss_stream *stream, ss_ti
         stream->matches++;
         return;
     }
+
     ss_time length;
     stream->line[groups[1].rm_eo] = '\0';
     const char *text = stream->line + groups[1].rm_so;
@@ -257,6 +270,7 @@ static void match_line(struct ss_output *output, struct ss_stream *stream, ss_ti
         stream->matches++;
         return;
     }
+
     report_read(output, stream, 1, now);
     ss_iterations_add(output->iterations, stream->instance, ss_time_since(now, length), now);
 }
@@ -298,6 +312,7 @@ static void write_rest(struct ss_output *output, struct ss_stream *stream) {
             poll(NULL, 0, 1); /* there may be less room than a terminal needs for one character */
             return;
         }
+
         if (written < 0 && errno != EINTR) {
             fail(output, stream, errno);
         } else if (written > 0) {
@@ -328,9 +343,11 @@ static void wait_for(struct ss_output *output, uint32_t index, bool room) {
 
 size_t ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
     struct ss_stream *stream = &output->streams[index];
+
     if (stream->from < 0)
         return 0;
-    /* Another stream must not split a text that has been written in part. */
+
+    /* Finish the text that another stream has written in part: do not split its lines. */
     struct ss_stream **last = &output->begun[index % 2];
     struct ss_stream *begun = *last ? *last : stream;
     write_rest(output, begun);
@@ -341,10 +358,12 @@ size_t ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
     wait_for(output, index, !room);
     if (!room)
         return 0;
+
     ssize_t length = read(stream->from, stream->chunk, SS_OUTPUT_CHUNK);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
-    /* A pseudo-terminal reports its end as an error, EIO. */
+
+    /* A pseudo-terminal without writers fails with EIO instead of reporting an end of file. */
     if (length <= 0) {
         if (stream->line && stream->length > 0) {
             match_line(output, stream, now);
@@ -353,6 +372,7 @@ size_t ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
         close_stream(output, index);
         return 0;
     }
+
     stream->rest = stream->chunk;
     stream->left = stream->failed ? 0 : (size_t)length;
     write_rest(output, stream);
@@ -361,6 +381,7 @@ size_t ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
         *last = stream;
     if (!stream->line)
         return (size_t)length;
+
     add_own_delay(output, stream, now);
     find_lines(output, stream, stream->chunk, (size_t)length, now);
     return (size_t)length;
@@ -388,6 +409,7 @@ void ss_output_drain(struct ss_output *output, ss_time now) {
         struct ss_stream *stream = &output->streams[i];
         struct pollfd here = {.fd = stream->from, .events = POLLIN};
         size_t moved = 0;
+
         while (stream->from >= 0 && (stream->left > 0 || poll(&here, 1, 0) > 0)) {
             /* Without a hang-up, a process that outlives the run may write for ever. */
             if (stream->left == 0 && !(here.revents & POLLHUP) && moved >= SS_OUTPUT_LEFT)
@@ -409,10 +431,12 @@ void ss_output_close(struct ss_output *output) {
         free(output->streams[i].chunk);
         free(output->streams[i].line);
     }
+
     for (int which = 0; which < 2; which++) {
         if (output->terminals[which] > 0)
             close(output->terminals[which]);
     }
+
     if (output->folder && output->directory >= 0)
         close(output->directory);
     free(output->streams);

@@ -13,24 +13,24 @@
 #include "loop/board.h"
 #include "measure/iterations.h"
 
-/* Bytes moved at a time: a pipe that has room takes them without blocking its writer. */
+/* Bytes moved at a time, PIPE_BUF: a pipe that polls as writable takes them without blocking. */
 #define SS_OUTPUT_CHUNK 4096
 
 /* How long, in milliseconds, a stalled reader may delay the end of a run. */
 #define SS_OUTPUT_PATIENCE 300
 
 /*
- * How many bytes are moved at the end of a run from a process that outlives it: what it had written
- * by then, because a pipe holds this many bytes unless a program changes its size.
+ * Maximum number of bytes read at the end of a run from a process that outlives it. This is the
+ * default size of a pipe, so it covers what the process had written by then.
  */
 #define SS_OUTPUT_LEFT 65536
 
-/* The length up to which a line is matched against the pattern. */
+/* The pattern is matched against this many bytes of a line. */
 #define SS_OUTPUT_LINE 4096
 
 /* One output stream of one instance, forwarded by the master. */
 struct ss_stream {
-    int from;    /* our end of the pipe or pseudo-terminal; -1: closed */
+    int from;    /* our end of the pipe or pseudo-terminal; -1 if closed */
     int to;      /* where the output goes, unchanged */
     bool own;    /* `to` is a file that we opened */
     bool full;   /* `to` accepts no more; reading pauses until there is room */
@@ -47,7 +47,7 @@ struct ss_stream {
                          length */
     size_t length;
     bool cut;   /* the line is longer than what is kept of it */
-    char *line; /* the current line so far; NULL: lines are not matched */
+    char *line; /* the current line so far; NULL if lines are not matched */
 };
 
 /* The output of all instances, two streams each. */
@@ -62,8 +62,8 @@ struct ss_output {
     int out;                          /* where standard output is forwarded */
     int terminals[2];                 /* `out` and standard error, opened again so that writes to
                                          a terminal do not block; 0: not opened */
-    struct ss_stream *begun[2];       /* of output and error, the stream that wrote last and may
-                                         have a rest; NULL: none, or each has its own file */
+    struct ss_stream *begun[2];       /* for output and error: the stream that wrote last and may
+                                         not be done; NULL if none, or if each has its own file */
     bool tty;                         /* standard output is a pseudo-terminal */
     bool errors;                      /* standard error is forwarded, too; else it is inherited */
     const regex_t *pattern;           /* NULL: lines are not matched */
@@ -71,8 +71,8 @@ struct ss_output {
     const struct ss_board *board;     /* the board, for the duties of instances */
     ss_time (*own_wait)(void);        /* see ss_platform_own_wait(); NULL: unknown */
     ss_time waited, waited_at;        /* the last own wait, and when it was read */
-    ss_time away;                     /* time for which the caller has not waited for output */
-    ss_time away_since;               /* when that began the last time; 0: never */
+    ss_time away;                     /* total time in which the caller did not wait for output */
+    ss_time away_since;               /* when that last began; 0 if never */
     bool failed;                      /* some output could not be written */
     int why;                          /* errno of the first failure */
 };
@@ -90,20 +90,16 @@ SS_MUST_USE int ss_output_open(struct ss_output *output, struct ss_error *error)
  */
 SS_MUST_USE int ss_output_add(struct ss_output *output, int ends[2], struct ss_error *error);
 
-/*
- * Between these two calls, the caller waits for output. What is printed at other times is read
- * late.
- */
+/* Call these before and after each wait for output. Lines printed at other times are read late. */
 void ss_output_wait_begins(struct ss_output *output, ss_time now);
 void ss_output_wait_ends(struct ss_output *output, ss_time now);
 
-/* All processes were paused for this long, just now. */
+/* Excludes a pause of all processes that has just ended. */
 void ss_output_pause(struct ss_output *output, ss_time length);
 
 /*
- * Moves some of the pending data of stream `index` and counts iterations that end. Never waits: a
- * reader that does not read blocks the instances that write, and nothing else. Returns the number
- * of bytes moved.
+ * Moves some of the pending data of stream `index` and counts iterations that end. Never blocks: a
+ * stalled reader blocks only the instances that write to it. Returns the number of bytes moved.
  */
 size_t ss_output_move(struct ss_output *output, uint32_t index, ss_time now);
 

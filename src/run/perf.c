@@ -8,7 +8,7 @@
 
 #define INTERVAL SS_SECOND
 
-/* How long to wait for executors. Counts that arrive later are part of the next row. */
+/* How long to wait for the counts of executors. Later ones are added to the next row. */
 #define PATIENCE (20 * SS_MILLISECOND)
 
 static void say_missing(struct ss_master *master, const char *text) {

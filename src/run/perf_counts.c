@@ -55,6 +55,7 @@ void ss_perf_counts_attach(struct ss_perf_counts *counts, pid_t pid) {
 static void publish(struct ss_perf_counts *counts) {
     double increments[SS_PERF_EVENTS];
     uint32_t unknown = 0;
+
     ss_perf_read(&counts->meter, increments);
     for (int event = 0; event < SS_PERF_EVENTS; event++) {
         _Atomic uint64_t *total = &counts->row->counts[event];
@@ -64,6 +65,7 @@ static void publish(struct ss_perf_counts *counts) {
             atomic_store(total,
                 ss_word_from_double(ss_double_from_word(atomic_load(total)) + increments[event]));
     }
+
     atomic_store(&counts->row->counts_unknown, unknown);
 }
 

@@ -19,11 +19,13 @@ void ss_recent_iterations_take(
         uint64_t next = count - *seen > KEPT ? count - KEPT : *seen;
         const struct ss_iteration_slot *slot = &row->recent_iterations[next % SS_ROW_ITERATIONS];
         ss_time start = atomic_load(&slot->start), end = atomic_load(&slot->end);
+
         uint64_t latest = atomic_load(&row->iterations);
         if (latest - next > KEPT) {
             count = latest; /* the slot may have been overwritten meanwhile */
             continue;
         }
+
         ss_iterations_add_evenly(iterations, instance, (uint32_t)(next - *seen), start);
         ss_iterations_add(iterations, instance, start, end);
         *seen = next + 1;

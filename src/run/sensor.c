@@ -19,10 +19,10 @@
 #include "record/ends.h"
 #include "tree/sweep.h"
 
-#define END_LOOK  5000000 /* nanoseconds between looks for the end of the program */
+#define END_LOOK  5000000 /* ns between checks whether the program has ended */
 #define END_LOOKS 20
 
-#define KILL_LOOK  1000000 /* nanoseconds between looks for the end of the killed program */
+#define KILL_LOOK  1000000 /* ns between checks whether the killed program has ended */
 #define KILL_LOOKS 500
 
 static int prepare(const void *context) {
@@ -85,6 +85,7 @@ static int take_line(struct ss_sensor *sensor, ss_time now, struct ss_error *err
             "the sensor printed '%s', which is not a load: it must print one number from 0 to 1 "
             "per line",
             ss_words_show(text).text);
+
     return 0;
 }
 
@@ -101,6 +102,7 @@ static void learn_status(struct ss_sensor *sensor) {
         if (waitid(P_PID, (id_t)sensor->pid, &end, WEXITED | WNOHANG | WNOWAIT) < 0 ||
             end.si_pid != sensor->pid)
             continue;
+
         kill(-sensor->pid, SIGKILL); /* the number is the group's until the sensor is reaped */
         waitpid(sensor->pid, &sensor->status, 0);
         sensor->pid = 0;
@@ -118,11 +120,13 @@ static int report_end(struct ss_sensor *sensor, struct ss_error *error) {
 
 int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error) {
     char text[4096];
+
     ssize_t length = read(sensor->from, text, sizeof text);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (length <= 0)
         return report_end(sensor, error);
+
     for (ssize_t i = 0; i < length; i++) {
         if (text[i] == '\n') {
             if (take_line(sensor, now, error) < 0)
@@ -133,6 +137,7 @@ int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error
             sensor->overlong = true;
         }
     }
+
     return 0;
 }
 
@@ -161,7 +166,7 @@ bool ss_sensor_end(struct ss_sensor *sensor) {
         kill(-sensor->pid, SIGKILL);
         kill(sensor->pid, SIGKILL);
     }
-    /* A program that may not be signaled ends when it writes to a closed pipe. */
+    /* A program of another user cannot be killed, but ends with SIGPIPE when it writes. */
     if (sensor->from >= 0)
         close(sensor->from);
     bool ended = sensor->pid <= 0 || await_end(sensor->pid);

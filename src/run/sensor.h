@@ -27,7 +27,7 @@ struct ss_sensor {
 
 struct ss_scheduling;
 
-/* The settings of the program's caller, which the sensor gets back, and the mark of the run. */
+/* Settings of showstopper's caller, restored for the sensor, and the mark of the run. */
 struct ss_sensor_caller {
     const struct ss_signals *signals;
     const struct ss_scheduling *scheduling;

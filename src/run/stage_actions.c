@@ -19,7 +19,7 @@
 #define START_LEAD     (200 * SS_MILLISECOND)
 #define START_LEAD_PER (2 * SS_MILLISECOND)
 
-/* A warm-up that --start-at cuts below this part of its length causes a warning. */
+/* Warn if --start-at cuts the warm-up below this fraction of its length. */
 #define WARM_ENOUGH 0.9
 
 #define FORKS_AT_ONCE 32
@@ -44,21 +44,25 @@ static int start_executors(struct ss_master *master) {
     for (uint32_t i = 0; i < master->plan->instances; i++) {
         int ends[2] = {-1, -1};
         int status = 0;
+
         if (ss_plan_pipes_output(master->plan))
             status = ss_output_add(&master->output, ends, master->error);
         else if (ss_plan_output(master->plan) != STDOUT_FILENO &&
                  (ends[0] = fcntl(ss_plan_output(master->plan), F_DUPFD_CLOEXEC, 3)) < 0)
             status = ss_error_fail(master->error, "cannot copy a descriptor: %s", strerror(errno));
+
         if (status == 0)
             status = ss_crew_start_executor(&master->crew, i, ends, master->error);
         for (int which = 0; which < 2; which++) {
             if (ends[which] >= 0)
                 close(ends[which]);
         }
+
         if (status < 0)
             return -1;
+
         atomic_fetch_add(&master->board->beat, 1);
-        /* A short sleep after every few forks stays within the limit on real-time priority. */
+        /* Sleep now and then: RLIMIT_RTTIME limits the CPU time between two blocking calls. */
         if (i % FORKS_AT_ONCE == FORKS_AT_ONCE - 1)
             poll(NULL, 0, 1);
     }
@@ -76,6 +80,7 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
     ss_time now = cause->now;
     struct ss_board *board = master->board;
     ss_time start = ss_time_add(now, master->plan->warmup);
+
     if (master->plan->has_start_at) {
         int64_t left = master->plan->start_at - ss_platform_wallclock();
         start = left > 0 ? now + (ss_time)left : now;
@@ -85,10 +90,9 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
                 "the warm-up was cut to %.1f s: --start-at came before its end",
                 fmax((double)left, 0) / 1e9);
     }
+
     master->stage_end = start;
-    /*
-     * Set in advance: the end of an iteration may be read before the end of the stage is noticed.
-     */
+    /* Set in advance: iterations may be read before the end of the stage is noticed. */
     ss_iterations_count_from(&master->iterations, ss_time_add(start, master->plan->settle));
     atomic_store(&board->control_start, start);
     ss_recorder_set_origin(master->recorder, start);
@@ -107,13 +111,15 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
 static void settle(struct ss_master *master, const struct cause *cause) {
     (void)cause;
     ss_time begin = master->stage_end;
+
     if (master->late > 0)
         ss_outcome_warn(master->outcome, "the trace began %.3f s after --start-at",
             ss_time_seconds(master->late));
     ss_master_note_bound(master, begin, "settling", NULL);
     master->monitor.control_from = begin;
     master->stage_end = ss_time_add(begin, master->plan->settle);
-    /* Without --settle, counting begins at once, and begins the series. */
+
+    /* Without --settle, begin_counting() follows at once and does this. */
     if (master->plan->settle > 0)
         ss_monitor_begin(&master->monitor, begin, ss_platform_now());
 }
@@ -121,11 +127,13 @@ static void settle(struct ss_master *master, const struct cause *cause) {
 static void begin_counting(struct ss_master *master, const struct cause *cause) {
     (void)cause;
     ss_time begin = master->stage_end;
+
     ss_master_note_bound(master, begin, "counting", NULL);
     master->monitor.counted_from = begin;
     master->stage_end = ss_time_add(ss_time_add(atomic_load(&master->board->control_start),
                                         atomic_load(&master->board->paused)),
         master->plan->duration);
+
     ss_monitor_begin(&master->monitor, begin, ss_platform_now());
     ss_master_begin_switches(master);
     ss_crew_start_clock(&master->crew);
@@ -134,7 +142,7 @@ static void begin_counting(struct ss_master *master, const struct cause *cause) 
 }
 
 /*
- * Takes the figures before any process is signaled to end, because they must describe the time
+ * Computes the results before any process is signaled to end, because they must describe the time
  * under control.
  */
 static void take_outcome(struct ss_master *master, const char *by, ss_time now) {
@@ -158,8 +166,7 @@ static void take_outcome(struct ss_master *master, const char *by, ss_time now) 
         ss_conditions_end(&master->conditions, now, &master->outcome->evidence);
 }
 
-/* Returns the time at which executors are killed. They may wait for processes that need CPU time.
- */
+/* Returns when to kill executors, which may be waiting for processes that still need CPU time. */
 static ss_time end_of_patience(const struct ss_master *master, ss_time grace) {
     bool waits = master->board->attached || master->plan->keep;
     return ss_time_add(grace, KILL_PATIENCE + (waits ? SS_HOLD_RUNNABLE_PATIENCE : 0));
@@ -179,7 +186,7 @@ static void end_run(struct ss_master *master, const struct cause *cause) {
     atomic_store(&master->board->end_grace, grace);
     atomic_store(&master->board->phase, SS_PHASE_ENDING);
     ss_crew_wake(&master->crew);
-    ss_recorder_flush(master->recorder, master->board); /* a kill during the grace loses no event */
+    ss_recorder_flush(master->recorder, master->board); /* the grace period may end in a kill */
     ss_progress_finish(&master->progress);
 }
 
@@ -227,6 +234,7 @@ static bool all_stopped(const struct ss_master *master) {
 static void pause_run(struct ss_master *master, const struct cause *cause) {
     struct ss_board *board = master->board;
     ss_time from = cause->now;
+
     ss_progress_hide(&master->progress);
     ss_master_note_bound(master, from, "paused", NULL);
     atomic_store(&board->paused_since, from);
@@ -245,6 +253,7 @@ static void pause_run(struct ss_master *master, const struct cause *cause) {
         atomic_store(&board->control_start, ss_time_add(start, now - from));
         master->late += master->plan->has_start_at ? now - from : 0;
     }
+
     if (master->stage_end != SS_TIME_NEVER)
         master->stage_end = ss_time_add(master->stage_end, now - from);
     atomic_store(&board->control_since, now);

@@ -62,7 +62,7 @@ struct ss_master {
     ss_time ending_since;
     uint64_t *switches; /* number of switches that each executor sent before counting began */
     struct ss_setpoints_reader setpoints;
-    bool explained;       /* a signal that is ignored was explained */
+    bool explained;       /* the user knows why SIGINT is ignored */
     uint64_t limits_seen; /* number of changes of the group's allowance that have been noted */
     uint32_t *lives;      /* enum ss_life of each instance, as last seen */
     uint64_t *iterations_seen;
@@ -84,7 +84,7 @@ uint64_t ss_master_count_switches(const struct ss_master *master, uint32_t *swit
 void ss_master_note(
     struct ss_master *master, const char *event, int64_t instance, const char *text, double value);
 
-/* Adds an event at `at`, which is exactly the time that the figures use. */
+/* Adds the event of a stage that begins at `at`, exactly as the statistics use it. */
 void ss_master_note_bound(
     struct ss_master *master, ss_time at, const char *event, const char *text);
 
