@@ -49,6 +49,6 @@ void ss_conditions_end(
     double *figures = evidence->figures;
     figures[SS_CHECK_FREQUENCY] = find_frequency_change(conditions, now);
     figures[SS_CHECK_CLOCK] = (double)ss_clock_set_by(&conditions->begin, &end) / 1e6;
-    /* The offset is read a little too large or too small, but does not fall. */
+    /* The offset never falls, but readings of it are slightly inexact. */
     figures[SS_CHECK_SUSPENDED] = fmax((double)(end.boot - conditions->begin.boot) / 1e9, 0);
 }

@@ -31,7 +31,7 @@ void ss_conditions_begin(struct ss_conditions *conditions, const struct ss_cpus 
  */
 SS_NONNULL() void ss_conditions_look(struct ss_conditions *conditions, ss_time now);
 
-/* Sets the figures of these conditions in the time from the beginning to `now`. */
+/* Sets the figures of these conditions for the time since ss_conditions_begin(). */
 SS_NONNULL()
 void ss_conditions_end(
     const struct ss_conditions *conditions, ss_time now, struct ss_evidence *evidence);

@@ -7,7 +7,7 @@
 /* With less idle time than this, instances have to wait for a CPU. */
 #define IDLE_MIN 0.05
 
-/* A quota that is used up in this part of its periods limits the instances. */
+/* A quota limits the instances if it is used up in this fraction of its periods. */
 #define THROTTLED_MIN 0.5
 
 /*
@@ -22,6 +22,7 @@
 enum ss_doubt_cause ss_doubt_cause(const struct ss_doubt *doubt) {
     if (doubt->kind == SS_DOUBT_ABOVE && doubt->alone)
         return SS_DOUBT_ESCAPED;
+
     /* Comparisons with an unknown use are false. */
     if (doubt->kind == SS_DOUBT_ABOVE &&
         doubt->own_use > fmax(fmax(doubt->others_use, doubt->instances_use), OWN_MIN))
@@ -37,6 +38,7 @@ enum ss_doubt_cause ss_doubt_cause(const struct ss_doubt *doubt) {
         return SS_DOUBT_OPEN_LOOP;
     if (doubt->idle < IDLE_MIN)
         return doubt->own_use > fmax(doubt->others_use, OWN_MIN) ? SS_DOUBT_OWN : SS_DOUBT_BUSY;
+
     return SS_DOUBT_FEW;
 }
 
@@ -54,6 +56,7 @@ static void print_below(char *buffer, size_t size, const struct ss_doubt *doubt)
     char use[128], why[160] = "";
     unsigned ended = (unsigned)lround(doubt->instances - doubt->running);
     enum ss_doubt_cause cause = ss_doubt_cause(doubt);
+
     print_use(use, sizeof use, doubt, cause == SS_DOUBT_ENDED ? "the rest" : "the instances");
     switch (cause) {
     case SS_DOUBT_QUOTA:
@@ -82,6 +85,7 @@ static void print_below(char *buffer, size_t size, const struct ss_doubt *doubt)
         snprintf(why, sizeof why,
             doubt->attached ? "attach more programs, or lower the target" : "run more instances");
     }
+
     snprintf(buffer, size, "the target could not be reached in %.0f %% of the samples: %s; %s",
         100 * doubt->part, use, why);
 }
@@ -89,6 +93,7 @@ static void print_below(char *buffer, size_t size, const struct ss_doubt *doubt)
 static void print_above(char *buffer, size_t size, const struct ss_doubt *doubt) {
     char use[96] = "";
     enum ss_doubt_cause cause = ss_doubt_cause(doubt);
+
     if (doubt->alone) {
         snprintf(buffer, size,
             "the load was above the target in %.0f %% of the samples although the instances were "
@@ -107,9 +112,11 @@ static void print_above(char *buffer, size_t size, const struct ss_doubt *doubt)
             own ? "; use a longer round (-D) to reduce it" : "");
         return;
     }
+
     if (!isnan(doubt->instances_use) && !isnan(doubt->others_use))
         snprintf(use, sizeof use, " and used %.0f %% of the CPUs, other processes %.0f %%",
             100 * doubt->instances_use, 100 * doubt->others_use);
+
     snprintf(buffer, size,
         "other processes took more than the target in %.0f %% of the samples: the instances stayed "
         "stopped%s",

@@ -22,7 +22,7 @@ enum ss_doubt_kind {
 /* Everything known about the samples in doubt of one kind. */
 struct ss_doubt {
     enum ss_doubt_kind kind;
-    double part; /* part of the counted samples that is of this kind */
+    double part; /* fraction of the counted samples that is of this kind */
 
     /* Use of the measured CPUs in these samples, 0 to 1; NaN if unknown. */
     double instances_use;
@@ -36,7 +36,7 @@ struct ss_doubt {
     double running;     /* mean number of instances still alive */
     uint32_t cpus;      /* number of measured CPUs */
     double quota_cpus;  /* CPUs that our control group may use; 0 without a limit */
-    double throttled;   /* part of the quota's periods in which it was used up */
+    double throttled;   /* fraction of the quota's periods in which it was used up */
     const char *open_loop; /* the control module, if it ignores the load; otherwise NULL */
 };
 

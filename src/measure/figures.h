@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /*
- * The figures of control quality, which every tool computes with this code. The error of a sample
+ * Statistics of control quality; all programs use this code. The error of a sample
  * is target minus load, so a load above the target is a negative error.
  */
 struct ss_figures {
@@ -33,7 +33,7 @@ double ss_figures_error_mean_percent(const struct ss_figures *figures);
 double ss_figures_error_mse_e4(const struct ss_figures *figures);
 double ss_figures_error_p95_percent(struct ss_figures *figures);
 
-/* Returns the part of the samples whose error, up or down, is larger than `size`. */
+/* Returns the fraction of the samples whose error, up or down, is larger than `size`. */
 double ss_figures_part_beyond(const struct ss_figures *figures, double size);
 
 /*

@@ -8,7 +8,7 @@
 #include "base/words.h"
 #include "measure/unfinished.h"
 
-/* An instance explains a change if at least this part of it is its own. */
+/* An instance explains a change if it causes at least this fraction of it. */
 #define CHANGE_SHARE_MIN 0.6
 
 void ss_iterations_count_from(struct ss_iterations *iterations, ss_time from) {
@@ -45,6 +45,7 @@ int ss_iterations_keep_apart(
     iterations->lengths = calloc(line_count, sizeof *iterations->lengths);
     if (!iterations->shares || !iterations->line_of || !iterations->lengths)
         return -1;
+
     iterations->instances = instances;
     iterations->line_count = line_count;
     for (uint32_t i = 0; i < instances; i++)
@@ -53,6 +54,7 @@ int ss_iterations_keep_apart(
         if (ss_histogram_open(&iterations->lengths[i], SS_HISTOGRAM_FINE) < 0)
             return -1;
     }
+
     return 0;
 }
 
@@ -132,8 +134,7 @@ static void count_in_time(
     share->cells[at / iterations->cell_width]++;
 }
 
-/* Returns the iterations per cell of an instance before cell `at`, subtracted from those after it.
- */
+/* Returns by how much the iterations per cell differ after cell `at` from those before it. */
 static double find_change(const struct ss_iteration_share *share, size_t at, size_t count) {
     double sums[2] = {0};
     for (size_t cell = 0; cell < count; cell++)
@@ -167,6 +168,7 @@ static void add_share(struct ss_iterations *iterations, const struct ss_iteratio
     ss_time start, double part) {
     struct ss_iteration_share *share = &iterations->shares[iteration->instance];
     double gap = NAN;
+
     if (share->begun)
         gap = ss_time_seconds(ss_time_since(start, move_up(iterations, share->since)));
     share->since = iteration->end;
@@ -175,6 +177,7 @@ static void add_share(struct ss_iterations *iterations, const struct ss_iteratio
     share->parts += part;
     if (!iteration->counted)
         return;
+
     add_length(share, ss_time_seconds(iteration->length));
     count_in_time(iterations, share, ss_time_since(start + iteration->length, iterations->from));
     ss_histogram_add(&iterations->lengths[iteration->line], iteration->length);
@@ -187,6 +190,7 @@ static void add_share(struct ss_iterations *iterations, const struct ss_iteratio
 void ss_iterations_add(
     struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end) {
     start = start < end ? start : end;
+
     /* Exclude the pauses. */
     ss_time from = move_up(iterations, start), to = move_up(iterations, end);
     struct ss_iteration iteration = {
@@ -225,8 +229,10 @@ void ss_iterations_add_evenly(
 void ss_iterations_read(struct ss_iterations *iterations, uint32_t instance, uint32_t count,
     ss_time now, ss_time late, double duty) {
     struct ss_iteration_share *share = iterations->shares ? &iterations->shares[instance] : NULL;
+
     if (!share || share->since == SS_TIME_NEVER)
         return;
+
     ss_time silence = ss_time_since(ss_time_since(now, move_up(iterations, share->since)), late);
     uint32_t before = 0;
     if (silence > SS_BURST_SILENCE && (double)silence * duty > (double)SS_BURST_RUNNING)
@@ -235,10 +241,12 @@ void ss_iterations_read(struct ss_iterations *iterations, uint32_t instance, uin
         before = share->burst_size;
     else
         count = 0;
+
     share->burst_size = count > 0 ? before + count : 0;
     if (share->burst_size < 2 || iterations->from == SS_TIME_NEVER || now < iterations->from ||
         now > iterations->to)
         return;
+
     /*
      * The first iteration is part of the burst, too, but was not counted as such before the second
      * one.
@@ -266,13 +274,16 @@ bool ss_iterations_are_counted(const struct ss_iterations *iterations, ss_time n
 static bool find_unfinished(const struct ss_iterations *iterations, uint32_t instance, ss_time to,
     struct ss_unfinished *unfinished) {
     const struct ss_iteration_share *share = &iterations->shares[instance];
+
     if (share->since == SS_TIME_NEVER || share->over)
         return false;
+
     /* Assume the usual gap between iterations. */
     double gap = share->gap_count ? share->gaps / (double)share->gap_count : 0;
     ss_time start = ss_time_add(move_up(iterations, share->since), ss_time_from_double(gap * 1e9));
     if (start >= to)
         return false;
+
     ss_time from = start > iterations->from ? start : iterations->from;
     *unfinished = (struct ss_unfinished){
         .elapsed = ss_time_seconds(to - start),
@@ -282,6 +293,7 @@ static bool find_unfinished(const struct ss_iterations *iterations, uint32_t ins
                                : NAN,
         .deviation = share->ended > 1 ? sqrt(share->squares / (double)(share->ended - 1)) : NAN,
     };
+
     return true;
 }
 
@@ -290,8 +302,10 @@ static struct ss_iteration_rate find_rate(const struct ss_iterations *iterations
     ss_time to = now < iterations->to ? now : iterations->to;
     struct ss_iteration_rate rate = {NAN, NAN, NAN, NAN};
     double estimated = 0, max = 0, squares = 0;
+
     if (!ss_iterations_are_counted(iterations, now))
         return rate;
+
     double seconds = ss_time_seconds(to - iterations->from);
     for (uint32_t i = first; i < first + count; i++) {
         struct ss_unfinished unfinished;
@@ -302,11 +316,13 @@ static struct ss_iteration_rate find_rate(const struct ss_iterations *iterations
         max += ss_unfinished_part_max(&unfinished);
         squares += deviation * deviation;
     }
+
     rate.estimated = estimated;
     if (!(parts + estimated > 0)) {
         rate.bound = max / seconds;
         return rate;
     }
+
     rate.per_second = (parts + estimated) / seconds;
     rate.uncertainty = sqrt(squares) / seconds;
     return rate;
@@ -332,12 +348,14 @@ static bool is_among(uint32_t line, uint32_t first, uint32_t count) {
 static void find_moments(const struct ss_iterations *iterations, uint32_t first, uint32_t count,
     struct ss_iteration_times *times) {
     double ended = 0, seconds = 0, squares = 0;
+
     for (uint32_t i = 0; i < iterations->instances; i++) {
         if (!is_among(iterations->line_of[i], first, count))
             continue;
         ended += (double)iterations->shares[i].ended;
         seconds += iterations->shares[i].seconds;
     }
+
     for (uint32_t i = 0; i < iterations->instances && ended > 0; i++) {
         const struct ss_iteration_share *share = &iterations->shares[i];
         if (!is_among(iterations->line_of[i], first, count) || share->ended == 0)
@@ -345,6 +363,7 @@ static void find_moments(const struct ss_iterations *iterations, uint32_t first,
         double away = share->seconds / (double)share->ended - seconds / ended;
         squares += share->squares + (double)share->ended * away * away;
     }
+
     times->mean = ended > 0 ? seconds / ended : NAN;
     times->deviation = ended > 1 ? sqrt(squares / (ended - 1)) : NAN;
 }
@@ -353,27 +372,33 @@ struct ss_iteration_times ss_iterations_times(
     const struct ss_iterations *iterations, uint32_t first, uint32_t count) {
     struct ss_iteration_times times = {NAN, NAN, NAN, NAN, NAN};
     struct ss_histogram all;
+
     find_moments(iterations, first, count, &times);
     if (ss_histogram_open(&all, SS_HISTOGRAM_FINE) < 0)
         return times;
+
     for (uint32_t i = first; i < first + count; i++)
         ss_histogram_merge(&all, &iterations->lengths[i]);
     times.median = ss_histogram_quantile(&all, 0.5);
     times.p95 = ss_histogram_quantile(&all, 0.95);
     times.p99 = ss_histogram_quantile(&all, 0.99);
     ss_histogram_close(&all);
+
     return times;
 }
 
 void ss_iterations_finish(struct ss_iterations *iterations) {
     for (uint32_t i = 0; i < iterations->instances; i++) {
         struct ss_unfinished unfinished;
+
         if (!find_unfinished(iterations, i, iterations->to, &unfinished))
             continue;
+
         ss_time start = iterations->to - ss_time_from_double(unfinished.elapsed * 1e9);
         double length = ss_unfinished_length(&unfinished);
         if (!isfinite(length))
             continue;
+
         ss_time end = ss_time_add(start, ss_time_from_double(length * 1e9));
         ss_throughput_add(&iterations->throughput, start, end);
         ss_windows_add(&iterations->parts_in_time, start, end, 1);

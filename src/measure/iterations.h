@@ -159,7 +159,7 @@ void ss_iterations_untimed(struct ss_iterations *iterations, const char *text);
  */
 void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_time length);
 
-/* Returns whether a part of the window has passed at `now`. */
+/* Returns whether the window has begun before `now`. */
 bool ss_iterations_are_counted(const struct ss_iterations *iterations, ss_time now);
 
 /* Returns the rate in the window up to `now` or its end. All fields are NaN before the window. */
@@ -175,8 +175,8 @@ struct ss_iteration_times ss_iterations_times(
     const struct ss_iterations *iterations, uint32_t first, uint32_t count);
 
 /*
- * Finds the instance whose own rate explains most of a change after this part of the window.
- * Returns false if no instance does, or if instances are not kept apart.
+ * Finds the instance whose own rate explains most of a change after the fraction `at` of the
+ * window. Returns false if no instance does, or if instances are not kept apart.
  */
 SS_NONNULL()
 bool ss_iterations_changed(const struct ss_iterations *iterations, double at, uint32_t *instance);

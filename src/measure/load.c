@@ -25,12 +25,14 @@ bool ss_load_between(enum ss_source source, const struct ss_counters *from,
     *load = (struct ss_load){.load_ticks = NAN};
     if (to->time <= from->time)
         return false;
+
     double elapsed = (double)(to->time - from->time);
     load->seconds = elapsed / 1e9;
     if (source == SS_SOURCE_SENSOR) {
         load->load = to->value;
         return !isnan(to->value);
     }
+
     /* The limit of a group may have changed at any time between the readings. */
     double capacity = elapsed * (from->capacity + to->capacity) / 2;
     if (to->set != from->set || !(from->capacity > 0 && to->capacity > 0))
@@ -41,10 +43,12 @@ bool ss_load_between(enum ss_source source, const struct ss_counters *from,
     }
     if (to->idle < from->idle || to->busy_ticks < from->busy_ticks)
         return false;
+
     double idle = (double)(to->idle - from->idle);
     double busy = (double)(to->busy_ticks - from->busy_ticks);
     load->load = ss_load_of_idle(idle, capacity);
     load->load_ticks = ss_load_of_ticks(busy, idle);
+
     return true;
 }
 

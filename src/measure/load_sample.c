@@ -29,9 +29,11 @@ struct ss_load_sample ss_load_sample_new(void) {
 static bool subtract(
     const struct ss_cpu_times *from, const struct ss_cpu_times *to, struct ss_cpu_times *times) {
     uint64_t still_before = from->idle + from->iowait, still = to->idle + to->iowait;
+
     if (to->user < from->user || to->system < from->system || to->irq < from->irq ||
         to->steal < from->steal || to->used < from->used || still < still_before)
         return false;
+
     /*
      * If a CPU becomes idle while a task waits for a disk, and is still idle afterward, the kernel
      * moves that time from iowait to idle. Either counter may go backward, but their sum may not.
@@ -48,6 +50,7 @@ static bool subtract(
         .idle = still - still_before - waited,
         .used = to->used - from->used,
     };
+
     return true;
 }
 
@@ -69,6 +72,7 @@ bool ss_load_span_between(const struct ss_cpu_reading *from, const struct ss_cpu
     *span = (struct ss_load_span){0};
     if (to->counters.time <= from->counters.time)
         return false;
+
     struct ss_load_span one = {
         .group = to->group,
         .parts = to->parts && from->parts,
@@ -83,6 +87,7 @@ bool ss_load_span_between(const struct ss_cpu_reading *from, const struct ss_cpu
             subtract(before, after, &one.times))
             ss_load_span_add(span, &one);
     }
+
     return span->capacity > 0;
 }
 
@@ -131,9 +136,11 @@ static void set_cpus(struct ss_load_sample *sample, const struct ss_load_span *s
     double still = (double)(times->idle + times->iowait);
     double busy = (double)(times->user + times->system + times->irq + times->steal);
     double all = still + busy;
+
     sample->load = ss_load_of_idle(still, span->capacity);
     if (all <= 0)
         return;
+
     sample->load_ticks = ss_load_of_ticks(busy, still);
     sample->user = (double)times->user / all;
     sample->system = (double)times->system / all;

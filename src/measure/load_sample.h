@@ -12,8 +12,8 @@ struct ss_load_sample {
     int64_t time;      /* wall clock, nanoseconds since 1970 */
     double elapsed;    /* seconds since the run's start */
     double target;     /* 0 to 1, like the values below; NaN in `free` sections */
-    double load;       /* 1 - (idle + iowait) / elapsed, or the part of its allowance that a group
-                          used */
+    double load;       /* 1 - (idle + iowait) / elapsed, or the fraction of its allowance that a
+                          group used */
     double error;      /* target - load */
     double load_ticks; /* busy ticks over all ticks, as in mpstat, sar and top */
     int32_t cpu;       /* number of the CPU, or SS_LOAD_ALL_CPUS */
@@ -56,7 +56,7 @@ bool ss_load_span_between(const struct ss_cpu_reading *from, const struct ss_cpu
 void ss_load_of_each_cpu(const struct ss_cpu_reading *from, const struct ss_cpu_reading *to,
     const struct ss_cpus *cpus, double *loads);
 
-/* Returns the part of the CPUs' time that the hypervisor took; NaN if unknown. */
+/* Returns the fraction of the CPU time that the hypervisor took; NaN if unknown. */
 double ss_load_steal(const struct ss_cpu_reading *from, const struct ss_cpu_reading *to);
 
 void ss_load_span_add(struct ss_load_span *sum, const struct ss_load_span *span);

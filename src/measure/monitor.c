@@ -11,15 +11,15 @@
 /* At such a duty, an error beyond this means that the target is out of reach. */
 #define OUT_OF_REACH 0.02
 
-/* A change of the target by more than this part of it also changes the throughput. */
+/* A change of the target by more than this fraction of it also changes the throughput. */
 #define TARGET_VARIES 0.01
 
 /* A sample that covers this many times the planned time is late. */
 #define LATE_MIN 1.2
 
 /*
- * A sample is left out if it is shorter than the planned time divided by this: the load of an
- * instant would count as much as that of a whole sample.
+ * A sample is skipped if it is shorter than the planned time divided by this: otherwise the load of
+ * an instant would count as much as that of a whole sample.
  */
 #define SHORT_PART 5
 
@@ -47,6 +47,7 @@ void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set
     struct ss_self selves[SS_KINDS];
     bool apart =
         source == SS_SOURCE_SENSOR || source == SS_SOURCE_CGROUP || source == SS_SOURCE_OWN;
+
     ss_module_set_selves(set, board, set->instances, selves);
     *monitor = (struct ss_monitor){
         .set = set,
@@ -80,18 +81,21 @@ static void watch_capacity(struct ss_monitor *monitor) {
 
 static bool read_load(struct ss_monitor *monitor, ss_time now) {
     struct ss_load_meter *meter = monitor->meter;
+
     if (monitor->source != SS_SOURCE_SENSOR) {
         bool is_read = ss_load_meter_read(meter) == 0;
         if (is_read)
             watch_capacity(monitor);
         return is_read;
     }
+
     meter->before = meter->last;
     meter->last = (struct ss_cpu_reading){
         .counters = {.time = now,
             .value = ss_double_from_word(atomic_load(&monitor->board->sensor_value))},
         .pressure = NAN,
     };
+
     return true;
 }
 
@@ -163,7 +167,7 @@ static uint32_t look_at_instances(const struct ss_board *board, double *decided)
     return count;
 }
 
-/* With a larger part of the time, instances ran during a sample, and their load is no surprise. */
+/* Above this duty, instances ran during a sample, so their load is expected. */
 #define STOPPED_DUTY 0.01
 
 /*
@@ -174,14 +178,16 @@ static void count_doubt(struct ss_monitor *monitor, struct ss_monitor_sample *sa
     double error = sample->target - sample->load.load;
     double decided;
     uint32_t running = look_at_instances(monitor->board, &decided);
-    /* An instance without work may run all the time, and be stopped only after it has got some. */
+    /* With -f own, an idle instance may run all the time; it is stopped once it gets work. */
     bool stopped = decided < 1 - FULL_DUTY &&
                    (monitor->source != SS_SOURCE_OWN || sample->duty < STOPPED_DUTY);
+
     sample->doubt = SS_DOUBT_NONE;
     if (error > OUT_OF_REACH && decided > FULL_DUTY)
         sample->doubt = SS_DOUBT_BELOW;
     else if (error < -OUT_OF_REACH && stopped)
         sample->doubt = SS_DOUBT_ABOVE;
+
     monitor->doubts[sample->doubt]++;
     monitor->running[sample->doubt] += running;
 }
@@ -192,23 +198,28 @@ static void count_doubt(struct ss_monitor *monitor, struct ss_monitor_sample *sa
  */
 static bool count(struct ss_monitor *monitor, struct ss_monitor_sample *sample) {
     double error = sample->target - sample->load.load;
+
     if (monitor->control_from != SS_TIME_NEVER) {
         double end = ss_time_seconds(ss_time_since(sample->time, monitor->control_from));
         ss_settling_add(&monitor->settling, end - sample->load.seconds, end, error);
     }
+
     if (monitor->counted_from == SS_TIME_NEVER ||
         !ss_figures_add(&monitor->figures, sample->target, sample->load.load))
         return false;
+
     /* Unknown if no instance is left, which the run may not have noticed yet. */
     if (!isnan(sample->duty)) {
         monitor->duty_sum += sample->duty;
         monitor->duty_count++;
     }
+
     monitor->late += sample->load.seconds > LATE_MIN * ss_time_seconds(monitor->interval);
     if (!isnan(sample->steal)) {
         monitor->steal_sum += sample->steal * sample->load.seconds;
         monitor->steal_seconds += sample->load.seconds;
     }
+
     count_doubt(monitor, sample);
     return true;
 }
@@ -233,6 +244,7 @@ static bool take_target(
     bool partly = is_partly_free(monitor, from, late > end ? late : end);
     struct ss_target target = target_at(monitor, end - 1);
     bool counts = !partly && !target.free && !monitor->was_free;
+
     if (monitor->counted_from != SS_TIME_NEVER) {
         double value = target.free ? 1 : target.load;
         if (isnan(monitor->target_first))
@@ -241,9 +253,11 @@ static bool take_target(
             fabs(value - monitor->target_first) > TARGET_VARIES * monitor->target_first;
         monitor->free += !counts;
     }
+
     monitor->was_free = target_at(monitor, end).free;
     if (target.free)
         return false;
+
     sample->target = target.load;
     sample->duty = duty;
     return counts;
@@ -253,9 +267,11 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
     struct ss_monitor_sample sample = {
         .target = NAN, .duty = NAN, .steal = NAN, .cpus = monitor->cpus};
     const struct ss_cpu_reading *before = &monitor->meter->before, *last = &monitor->meter->last;
+
     for (; ss_time_since(now, monitor->next) >= monitor->interval;
          monitor->next += monitor->interval)
         lose(monitor);
+
     ss_time end = monitor->next;
     monitor->next = ss_time_add(monitor->next, monitor->interval);
     bool had_last = monitor->has_last;
@@ -269,6 +285,7 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
         lose(monitor);
         return;
     }
+
     ss_load_span_between(before, last, SS_LOAD_ALL_CPUS, &sample.parts);
     sample.pressure = last->pressure;
     if (sample.cpus)

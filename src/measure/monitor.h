@@ -11,7 +11,7 @@
 #define SS_MONITOR_INTERVAL (500 * SS_MILLISECOND)
 
 /*
- * The duty that is reported: the part of the time for which instances were allowed to run, as a
+ * The duty that is reported: the fraction of the time for which instances were allowed to run, as a
  * mean over the living ones. It is computed from permits, so it is the actual duty rather than the
  * last decision.
  */
@@ -42,7 +42,7 @@ struct ss_monitor_sample {
     struct ss_load load;
     struct ss_load_span parts; /* parts of the same reading; unknown without capacity */
     double pressure;           /* pressure of the same reading, see ss_cpu_reading */
-    double steal;              /* part of the CPUs' time that the hypervisor took; NaN if unknown */
+    double steal;              /* fraction of CPU time that the hypervisor took; NaN if unknown */
     const struct ss_load_meter *cpus; /* holds the two readings of this sample until the next one;
                                          NULL if CPUs are not read */
     double target;                    /* NaN in warm-up and `free` sections */
@@ -65,7 +65,7 @@ struct ss_monitor {
     struct ss_duty_meter duty;
     bool was_free;        /* the last reading was in a `free` section */
     double target_first;  /* of the counted samples; NaN before */
-    bool target_varied;   /* another counted one differed from it by more than 1 % */
+    bool target_varied;   /* a later target differed from it by more than 1 % */
     ss_time interval;     /* time from sample to sample */
     ss_time next;         /* time of the next sample */
     ss_time control_from; /* SS_TIME_NEVER before control */

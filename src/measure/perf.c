@@ -26,8 +26,8 @@ const char *const ss_perf_names[SS_PERF_EVENTS] = {
 };
 
 /*
- * Opens an event. Without permission to count in the kernel, counts in user mode, unless the kernel
- * causes the event, and the count would wrongly be 0.
+ * Opens an event. Counts only in user mode if counting in the kernel is not permitted, except for
+ * events that only the kernel causes: their count would wrongly be 0.
  */
 static int open_event(struct ss_perf_meter *meter, struct ss_perf_request *request) {
     const struct ss_perf_calls *calls = meter->calls;
@@ -42,8 +42,10 @@ static int open_event(struct ss_perf_meter *meter, struct ss_perf_request *reque
 
 int ss_perf_add(struct ss_perf_meter *meter, pid_t thread, bool after_exec) {
     bool full = false;
+
     if (!SS_GROW(meter->sources, meter->count + SS_PERF_EVENTS, meter->room))
         return -1;
+
     for (int event = 0; event < SS_PERF_EVENTS; event++) {
         struct ss_perf_request request = {
             .event = event, .thread = thread, .after_exec = after_exec};
@@ -59,6 +61,7 @@ int ss_perf_add(struct ss_perf_meter *meter, pid_t thread, bool after_exec) {
         meter->sources[meter->count++] =
             (struct ss_perf_source){.event = event, .descriptor = descriptor};
     }
+
     meter->left += full;
     return 0;
 }
@@ -70,15 +73,18 @@ int ss_perf_add(struct ss_perf_meter *meter, pid_t thread, bool after_exec) {
 static double read_source(struct ss_perf_meter *meter, struct ss_perf_source *source) {
     struct ss_perf_count now;
     const struct ss_perf_count *last = &source->last;
+
     if (meter->calls->read(meter->calls->context, source->descriptor, &now) < 0)
         return NAN;
     if (now.value < last->value || now.enabled < last->enabled || now.running < last->running)
         return NAN;
+
     double value = (double)(now.value - last->value);
     double enabled = (double)(now.enabled - last->enabled);
     double running = (double)(now.running - last->running);
     if (enabled > 0 && running <= 0)
         return NAN;
+
     source->last = now;
     return running < enabled ? value * (enabled / running) : value;
 }
@@ -138,6 +144,7 @@ bool ss_perf_explain(const struct ss_perf_meter *meter, int *at, char *buffer, s
         const char *reason = reason_of(meter, *at);
         if (!reason || was_told(meter, *at, reason))
             continue;
+
         size_t used = 0;
         for (int event = *at; event < SS_PERF_EVENTS; event++) {
             const char *other = reason_of(meter, event);
@@ -145,6 +152,7 @@ bool ss_perf_explain(const struct ss_perf_meter *meter, int *at, char *buffer, s
                 used += (size_t)snprintf(
                     buffer + used, size - used, "%s%s", used ? ", " : "", ss_perf_names[event]);
         }
+
         if (used < size)
             snprintf(buffer + used, size - used, ": %s", reason);
         ++*at;

@@ -26,6 +26,7 @@ static bool make_room(struct ss_throughput *throughput, size_t count) {
 void ss_throughput_add(struct ss_throughput *throughput, ss_time start, ss_time end) {
     if (throughput->from == SS_TIME_NEVER || end < throughput->from)
         return;
+
     if (start > end)
         start = end;
     double length = (double)(end - start);
@@ -37,6 +38,7 @@ void ss_throughput_add(struct ss_throughput *throughput, ss_time start, ss_time 
         throughput->parts[(end - throughput->from) / SS_THROUGHPUT_INTERVAL] += 1;
         return;
     }
+
     while (at < end) {
         size_t interval = (at - throughput->from) / SS_THROUGHPUT_INTERVAL;
         ss_time edge = throughput->from + (interval + 1) * SS_THROUGHPUT_INTERVAL;

@@ -11,7 +11,7 @@
 /* Readings may take at most 1 / COST_PART of the time. */
 #define COST_PART 100
 
-/* A smaller use by other processes does not explain why the target is missed. */
+/* A smaller fraction of the CPUs does not explain why the target is missed. */
 #define BLAMED_MIN 0.02
 
 /* Stop after this many parents. */
@@ -33,15 +33,18 @@ static enum ss_process_owner find_owner(
     struct ss_process_usage *processes, size_t count, struct ss_process_usage *process) {
     struct ss_process_usage *line[DEPTH_MAX];
     int depth = 0;
+
     while (process && process->owner == SS_OWNER_UNKNOWN && depth < DEPTH_MAX) {
         line[depth++] = process;
         process = find(processes, count, process->times.parent);
     }
+
     enum ss_process_owner owner = process ? process->owner : SS_OWNER_STRANGER;
     if (owner == SS_OWNER_EXECUTOR)
         owner = SS_OWNER_INSTANCE;
     else if (owner != SS_OWNER_INSTANCE && owner != SS_OWNER_BESIDE)
         owner = SS_OWNER_STRANGER;
+
     while (depth-- > 0)
         line[depth]->owner = owner;
     return owner;
@@ -59,8 +62,8 @@ static void mark_child(struct ss_process_usage *processes, size_t count, pid_t m
 }
 
 /*
- * Marks what belongs to an instance though its parent does not: a daemon of an attached program.
- * The guardian soon removes what has ended from the board, so a reused pid is not worth a look.
+ * Marks processes of an instance whose parent is elsewhere, such as a daemon of an attached
+ * program. Does not check for reused pids: the guardian soon removes branches that have ended.
  */
 static void mark_branches(
     struct ss_board *board, struct ss_process_usage *processes, size_t count) {
@@ -68,6 +71,7 @@ static void mark_branches(
         struct ss_branch *branch = &ss_board_branches(board)[slot];
         if (atomic_load(&branch->owner) == 0)
             continue;
+
         pid_t pid = atomic_load(&branch->pid);
         struct ss_process_usage *process = find(processes, count, pid);
         if (process)
@@ -97,6 +101,7 @@ static uint32_t mark_beside(
 struct ss_usage_tree ss_usage_add_up(
     struct ss_board *board, pid_t master, struct ss_process_usage *processes, size_t count) {
     struct ss_usage_tree tree = {0};
+
     qsort(processes, count, sizeof *processes, compare_pids);
     for (size_t i = 0; i < count; i++)
         processes[i].owner = SS_OWNER_UNKNOWN;
@@ -108,6 +113,7 @@ struct ss_usage_tree ss_usage_add_up(
     for (uint32_t i = 0; i < board->instances; i++)
         mark_child(
             processes, count, master, atomic_load(&board->rows[i].executor), SS_OWNER_EXECUTOR);
+
     for (uint32_t i = 0; board->attached && i < board->instances; i++) {
         struct ss_process_usage *first =
             find(processes, count, atomic_load(&board->rows[i].leader));
@@ -116,6 +122,7 @@ struct ss_usage_tree ss_usage_add_up(
         first->owner = SS_OWNER_INSTANCE;
         tree.attached++;
     }
+
     mark_branches(board, processes, count);
     for (size_t i = 0; i < count; i++) {
         struct ss_process_usage *process = &processes[i];
@@ -131,6 +138,7 @@ struct ss_usage_tree ss_usage_add_up(
             tree.instances += process->times.waited;
         }
     }
+
     return tree;
 }
 
@@ -207,6 +215,7 @@ static void take_reading(struct ss_usage *usage, ss_time now) {
     struct ss_usage_sum *sum = &usage->sums[kind];
     struct ss_load_span span;
     ss_time begin = ss_platform_now();
+
     usage->has_last = read_now(usage);
     usage->due = ss_time_add(now, COST_PART * ss_time_since(ss_platform_now(), begin));
     usage->since = SS_DOUBT_NONE;
@@ -214,6 +223,7 @@ static void take_reading(struct ss_usage *usage, ss_time now) {
     if (!compares || !usage->has_last || before.attached != usage->tree.attached ||
         !ss_load_span_between(&usage->meter.before, &usage->meter.last, SS_LOAD_ALL_CPUS, &span))
         return;
+
     usage->latest = (struct ss_usage_sum){0};
     usage->latest_kind = kind;
     add(&usage->latest, &span, &before, &usage->tree);

@@ -89,9 +89,9 @@ void ss_usage_open(
 void ss_usage_begin(struct ss_usage *usage, ss_time now);
 
 /*
- * Returns the part of the measured CPUs that processes other than ours, the instances' and those of
- * --beside have used since counting began; NaN if unknown, as after the end of an attached program.
- * Call it once, before instances are ended.
+ * Returns the fraction of the measured CPUs that processes other than ours, the instances' and
+ * those of --beside have used since counting began; NaN if unknown, for example because an attached
+ * program has ended. Call it once, before instances are ended.
  */
 SS_NONNULL() double ss_usage_of_others(struct ss_usage *usage);
 
@@ -106,8 +106,8 @@ void ss_usage_drop(struct ss_usage *usage);
 void ss_usage_follow(struct ss_usage *usage, enum ss_doubt_kind kind, ss_time now);
 
 /*
- * Returns the part of the CPUs that other processes use if the load misses the target now because
- * of them; NaN otherwise.
+ * Returns the fraction of the CPUs that other processes use if they are the reason why the load
+ * misses the target now; NaN otherwise.
  */
 SS_NONNULL() double ss_usage_to_blame(const struct ss_usage *usage);
 
