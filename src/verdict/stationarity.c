@@ -33,8 +33,8 @@
 #define CORRELATION_MAX 0.95
 
 /*
- * Changes below this certainty are chance: of 19 shapes in 1,000 steady series with a correlation
- * up to 0.5, at most ten exceed it.
+ * Changes below this certainty are chance: in at most ten of 1,000 steady series with a correlation
+ * up to 0.5, one of the 19 shapes exceeds it.
  */
 #define CERTAINTY_MIN 5
 
@@ -134,6 +134,7 @@ static void find_detail(const double *values, size_t count, double best[]) {
  */
 static double find_noise_correlation(const double *values, double mean, size_t count) {
     double rest[SS_STATIONARITY_MAX] = {0}, first[SS_STATIONARITY_MAX], second[SS_STATIONARITY_MAX];
+
     for (size_t i = 0; i < count; i++)
         rest[i] = values[i] - mean;
     find_detail(rest, count, first);
@@ -151,6 +152,7 @@ static struct fit fit_shape(
     const double *values, double mean, size_t count, size_t shape, double limit) {
     double heights[SS_STATIONARITY_MAX] = {0}, residuals[SS_STATIONARITY_MAX] = {0};
     double spread = 0, product = 0, rest = 0;
+
     for (size_t i = 0; i < count; i++)
         heights[i] = shape_at(shape, i, count);
     double middle = find_mean(heights, count);
@@ -158,11 +160,13 @@ static struct fit fit_shape(
         spread += (heights[i] - middle) * (heights[i] - middle);
         product += (heights[i] - middle) * (values[i] - mean);
     }
+
     struct fit fit = {.slope = product / spread};
     for (size_t i = 0; i < count; i++) {
         residuals[i] = values[i] - mean - fit.slope * (heights[i] - middle);
         rest += residuals[i] * residuals[i];
     }
+
     fit.correlation = fmin(find_correlation(residuals, count), limit);
     fit.error =
         sqrt(rest / ((double)count - 2) * (1 + fit.correlation) / (1 - fit.correlation) / spread);
@@ -172,11 +176,14 @@ static struct fit fit_shape(
 struct ss_change ss_stationarity_find(const double *values, size_t count) {
     struct ss_change change = {.certainty = -1};
     double correlation = 1;
+
     if (count <= SHAPES || count > SS_STATIONARITY_MAX)
         return change;
+
     double mean = find_mean(values, count);
     if (!isfinite(mean) || mean <= 0)
         return change;
+
     double noise = find_noise_correlation(values, mean, count);
     for (size_t shape = 0; shape < SHAPES; shape++) {
         struct fit fit = fit_shape(values, mean, count, shape, noise);
@@ -193,6 +200,7 @@ struct ss_change ss_stationarity_find(const double *values, size_t count) {
             .at = shape < STEPS ? (double)(shape + 1) / (STEPS + 1) : 0,
         };
     }
+
     change.checked = (double)count * (1 - correlation) / (1 + correlation) >= INDEPENDENT_MIN;
     return change;
 }

@@ -27,7 +27,7 @@ struct ss_change {
     double certainty;    /* size over its standard error */
     double size;         /* from before to after, relative to the mean; negative: it fell */
     enum ss_shape shape; /* the shape that is most certain */
-    double at;           /* a step: when, as a part of all time */
+    double at;           /* when a step was, as a fraction of the time */
     unsigned whose;      /* 1 + the number of the instance that explains the step; 0 if unknown */
 };
 

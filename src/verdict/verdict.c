@@ -79,8 +79,7 @@ static unsigned find_subjects(const double *figures) {
     return (has_load || !has_requests ? LOAD : 0) | (has_work ? THROUGHPUT : 0);
 }
 
-/* If errors are not judged, nothing but the use of others shows that the load was not what it was
- * meant to be. */
+/* If errors are not judged, only the CPU use of other processes shows that the load was wrong. */
 static unsigned subjects_of(size_t check, const double *figures) {
     bool also_load = check == SS_CHECK_OTHERS && isnan(figures[SS_CHECK_MEAN_ERROR]);
     return ss_checks[check].subjects | (also_load ? LOAD : 0);
@@ -103,19 +102,23 @@ static enum ss_finding judge(const struct ss_verdict *verdict, unsigned subject)
 struct ss_verdict ss_verdict_reach(const struct ss_evidence *evidence) {
     struct ss_verdict verdict = {.evidence = *evidence};
     unsigned subjects = find_subjects(evidence->figures);
+
     for (size_t i = 0; i < SS_CHECKS; i++) {
         verdict.findings[i] = find(&ss_checks[i], evidence->figures[i]);
         verdict.subjects[i] = subjects_of(i, evidence->figures) & subjects;
     }
+
     enum ss_finding load = subjects & LOAD ? judge(&verdict, LOAD) : SS_NOT_CHECKED;
     enum ss_finding throughput =
         subjects & THROUGHPUT ? judge(&verdict, THROUGHPUT) : SS_NOT_CHECKED;
-    /* The throughput is that at the load. */
+
+    /* Throughput was measured at the load, so it is not valid at a wrong one. */
     if (subjects & THROUGHPUT && load == SS_INVALID)
         throughput = SS_INVALID;
     verdict.judgments[SS_SUBJECT_LOAD] = load;
     verdict.judgments[SS_SUBJECT_THROUGHPUT] = throughput;
     verdict.finding = worse(load, throughput);
+
     return verdict;
 }
 
@@ -171,9 +174,11 @@ static void print_reason(char *to, size_t size, const struct ss_verdict *verdict
 
 void ss_verdict_print(char text[SS_VERDICT_TEXT], const struct ss_verdict *verdict) {
     size_t used = 0, passed = 0;
+
     for (size_t i = 0; i < SS_CHECKS; i++)
         passed += verdict->findings[i] == SS_PASSED && verdict->subjects[i] != 0;
     snprintf(text, SS_VERDICT_TEXT, "nothing found in %zu checks", passed);
+
     /* Begin with the reasons for the verdict's word. */
     for (enum ss_finding finding = SS_INVALID; finding >= SS_DOUBTFUL; finding--) {
         for (size_t i = 0; i < SS_CHECKS; i++) {
@@ -228,6 +233,7 @@ static void print_checks(struct ss_json *json, const struct ss_verdict *verdict)
         print_subjects(json, verdict->subjects[i]);
         ss_json_close(json, '}');
     }
+
     ss_json_close(json, ']');
 }
 

@@ -9,13 +9,9 @@
 #include "verdict/stationarity.h"
 
 /*
- * Judges a run: each check compares a figure with two limits, beyond which what the check belongs
- * to is doubtful or invalid. A figure that was not measured is not checked. "Valid" means that
- * these checks found nothing.
- *
- * To add a check, add a name below and a row with its limits in verdict.c. record/judge.c supplies
- * the figure of a run, tools/common/request/run_result.c that of requests. Describe the check in
- * showstopper-record(5), VERDICT.
+ * Judges a run: each check compares a figure with two limits, beyond which the subject of the check
+ * is doubtful or invalid. A figure that was not measured is not checked. "Valid" means that these
+ * checks found nothing.
  */
 enum ss_finding {
     SS_NOT_CHECKED,
@@ -55,7 +51,7 @@ enum ss_check_name {
     SS_CHECKS,
 };
 
-/* A sample is off target if its error exceeds this part of 1: SS_CHECK_SAMPLES_OFF. */
+/* SS_CHECK_SAMPLES_OFF: a sample is off target if its error exceeds this; 1 is the full load. */
 #define SS_OFF_TARGET 0.05
 
 /* The reason if sending requests was stopped; see struct ss_evidence. */
@@ -71,8 +67,7 @@ struct ss_evidence {
     double figures[SS_CHECKS];
     struct ss_change throughput; /* describes the figures of the same name, if checked */
     struct ss_change response;
-    const char *interruption; /* what SS_INTERRUPTED_BY_SIGNAL means; NULL: "ended by a
-                                 signal" */
+    const char *interruption; /* words for SS_INTERRUPTED_BY_SIGNAL; NULL for "ended by a signal" */
 };
 
 /* The subject of a verdict. */
@@ -90,8 +85,8 @@ struct ss_check {
     const char *name;  /* "mean error" */
     const char *unit;  /* "points" */
     unsigned subjects; /* bits of enum ss_subject: what it belongs to */
-    double doubtful;   /* limit; NaN if this check makes no run doubtful */
-    double invalid;    /* likewise */
+    double doubtful;   /* limit; NaN if no figure of this check is doubtful */
+    double invalid;    /* limit; NaN if no figure of this check is invalid */
     bool at_least;     /* figures below a limit fail; otherwise, figures above it */
 };
 

@@ -21,6 +21,7 @@ static void make_room(struct ss_windows *windows, ss_time end) {
 void ss_windows_add(struct ss_windows *windows, ss_time start, ss_time end, double amount) {
     if (windows->from == SS_TIME_NEVER || end < windows->from)
         return;
+
     make_room(windows, end);
     if (windows->reach < end - windows->from)
         windows->reach = end - windows->from;
@@ -28,6 +29,7 @@ void ss_windows_add(struct ss_windows *windows, ss_time start, ss_time end, doub
         windows->cells[(end - windows->from) / windows->width] += amount;
         return;
     }
+
     double per_time = amount / (double)(end - start);
     ss_time at = start > windows->from ? start : windows->from;
     while (at < end) {
@@ -62,10 +64,12 @@ void ss_windows_split(
     const struct ss_windows *windows, ss_time to, size_t count, double amounts[]) {
     struct cursor cursor = {.windows = windows};
     double before = 0, cells = 0;
+
     if (windows->width > 0 && windows->from < to) {
         cells = (double)(to - windows->from) / (double)windows->width;
         cursor.end = fmax(cells, (double)windows->reach / (double)windows->width);
     }
+
     for (size_t i = 0; i < count; i++) {
         double now = i + 1 < count ? cells * (double)(i + 1) / (double)count : cells;
         double sum = cells > 0 ? find_sum(&cursor, now) : 0;
