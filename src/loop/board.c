@@ -62,6 +62,7 @@ struct ss_board *ss_board_create(
     uint32_t instances, size_t extra, bool recorded, int *descriptor, struct ss_error *error) {
     size_t rings = rings_offset(instances, extra);
     size_t size = rings + (recorded ? instances * sizeof(struct ss_ring) : 0);
+
     *descriptor = open_segment();
     if (*descriptor < 0) {
         ss_error_fail(error, "cannot create shared memory in /dev/shm: %s: %s", strerror(errno),
@@ -71,9 +72,10 @@ struct ss_board *ss_board_create(
                 : "mount a writable tmpfs there: mount -t tmpfs -o mode=1777 tmpfs /dev/shm");
         return NULL;
     }
+
     /*
-     * Allocate the memory now: later, the kernel would kill a process that touches it when none is
-     * left.
+     * Allocate the pages now: if the file system is full later, touching a page that it has not
+     * allocated raises SIGBUS.
      */
     int status = posix_fallocate(*descriptor, 0, (off_t)size);
     void *memory = MAP_FAILED;
@@ -81,6 +83,7 @@ struct ss_board *ss_board_create(
         memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *descriptor, 0);
         status = errno;
     }
+
     if (memory == MAP_FAILED) {
         close(*descriptor);
         *descriptor = -1;
@@ -90,6 +93,7 @@ struct ss_board *ss_board_create(
                             : "free some space in /dev/shm or run fewer instances");
         return NULL;
     }
+
     fill(memory, instances, size);
     ((struct ss_board *)memory)->rings_offset = recorded ? rings : 0;
     return memory;
@@ -101,8 +105,8 @@ static bool is_board(int descriptor) {
 }
 
 /*
- * Returns whether the offsets match this version and are within the size. Otherwise another user's
- * process could make this process read elsewhere.
+ * Returns whether the offsets match this version and are within the size: another user's process
+ * must not make this one read outside of the board.
  */
 static bool has_layout(const struct ss_board *board) {
     uint64_t most = (board->size - sizeof *board) / sizeof(struct ss_row);
@@ -129,7 +133,7 @@ static struct ss_board *map_board(const struct ss_shared *shared, pid_t master) 
     return NULL;
 }
 
-/* A sparse file could otherwise fill the memory. */
+/* Maximum size of a copied board: another user's sparse file must not fill our memory. */
 #define COPY_MAX ((uint64_t)64 << 20)
 
 static bool copy_bytes(int descriptor, char *to, size_t begin, size_t end) {
@@ -142,7 +146,7 @@ static bool copy_bytes(int descriptor, char *to, size_t begin, size_t end) {
     return true;
 }
 
-/* Never maps the file: accessing a page that its owner has cut off would end this process. */
+/* Reads instead of mapping: if the owner truncated the file, its lost pages would raise SIGBUS. */
 static struct ss_board *copy_board(const struct ss_shared *shared, pid_t master) {
     SS_OWNED(free) struct ss_board *header = aligned_alloc(64, sizeof *header);
     if (!header || !copy_bytes(shared->descriptor, (char *)header, 0, sizeof *header) ||
@@ -268,6 +272,7 @@ double ss_board_mean_output(
     double sum = own;
     uint32_t latest = atomic_load(&board->publications);
     uint32_t depth = latest < SS_BOARD_RECENT ? latest : SS_BOARD_RECENT;
+
     for (uint32_t back = 1; back <= depth && count < peers; back++) {
         uint32_t peer = atomic_load_explicit(
             &board->recent[(latest - back) % SS_BOARD_RECENT], memory_order_relaxed);
@@ -280,5 +285,6 @@ double ss_board_mean_output(
         seen[count++] = peer;
         sum += ss_double_from_word(atomic_load(&board->rows[peer].output));
     }
+
     return sum / (1 + count);
 }

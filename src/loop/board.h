@@ -161,7 +161,7 @@ struct ss_board {
     uint32_t attached; /* --attach: the instances ran before. They lead no group of ours, and all of
                           their processes are branches */
     char group[PATH_MAX]; /* --attach-group: the folder of the control group, whose processes are
-                             the only instance, without a leader; empty: none */
+                             the only instance, without a leader; empty if absent */
     struct ss_beside beside;
     uint32_t alone;          /* all children of the master belong to the run */
     double load_cpus;        /* number of CPUs that make a load of 1; 0: unknown */
@@ -224,8 +224,8 @@ struct ss_board *ss_board_create(
 /*
  * Maps the board that another process holds open. If its `owner` is another user, which only root
  * sees, the result is a copy of its rows and branches, because that user may change and truncate
- * the board while it is read: believe it about processes of that user only. Returns NULL with
- * `error` set on failure.
+ * the board while it is read: trust it for processes of that user only. Returns NULL with `error`
+ * set on failure.
  */
 struct ss_board *ss_board_attach(pid_t master, uid_t *owner, struct ss_error *error);
 
@@ -237,8 +237,7 @@ struct ss_branch *ss_board_branches(struct ss_board *board);
 /* Returns the ring of a row; NULL if nothing is recorded. */
 struct ss_ring *ss_board_ring(struct ss_board *board, uint32_t row);
 
-/* Creates a board in ordinary memory, for the simulator and tests; `recorded`: with rings. free()
- * it. */
+/* Allocates a board for the simulator and tests, with rings if `recorded`. Free it with free(). */
 struct ss_board *ss_board_allocate(uint32_t instances, size_t extra, bool recorded);
 
 /* The monitor's latest sample, for other processes to print. NaN: unknown. */

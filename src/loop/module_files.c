@@ -40,6 +40,7 @@ static void list_folders(struct folders *folders, const char *kind) {
         add_folder(folders, program, (int)strlen(program), kind);
     add_folder(
         folders, SHOWSTOPPER_MODULE_INSTALL_DIR, (int)strlen(SHOWSTOPPER_MODULE_INSTALL_DIR), kind);
+
     /*
      * secure_getenv() returns NULL in a process with raised privileges, which must not load a
      * library of its caller's choice.
@@ -51,6 +52,7 @@ static void list_folders(struct folders *folders, const char *kind) {
 
 size_t ss_module_source_list(const char *kind, char *names[SS_MODULE_NAMES_MAX]) {
     static struct folders folders; /* static because it is large; only the master calls this */
+
     list_folders(&folders, kind);
     size_t count = 0;
     for (size_t i = 0; i < folders.count; i++) {
@@ -76,6 +78,7 @@ size_t ss_module_source_list(const char *kind, char *names[SS_MODULE_NAMES_MAX])
         }
         closedir(directory);
     }
+
     return count;
 }
 

@@ -61,16 +61,19 @@ int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char 
     struct ss_loaded *module = &set->modules[kind];
     if (ss_registry_load(kind, name, module, error) < 0 || check_output(set, kind, name, error) < 0)
         return -1;
+
     const char *reason = module->head->unavailable();
     if (reason)
         return ss_error_fail(
             error, "the %s module '%s' cannot work here: %s", ss_kind_names[kind], name, reason);
+
     /*
      * Allocate at least one byte, so that the pointer is valid even for a module without options.
      */
     set->configs[kind] = calloc(1, module->head->config_size + 1);
     if (!set->configs[kind])
         return ss_error_memory(error);
+
     size_t before = set->store.warning_count;
     set->store.scale = (double)set->window / (double)SS_WINDOW_DEFAULT;
     set->store.cpus = kind == SS_KIND_TRACE ? set->load_cpus : 0;
@@ -80,6 +83,7 @@ int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char 
     if (ss_option_parse_string(
             module->head->options, options, set->configs[kind], &set->store, error) < 0)
         return ss_error_wrap(error, "%s", label);
+
     ss_option_store_label(&set->store, before, label);
     return 0;
 }
@@ -172,6 +176,7 @@ void ss_module_set_selves(const struct ss_module_set *set, struct ss_board *boar
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
         const struct ss_module *head = set->modules[kind].head;
         struct ss_self *self = &selves[kind];
+
         *self = (struct ss_self){
             .host = &set->host,
             .config = set->configs[kind],
@@ -183,6 +188,7 @@ void ss_module_set_selves(const struct ss_module_set *set, struct ss_board *boar
         };
         if (!at || !head)
             continue;
+
         self->stride = round_up(head->executor_memory);
         self->run = at;
         self->executors = at + round_up(head->run_memory);

@@ -45,6 +45,7 @@ void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *t
         module->table.trace.target(trace, time, target);
         ss_module_called = NULL;
     }
+
     if (!target->free && !isnan(target->load))
         target->load = ss_pipeline_limit(board, SS_KIND_TRACE, target->load);
 }
@@ -70,6 +71,7 @@ static double ask_feedback(
     const struct ss_feedback_module *feedback =
         &pipeline->set->modules[SS_KIND_FEEDBACK].table.feedback;
     const struct ss_self *self = &pipeline->selves[SS_KIND_FEEDBACK];
+
     if (feedback->wants_sample(self, moment)) {
         struct ss_counters counters;
         if (pipeline->counters.read(pipeline->counters.context, &counters) != 0) {
@@ -78,9 +80,11 @@ static double ask_feedback(
         }
         feedback->sample(self, moment, &counters);
     }
+
     double load;
     if (!feedback->estimate(self, moment, &load))
         return NAN;
+
     if (isnan(load))
         *failure = SS_FAILURE_NOT_A_NUMBER;
     return fmin(fmax(load, 0), 1);

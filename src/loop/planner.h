@@ -34,9 +34,9 @@ void ss_planner_open(struct ss_planner *planner, const struct ss_pipeline *pipel
 void ss_planner_begin(struct ss_planner *planner, ss_time since);
 
 /*
- * Returns when the round begins that this executor is in at `now`, as control begins: its first
- * round begins at the phase, and earlier ones are thought to have begun before control did. The
- * result is later than `now` if the rounds have no known length.
+ * Returns the beginning of the executor's round at `now`, when control begins. Its first round
+ * begins at its phase; before that, it is in the rest of a round that would have begun earlier. If
+ * the rounds have no known length, returns the time of its phase, which is later than `now`.
  */
 ss_time ss_planner_first_round(const struct ss_planner *planner, ss_time now);
 

@@ -4,8 +4,9 @@
 #include <math.h>
 
 /*
- * How long no request is sent, then one at a time, until this many were answered and control knows
- * their CPU time, or until a time, then none.
+ * Before control, no request is sent for SILENCE. Then they are sent one at a time, for SINGLE and
+ * until SINGLE_ANSWERS were answered and control knows their CPU time, but not beyond SINGLE_MAX.
+ * Then none is sent for WAITING.
  */
 #define SILENCE        SS_SECOND
 #define SINGLE         (SS_SECOND / 2)
@@ -13,27 +14,27 @@
 #define SINGLE_MAX     (10 * SS_SECOND)
 #define WAITING        SS_SECOND
 
-/* Pending requests up to this number, or this many seconds' worth of answers, are no overload. */
+/* Up to this many pending requests, or seconds' worth of answers, are not an overload. */
 #define PENDING_MIN     32
 #define PENDING_SECONDS 1.5
 
-/* Fewer answers than this part of the requests due, over RECENT intervals, show an overload. */
+/* Overloaded: fewer than this fraction of the due requests were answered in RECENT intervals. */
 #define ANSWERED 0.97
 #define RECENT   20
 
 #define INTERVALS_PER_SECOND ((uint64_t)(SS_SECOND / SS_RATE_INTERVAL))
 
 /*
- * The ceiling is this part of the most answers per second; its growth per second, once pending
- * requests have fallen to a part of what they may be; and it goes once it exceeds the rate that
- * control decides by this factor.
+ * In an overload, the ceiling of the rate is CEILING_PART of the most answers per second. It grows
+ * by CEILING_GROWTH per second once pending requests are below PENDING_LOW of the allowance, and is
+ * removed once it exceeds the rate that control wants by the factor CEILING_ABOVE.
  */
 #define CEILING_PART   0.9
 #define CEILING_GROWTH 0.05
 #define PENDING_LOW    0.25
 #define CEILING_ABOVE  1.1
 
-/* A caller that is later than this does not catch up. */
+/* A caller that is later than this skips the intervals that it missed. */
 #define AWAY SS_SECOND
 
 void ss_rate_open(
@@ -65,7 +66,7 @@ static double answers_between(const struct ss_rate *rate, uint64_t from, uint64_
     return (double)(counts_before(rate, to)->ended - counts_before(rate, from)->ended);
 }
 
-/* Returns how many pending requests are no overload, from the most answers in a second. */
+/* Returns how many requests may be pending without an overload. */
 static double find_allowance(const struct ss_rate *rate) {
     double most = 0;
     for (uint64_t to = 0; to + INTERVALS_PER_SECOND < SS_RATE_INTERVALS; to++)
@@ -115,6 +116,7 @@ static enum ss_failure ask_control(
     };
     double output;
     enum ss_failure failure = ss_pipeline_find_output(&rate->pipeline, &input, &output);
+
     rate->load = input.load;
     *wanted = isnan(output) ? fmax(rate->rate, 0) : fmax(output, 0);
     return failure;
@@ -142,7 +144,7 @@ static bool know_enough(
            (known || ss_time_since(now, rate->stage_ends) >= SINGLE_MAX - SINGLE);
 }
 
-/* Moves on to the next stage if its time has come. */
+/* Enters the next stage if it is due. */
 static void advance_stage(
     struct ss_rate *rate, ss_time now, const struct ss_rate_counts *counts, double wanted) {
     if (now < rate->stage_ends)
@@ -181,11 +183,13 @@ static enum ss_failure decide_rate(
 struct ss_rate_action ss_rate_step(
     struct ss_rate *rate, ss_time now, const struct ss_rate_counts *counts) {
     enum ss_failure failure = SS_FAILURE_NONE;
+
     if (now >= rate->deadline) {
         failure = decide_rate(rate, now, counts);
         bool away = ss_time_since(now, rate->deadline) > AWAY;
         rate->deadline = ss_time_add(away ? now : rate->deadline, SS_RATE_INTERVAL);
     }
+
     return (struct ss_rate_action){
         .rate = fmax(rate->rate, 0),
         .single = rate->stage == SS_RATE_SINGLE,

@@ -40,8 +40,8 @@ struct ss_rate {
     bool overloaded;
     double ceiling;        /* bound of the rate while the service is overloaded; INFINITY: none */
     double best;           /* most answers per second since it became overloaded */
-    ss_time limited_since; /* since when control wants more than a bound permits; SS_TIME_NEVER: it
-                              does not */
+    ss_time limited_since; /* since when control wants more than a bound permits; SS_TIME_NEVER if
+                              it does not */
 };
 
 struct ss_rate_action {

@@ -26,9 +26,11 @@ static const size_t table_sizes[SS_KINDS] = {
 
 static int fail_unknown(enum ss_kind kind, const char *name, struct ss_error *error) {
     char *names[SS_MODULE_NAMES_MAX + 1];
+
     size_t count = ss_module_source_list(ss_kind_names[kind], names);
     if (count == 0 && ss_platform_check_proc(error) < 0)
         return -1;
+
     char what[32];
     snprintf(what, sizeof what, "%s module", ss_kind_names[kind]);
     struct ss_units_doubt doubt;
@@ -43,6 +45,7 @@ static int fail_unknown(enum ss_kind kind, const char *name, struct ss_error *er
         known.hint = "no such module was found: is the installation of Showstopper complete?";
     else if (ss_units_time_sensible(name, SS_SECOND, &time, &doubt, NULL) == 0)
         known.hint = "this is a time; --duration sets the length of a run";
+
     ss_suggest_refuse(&known, name, error);
     for (size_t i = 0; i < count; i++)
         free(names[i]);
@@ -64,6 +67,7 @@ static int check_head(
             path, head->size, table_sizes[kind]);
     if (!head->name || !head->summary)
         return ss_error_fail(error, "%s has no name or no summary", path);
+
     return 0;
 }
 
@@ -115,6 +119,7 @@ static bool never_planned(const struct ss_self *self, const struct ss_dithering_
  */
 static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error *error) {
     struct ss_module *head = &module->table.head;
+
     if (!head->unavailable)
         head->unavailable = always_available;
     if (!head->prepare)
@@ -153,9 +158,11 @@ static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error
         if (!(module->table.dithering.settling > 0))
             module->table.dithering.settling = SS_SETTLING;
     }
+
     if (!whole)
         return ss_error_fail(error, "%s lacks a function that a %s module must have",
             module->object.path, ss_kind_names[kind]);
+
     module->head = head;
     return 0;
 }
@@ -188,6 +195,7 @@ void ss_registry_unload(struct ss_loaded *module) {
 
 int ss_registry_list(FILE *stream, struct ss_error *error) {
     static struct ss_loaded module;
+
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
         char *names[SS_MODULE_NAMES_MAX + 1];
         size_t count = ss_module_source_list(ss_kind_names[kind], names);
@@ -210,12 +218,14 @@ int ss_registry_list(FILE *stream, struct ss_error *error) {
         if (count == 0)
             return -1;
     }
+
     return 0;
 }
 
 static int split_which(
     const char *which, enum ss_kind *kind, const char **name, struct ss_error *error) {
     const char *slash = strchr(which, '/');
+
     for (enum ss_kind i = 0; slash && i < SS_KINDS; i++) {
         if (strlen(ss_kind_names[i]) == (size_t)(slash - which) &&
             strncmp(ss_kind_names[i], which, (size_t)(slash - which)) == 0) {
@@ -224,6 +234,7 @@ static int split_which(
             return 0;
         }
     }
+
     return ss_error_fail(error,
         "'%s' does not name a module: use KIND/NAME, where KIND is trace, feedback, control, "
         "space or dithering",
@@ -234,14 +245,17 @@ int ss_registry_help(FILE *stream, const char *which, struct ss_error *error) {
     static struct ss_loaded module;
     enum ss_kind kind = SS_KIND_TRACE;
     const char *name = NULL;
+
     if (split_which(which, &kind, &name, error) < 0 ||
         ss_registry_load(kind, name, &module, error) < 0)
         return -1;
+
     fprintf(stream, "%s/%s: %s\n", ss_kind_names[kind], module.head->name, module.head->summary);
     ss_option_print_help(stream, module.head->options);
     const char *reason = module.head->unavailable();
     if (reason)
         fprintf(stream, "  It cannot work on this machine: %s\n", reason);
     ss_registry_unload(&module);
+
     return 0;
 }

@@ -46,20 +46,25 @@ static void skip_unfinished(
 bool ss_setpoints_take(const struct ss_setpoints *setpoints, struct ss_setpoints_reader *reader,
     ss_time now, struct ss_setpoint_change *change) {
     uint64_t waiting = atomic_load(&setpoints->changes) - reader->seen;
+
     if (waiting > SS_SETPOINTS_KEPT) { /* later ones have overwritten the others */
         reader->lost += waiting - SS_SETPOINTS_KEPT;
         reader->seen += waiting - SS_SETPOINTS_KEPT;
     }
+
     skip_unfinished(setpoints, reader, now);
     uint64_t next = reader->seen + 1;
     const struct ss_setpoint_slot *slot = &setpoints->slots[next % SS_SETPOINTS_KEPT];
     if (!is_finished(setpoints, next))
         return false;
+
     change->time = atomic_load(&slot->time);
     change->load = ss_double_from_word(atomic_load(&slot->load));
-    /* If it was overwritten meanwhile, it is skipped at the next look. */
+
+    /* Overwritten while it was read: the next call skips it. */
     if (!is_finished(setpoints, next))
         return false;
+
     reader->seen = next;
     return true;
 }

@@ -14,7 +14,7 @@
  */
 #define SS_SETPOINTS_PATIENCE (2 * SS_SECOND)
 
-/* More changes than this between two looks of the master are lost; it looks every half second. */
+/* The master reads changes every half second, and misses older ones if there are more than this. */
 #define SS_SETPOINTS_KEPT 256
 
 struct ss_setpoint_slot {

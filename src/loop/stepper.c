@@ -73,6 +73,7 @@ static struct ss_action decide_state(
     ss_time planned = stepper->deadline;
     enum ss_state state = stepper->state;
     struct ss_decision *decision = &stepper->decision;
+
     for (int lapses = 0;; lapses++) {
         ss_planner_decide(&stepper->planner, now, target, planned, state, decision);
         if (decision->failure)
@@ -87,6 +88,7 @@ static struct ss_action decide_state(
         if (lapses == LAPSES_MAX)
             planned = now;
     }
+
     stepper->decisions++;
     return enter_state(stepper, now, state, planned);
 }
