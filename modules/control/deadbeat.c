@@ -33,7 +33,7 @@
 #define DEBT_MORE 4
 
 /*
- * Part of a quota's allowance in a period that is added to the bound of the balance. A group may
+ * Fraction of a quota's allowance per period that is added to the bound of the balance. A group may
  * use all of its allowance at once and then has to wait; a tighter bound would forget that excess.
  */
 #define QUOTA_PART 0.25
@@ -131,7 +131,7 @@ static bool is_throttled(
            mark->time - model->fit.time < QUOTA_PERIODS * account->period;
 }
 
-/* Fits the model to the interval since the last fit, if that interval says anything about it. */
+/* Fits the model to the interval since the last fit, unless the CPUs were saturated. */
 static void learn(
     struct model *model, const struct mark *mark, const struct ss_account *account, double memory) {
     double elapsed = (double)(mark->time - model->fit.time);
@@ -139,6 +139,7 @@ static void learn(
     double y = (mark->used - model->fit.used) / elapsed;
     bool throttled = is_throttled(model, mark, account);
     bool full = y > FULL * account->cpus || throttled;
+
     model->fit = *mark;
     /*
      * All CPUs were busy, so more running instances would not have used more: the interval says
@@ -146,6 +147,7 @@ static void learn(
      */
     if (full && model->base + model->gain * x > y)
         return;
+
     weigh_in(model, x, y, elapsed, memory);
     fit(model, account);
 }
@@ -179,7 +181,7 @@ static void account_for(struct model *model, const struct ss_control_input *inpu
     double elapsed = (double)(mark->time - model->last.time);
     bool step = fabs(input->target - model->target) > STEP;
     double wanted = step ? model->target : (input->target + model->target) / 2;
-    /* A new limit of a group is for later grants: the time so far had the earlier one. */
+    /* model->capacity, not the account's: a new limit of a group applies to later grants only. */
     model->owed += wanted * model->capacity * elapsed - (mark->used - model->last.used);
     model->owed = step ? 0 : bound_debt(model, input, limits, model->owed);
     model->last = *mark;
@@ -221,9 +223,7 @@ static double find_round(ss_time round) {
     return (double)(round ? round : ROUND);
 }
 
-/*
- * Returns the horizon in nanoseconds: see showstopper-method(7), "Constants of control".
- */
+/* Returns the horizon in nanoseconds: see showstopper-method(7), "Constants of control". */
 static double find_horizon(const struct config *config, const struct ss_rhythm *rhythm) {
     return config->horizon ? (double)config->horizon : rhythm->settling * find_round(rhythm->round);
 }

@@ -9,7 +9,7 @@ enum previous {
     PREVIOUS_GLOBAL, /* the average that this executor used */
 };
 
-/* The smallest duty and load in the formula, as a part of the target. */
+/* The smallest duty and load in the formula, as a fraction of the target. */
 #define FLOOR 0.01
 
 struct config {
@@ -33,8 +33,8 @@ static const struct ss_option options[] = {
 
 /*
  * Returns D = D_prev L* / L. A duty of 0 would stay 0, and a load near 0 would raise any duty to 1,
- * so both count as at least the floor. The floor is a part of the target, so that the formula stays
- * exact for small targets.
+ * so both count as at least the floor. The floor is relative to the target, so that the formula
+ * stays exact for small targets.
  */
 static double follow(double duty, double target, double load) {
     double min = FLOOR * target;

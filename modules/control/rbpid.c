@@ -65,6 +65,7 @@ static void integrate(
 static double update(const struct ss_self *self, const struct ss_control_input *input) {
     const struct config *config = self->config;
     struct memory *memory = self->own;
+
     if (!memory->started || memory->last < input->moment.since) {
         /* From 0, the mean of a short run would be several percent off. */
         *memory = (struct memory){
@@ -73,10 +74,12 @@ static double update(const struct ss_self *self, const struct ss_control_input *
             .started = true,
         };
     }
+
     double error = input->target - input->load;
     integrate(
         memory, config, error, ss_time_seconds(ss_time_since(input->moment.now, memory->last)));
     memory->last = input->moment.now;
+
     return clamp(config->ke * error + memory->integral);
 }
 

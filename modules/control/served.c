@@ -13,31 +13,31 @@
  * request: CPU time beyond b by requests that ended, over the recent past. The account E holds what
  * the target has granted minus what has been used, and is made up within H.
  *
- * H is long, because arrivals at random make the used CPU time random. A control that made up for
- * each difference at once would make arrivals follow this noise: the load would be more even than
- * that of any real service at this rate, and its response times wrong.
+ * H is long, because random arrivals make the CPU time noisy. A control that made up for each
+ * difference at once would make arrivals follow this noise: the load would be more even than that
+ * of any real service at this rate, and its response times wrong.
  *
  * Before control, the core sends no request, then one at a time, then none again. b is what the
- * service uses in the first silence. If it works after its answers, or its CPU time is known late,
- * this shows in the second one: CPU time is then paired with answers as much earlier as it is late
- * on average.
+ * service uses in the first silence. The second one reveals whether the service keeps working after
+ * it answers, or its CPU time is reported late: CPU time is then paired with answers that are
+ * earlier by the mean delay.
  */
 
 /* A target that changes by more than this at once begins a new account. */
 #define STEP 0.02
 
-/* E, in seconds of the target's CPU time, is at most this. */
+/* Bound of E to either side, in seconds of the target's CPU time. */
 #define OWED_MAX 0.5
 
-/* The past over which c is measured: this many requests, but not less or more than these times. */
+/* c is measured over this many past requests, but at least MEMORY_MIN and at most MEMORY_MAX s. */
 #define MEMORY_REQUESTS 200
 #define MEMORY_MIN      0.9
 #define MEMORY_MAX      5
 
-/* Without requests for this time, in seconds, the cost stays as it was: the rest is background. */
+/* After this many seconds without a request, CPU time is background and does not change c. */
 #define IDLE_MAX 2
 
-/* Requests get at least the rest of the target: b may have been less usual than it was. */
+/* b counts as at most this fraction of the target: the first silence may have been unusual. */
 #define BACKGROUND_MAX 0.9
 
 struct config {
@@ -47,8 +47,7 @@ struct config {
 /* Intervals of the past in which answers are kept, and thus the largest lateness. */
 #define INTERVALS 16
 
-/* CPU time that is late by less than this, in seconds, is not late: a service works until it
- * answers. */
+/* Ignore a smaller delay of the CPU time, in seconds: a service works until it answers. */
 #define LATE_MIN 0.05
 
 /* Measurements before control. All times are seconds. */
@@ -67,7 +66,7 @@ struct memory {
     uint64_t readings;
     struct search search;
     bool controlled;   /* requests are sent at a rate */
-    uint32_t late;     /* by how many readings CPU time is late */
+    uint32_t late;     /* delay of the CPU time, in readings */
     double background; /* b */
     double rate;       /* decided last; 0: none yet, because no request has ended */
     double target;     /* at the last reading */
@@ -132,6 +131,7 @@ static void search(struct memory *memory, const struct interval *interval) {
     struct search *found = &memory->search;
     double used = interval->used - memory->background * interval->seconds;
     double requests = (double)(ended_before(memory, 0) - ended_before(memory, 1));
+
     found->elapsed += interval->seconds;
     found->used_when += used * found->elapsed;
     found->requests_when += requests * found->elapsed;
@@ -168,7 +168,7 @@ static void keep_account(
     memory->target = target;
 }
 
-/* The first silence. */
+/* Measures b in the first silence. */
 static void measure_background(struct memory *memory, const struct interval *interval) {
     struct search *found = &memory->search;
     found->background += interval->used;

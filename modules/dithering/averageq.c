@@ -65,14 +65,17 @@ static bool plan_half(struct memory *memory, const struct config *config, double
     enum ss_state state = memory->stop_is_next ? SS_STATE_STOPPED : SS_STATE_RUNNING;
     double share = state == SS_STATE_RUNNING ? duty : 1 - duty;
     double *carried = &memory->carried[state];
+
     if (state == SS_STATE_RUNNING)
         memory->round = draw_round(memory, config);
     *carried += share * memory->round;
     memory->stop_is_next = !memory->stop_is_next;
+
     /* Rounds to the nearest nanosecond, and carries the remainder as well. */
     ss_time length = ss_time_from_double(*carried + 0.5);
     if (length < config->min)
         return false;
+
     *carried -= (double)length;
     *plan = (struct ss_planned_state){.state = state, .length = length};
     return true;

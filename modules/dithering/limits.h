@@ -15,7 +15,7 @@
 /* Nanoseconds of CPU time per switch; stopping and continuing serial instances took 37 to 44 us. */
 #define SWITCH_COST 42e3
 
-/* The part of the measured CPUs that all executors together may use to switch. */
+/* The fraction of the measured CPUs that all executors together may use to switch. */
 #define SWITCH_PART_MAX 0.25
 
 /* A shorter state would end before the executor that began it could sleep and wake up again. */

@@ -45,6 +45,7 @@ static inline int phase_parse(const struct ss_host *host, const char *text, stru
     static const char together[] = "together";
     struct ss_error ignored = {0};
     double seed;
+
     *phase = (struct phase){.kind = PHASE_HASH};
     if (strcmp(text, "hash") == 0)
         return 0;
@@ -61,6 +62,7 @@ static inline int phase_parse(const struct ss_host *host, const char *text, stru
     if (host->parse_number(text, &seed, &ignored) < 0 || seed < 0 || seed > PHASE_SEED_MAX ||
         seed != floor(seed))
         return -1;
+
     phase->kind = PHASE_SEED;
     phase->seed = (uint64_t)seed;
     return 0;

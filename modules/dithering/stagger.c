@@ -23,7 +23,7 @@
 #define TAU_LONG   285e6
 #define SLOT       26.75e6
 #define SLOT_SHORT 8.9e6
-#define SLOT_MIN   2.2e6 /* least distance between two executors, for any number of CPUs */
+#define SLOT_MIN   2.2e6 /* minimum distance between two executors, for any number of CPUs */
 #define COST_PART  0.03
 #define COST_SMALL 0.5e6 /* an instance that takes less has few processes, and does not count */
 
@@ -42,9 +42,9 @@
 #define UNEVEN       7e-5
 #define FITTED       16.0 /* fitted to simulations */
 #define LENGTHENED   5.0  /* factor by which unevenness grows if rounds are doubled */
-#define MADE_UP      0.6  /* part of a round after which control has compensated for a difference */
-#define MEMORY       2e9  /* nanoseconds over which changes of the duty are averaged */
-#define STEP         0.02 /* part of the target; a larger change makes control learn again */
+#define MADE_UP      0.6  /* rounds after which control has compensated for a difference */
+#define MEMORY       2e9  /* ns over which changes of the duty are averaged */
+#define STEP         0.02 /* fraction of the CPUs; a larger change of the target is learned anew */
 #define LEARNING     2    /* windows that learning takes */
 #define HALVINGS_MAX 8
 
@@ -144,13 +144,16 @@ static double shortest(const struct pace *pace) {
 
 static int check_lengths(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
+
     if ((config->tau > 0 && limits_check_round(self, "tau", config->tau, 2, error) < 0) ||
         limits_check_state("min", config->min, error) < 0)
         return -1;
+
     /* Other instances may end, and rounds are shortest if a single one is left. */
     struct pace pace = choose_pace(self, 1, 0);
     if ((double)config->min <= shortest(&pace) / 2)
         return 0;
+
     return ss_error_fail(error,
         "min=%gm is more than half of the shortest round of tau=%gm, so no state would be long "
         "enough: give a smaller min",
@@ -218,14 +221,17 @@ static double plan_run(struct memory *memory, const struct config *config, const
         low ? input->duty : 1 - input->duty; /* of the shorter state, like `due` and `length` */
     int64_t turns = memory->turns = count_turns(config, pace, part, memory->turns);
     double due = part * (turns == 1 ? all : (double)turns * pace->tau);
+
     if ((round + input->place.rank) % turns != 0)
         return low ? 0 : all;
+
     double length =
         fmin(due + (low ? memory->carried : -memory->carried), all - (double)config->min);
     if (length < (double)config->min)
         length = 0;
     memory->carried += low ? due - length : length - due;
     memory->carried = fmin(fmax(memory->carried, -all), all);
+
     return low ? length : all - length;
 }
 
@@ -248,7 +254,7 @@ static uint64_t name_of(int64_t round) {
     return (uint64_t)(round + 3);
 }
 
-/* Returns which part of one CPU all executors together need for rounds of this length. */
+/* Returns the fraction of one CPU that all executors together need for rounds of this length. */
 static double find_cost(
     const struct ss_self *self, const struct ss_dithering_input *input, double tau) {
     struct run *run = self->run;
@@ -331,12 +337,15 @@ static void limit_cost(
     int32_t halvings = ((const struct memory *)self->own)->halvings;
     uint32_t count = input->place.count;
     struct run *run = self->run;
+
     if (config->tau > 0)
         return;
+
     double cost = (double)input->cost;
     follow_change(&run->cost, cost > COST_SMALL ? cost : 0, 1.0 / count);
     if (halvings_of(self) != halvings)
         return;
+
     if (find_cost(self, input, pace->tau) > COST_PART &&
         choose_pace(self, count, halvings - 1).tau > pace->tau)
         atomic_store(&run->halvings, halvings - 1);
@@ -349,8 +358,10 @@ static void watch(
     const struct ss_self *self, const struct ss_dithering_input *input, const struct pace *pace) {
     const struct config *config = self->config;
     struct memory *memory = self->own;
+
     if (config->tau > 0 || config->unsteady == 0 || !(input->target > 0))
         return;
+
     if (fabs(input->target - memory->target) > STEP)
         memory->watched = input->moment.now + LEARNING * self->window;
     memory->target = input->target;
@@ -363,12 +374,14 @@ static void watch(
         memory->asked = asked;
         return;
     }
+
     double change =
         find_change(self->run, memory, asked, pace->tau / (input->place.count * MEMORY));
     memory->asked = asked;
     double uneven = find_uneven(self, input, pace->tau, change);
     if (halvings_of(self) != memory->halvings)
         return;
+
     struct run *run = self->run;
     if (uneven > UNEVEN && memory->halvings < HALVINGS_MAX && may_halve(self, input, pace))
         atomic_store(&run->halvings, memory->halvings + 1);
@@ -396,6 +409,7 @@ static void next(const struct ss_self *self, const struct ss_dithering_input *in
     const struct config *config = self->config;
     struct memory *memory = self->own;
     ss_time since = input->moment.since;
+
     if (memory->since != since)
         *memory = (struct memory){.since = since, .halvings = halvings_of(self)};
     struct pace pace = choose_pace(self, input->place.count, memory->halvings);
@@ -416,6 +430,7 @@ static void next(const struct ss_self *self, const struct ss_dithering_input *in
         double run = plan_run(memory, config, &pace, input, round, end - begin);
         memory->end = end_of_run(since, begin, run, end - begin);
     }
+
     ss_time stop = since + ss_time_from_double(end + 0.5);
     bool runs = memory->end > input->moment.now;
     *plan = (struct ss_planned_state){

@@ -46,10 +46,12 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
     const struct ss_counters *counters) {
     const struct config *config = self->config;
     struct memory *memory = self->own;
+
     if (isnan(counters->value)) {
         memory->known = false;
         return;
     }
+
     double load = fmin(fmax(counters->value, 0), 1);
     if (config->period > 0 && is_current(memory, moment)) {
         double period = (double)config->period;
@@ -57,6 +59,7 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
         double weight = 1 - period / (period + elapsed);
         load = (1 - weight) * memory->load + weight * load;
     }
+
     *memory = (struct memory){.time = counters->time, .load = load, .known = true};
 }
 

@@ -133,16 +133,20 @@ static inline double estimate_elapsed(
 static inline bool estimate_compare(
     const struct estimate *last, const struct estimate_reading *reading, double *load) {
     const struct ss_counters *counters = reading->counters;
+
     if (counters->set != last->set || !(counters->capacity > 0) || reading->count < last->count)
         return false;
+
     double elapsed = estimate_elapsed(last, reading);
     if (!(elapsed > 0))
         return false;
+
     double counted = (double)(reading->count - last->count) / counters->capacity;
     const double slack = 2 * 10e6 + 1e6;
     double clock = (double)(counters->time - last->time);
     if (reading->bounded && fmax(counted, elapsed) > clock + slack)
         return false;
+
     double worked = reading->idle ? elapsed - counted : counted;
     *load = worked / elapsed;
     return true;
@@ -163,6 +167,7 @@ static inline double estimate_blend(
 static inline struct estimate estimate_advance(const struct estimate *last,
     const struct ss_moment *moment, const struct estimate_reading *reading, ss_time period) {
     const struct ss_counters *counters = reading->counters;
+
     struct estimate next = {
         .time = counters->time,
         .set = counters->set,
@@ -180,16 +185,19 @@ static inline struct estimate estimate_advance(const struct estimate *last,
     };
     if (!estimate_is_current(last, moment))
         return next;
+
     double load;
     if (!estimate_compare(last, reading, &load)) {
         next.load = last->load;
         next.known = last->known;
         return next;
     }
+
     double elapsed = estimate_elapsed(last, reading);
     next.load =
         last->known ? estimate_blend(last, load, counters->capacity, elapsed, period) : load;
     next.known = true;
+
     return next;
 }
 

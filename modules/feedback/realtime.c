@@ -87,9 +87,11 @@ static void describe(
         [COUNT_RATIO] = "busy ticks over busy ticks and idle time",
     };
     const struct config *config = self->config;
+
     (void)rhythm;
     if (config->count == COUNT_IDLE && config->iowait == IOWAIT_IDLE && config->steal == STEAL_WORK)
         return;
+
     snprintf(buffer, size,
         "the load is measured by %s, with iowait as %s and steal as %s; the statistics differ: "
         "they use idle time, with iowait as idle and steal as work",

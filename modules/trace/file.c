@@ -61,6 +61,7 @@ static int check_config(const struct config *config, struct ss_error *error) {
 
 static int set_times(struct trace *trace, const struct config *config, struct ss_error *error) {
     struct ss_trace_records *records = &trace->records;
+
     for (size_t i = 0; i < records->count; i++)
         records->items[i].time = scaled(config, records->items[i].time);
     trace->end = records->items[records->count - 1].time;
@@ -77,6 +78,7 @@ static int set_times(struct trace *trace, const struct config *config, struct ss
         return ss_error_fail(error,
             "offset is not before the end of the trace in %s: choose a smaller offset, or loop=yes",
             config->path);
+
     trace->loop_from = ss_trace_loop_from(records);
     if (config->loop == LOOP_YES)
         trace->loop_length = trace->end - trace->loop_from;
@@ -93,15 +95,19 @@ static void release(struct ss_self *self) {
 
 static int prepare(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
+
     if (check_config(config, error) != 0)
         return -1;
+
     struct trace *trace = calloc(1, sizeof *trace);
     if (!trace)
         return ss_error_memory(error);
+
     self->prepared = trace;
     if (self->host->read_trace(config->path, &trace->records, error) == 0 &&
         set_times(trace, config, error) == 0)
         return 0;
+
     release(self);
     return -1;
 }

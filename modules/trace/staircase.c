@@ -36,15 +36,18 @@ static void release_stairs(struct ss_self *self) {
 
 static int prepare_stairs(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
+
     struct ss_stairs *stairs = malloc(sizeof *stairs);
     if (!stairs)
         return ss_error_memory(error);
+
     double parts[3];
     self->prepared = stairs;
     stairs->symmetric = config->symmetric == SYMMETRIC_YES;
     if (self->host->parse_loads(self->host, config->levels, ':', parts, 3, error) == 0 &&
         ss_stairs_set(stairs, parts[0], parts[1], parts[2], error) == 0)
         return 0;
+
     release_stairs(self);
     return ss_error_wrap(error, "levels: '%s' is not FROM:TO:STEP", config->levels);
 }
