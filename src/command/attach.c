@@ -301,9 +301,7 @@ int ss_attach_find_beside(struct ss_beside *beside, const char *pids, struct ss_
     int found = 0;
     while (pids && (found = next_pid(&pids, &pid, error)) > 0) {
         if (add_beside(beside, pid, error) < 0)
-            found = -1;
-        if (found < 0)
-            break;
+            return ss_error_wrap(error, "--beside");
     }
     return found < 0 ? ss_error_wrap(error, "--beside") : 0;
 }
@@ -358,30 +356,27 @@ static int refuse_ambiguous(const struct search *search, struct ss_error *error)
 
 static int add_named(struct ss_attachments *attachments, const char *name, struct ss_error *error) {
     struct search search = {.name = name};
+    struct ss_words_shown shown = ss_words_show(name);
 
     /* The kernel truncates names: another program may have the same first characters. */
     if (strlen(name) >= SS_PROCESS_NAME)
         return ss_error_fail(error,
             "the name '%s' is too long: the kernel truncates names to %d characters; give the "
             "truncated name, or --attach PID",
-            ss_words_show(name).text, SS_PROCESS_NAME - 1);
+            shown.text, SS_PROCESS_NAME - 1);
 
     ss_platform_process_each(collect_named, &search);
-    drop_descendants(&search);
-    int status;
+    SS_OWNED(free) pid_t *found = search.found;
     if (search.incomplete)
-        status = ss_error_memory(error);
-    else if (search.count == 0)
-        status =
-            ss_error_fail(error, "no process that can be attached is named '%s': check with `ps`",
-                ss_words_show(name).text);
-    else if (search.count == 1)
-        status = add_process(attachments, search.found[0], error);
-    else
-        status = refuse_ambiguous(&search, error);
-    free(search.found);
+        return ss_error_memory(error);
 
-    return status;
+    drop_descendants(&search);
+    if (search.count == 0)
+        return ss_error_fail(
+            error, "no process that can be attached is named '%s': check with `ps`", shown.text);
+    if (search.count > 1)
+        return refuse_ambiguous(&search, error);
+    return add_process(attachments, found[0], error);
 }
 
 int ss_attach_resolve(struct ss_attachments *attachments, const char *pids, const char *name,

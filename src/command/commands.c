@@ -92,24 +92,19 @@ int ss_commands_repeat(
 
 static int read_line(struct ss_commands *commands, const char *line, struct ss_error *error) {
     size_t count = 0;
+    uint64_t copies = 0;
 
-    char **words = ss_words_split(line, &count, error);
+    SS_OWNED(free) char **words = ss_words_split(line, &count, error);
     if (!words)
         return -1;
+    if (count == 0)
+        return 0;
 
-    int status = 0;
-    if (count > 0) {
-        uint64_t copies = 0;
-        if (count < 2)
-            status = ss_error_fail(error, "'%s' is not COUNT COMMAND...", words[0]);
-        else if (ss_units_count(words[0], &copies, error) < 0)
-            status = ss_error_wrap(error, "expected COUNT COMMAND...");
-        else
-            status = ss_commands_repeat(commands, words + 1, copies, error);
-    }
-
-    free(words);
-    return status;
+    if (count < 2)
+        return ss_error_fail(error, "'%s' is not COUNT COMMAND...", words[0]);
+    if (ss_units_count(words[0], &copies, error) < 0)
+        return ss_error_wrap(error, "expected COUNT COMMAND...");
+    return ss_commands_repeat(commands, words + 1, copies, error);
 }
 
 /* Reads up to one byte more than the limit, so that the caller notices a file that is too large. */

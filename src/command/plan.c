@@ -71,14 +71,17 @@ static int resolve_attached(
     struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     char list[4096] = "";
     size_t used = 0;
-    int status = ss_attach_resolve(&plan->attached, cli->attach, cli->attach_name, error);
 
-    for (uint32_t i = 0; status == 0 && i < plan->attached.count; i++) {
+    if (ss_attach_resolve(&plan->attached, cli->attach, cli->attach_name, error) < 0)
+        return -1;
+
+    for (uint32_t i = 0; i < plan->attached.count; i++) {
         char pid[16];
         char option[] = "--attach";
         char *words[] = {option, pid, NULL};
         snprintf(pid, sizeof pid, "%d", (int)plan->attached.items[i].pid);
-        status = ss_commands_repeat(&plan->commands, words, 1, error);
+        if (ss_commands_repeat(&plan->commands, words, 1, error) < 0)
+            return -1;
         if (used + sizeof pid + 1 < sizeof list)
             used += (size_t)sprintf(list + used, "%s%s", i ? "," : "", pid);
     }
@@ -86,7 +89,7 @@ static int resolve_attached(
     plan->workloads[0] = "--attach";
     plan->workloads[1] = ss_option_store_add(&plan->set.store, list);
     plan->words = plan->workloads;
-    return status;
+    return 0;
 }
 
 static int resolve_group(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
@@ -103,33 +106,28 @@ static int resolve_group(struct ss_plan *plan, const struct ss_cli *cli, struct 
 static int resolve_commands(
     struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     struct ss_commands *commands = &plan->commands;
-    int status;
+    uint64_t instances = cli->instances ? cli->instances : plan->cpu_count;
 
     if (cli->attach || cli->attach_name)
         return resolve_attached(plan, cli, error);
     if (cli->attach_group)
         return resolve_group(plan, cli, error);
-
-    if (cli->workloads)
-        status = read_workloads(plan, cli, error);
-    else if (!*cli->command)
+    if (!cli->workloads && !*cli->command)
         return ss_error_fail(error, "no command is given: use showstopper -l 50%% COMMAND; "
                                     "see --help");
-    else
-        status = ss_commands_repeat(
-            commands, cli->command, cli->instances ? cli->instances : plan->cpu_count, error);
-    if (status == 0)
-        warn_of_percentage(plan, cli->placeholder);
-    if (status == 0)
-        status = ss_commands_number(commands, cli->placeholder, error);
-    if (status == 0)
-        status = ss_commands_look_beside(commands, error);
-    if (status == 0)
-        status = ss_commands_check(commands, error);
+
     plan->workloads[0] = "-w";
     plan->words = cli->workloads ? plan->workloads : (const char *const *)cli->command;
+    if (cli->workloads ? read_workloads(plan, cli, error) < 0
+                       : ss_commands_repeat(commands, cli->command, instances, error) < 0)
+        return -1;
 
-    return status;
+    warn_of_percentage(plan, cli->placeholder);
+    if (ss_commands_number(commands, cli->placeholder, error) < 0)
+        return -1;
+    if (ss_commands_look_beside(commands, error) < 0)
+        return -1;
+    return ss_commands_check(commands, error);
 }
 
 int ss_plan_number_instances(struct ss_plan *plan, struct ss_error *error) {
@@ -416,22 +414,36 @@ int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error
     plan->keep = cli->keep || cli->attach_group || ((cli->attach || cli->attach_name) && !cli->end);
     plan->isolate = cli->isolate;
     plan->tty = cli->tty;
-    int status = ss_platform_check_system(error);
-    status = status < 0 ? status : resolve_cpus(plan, cli, error);
-    status = status < 0 ? status : resolve_times(plan, cli, error);
-    status = status < 0 ? status : check_target(cli, error);
-    status = status < 0 ? status : resolve_commands(plan, cli, error);
-    status = status < 0 ? status : ss_attach_find_beside(&plan->beside, cli->beside, error);
+
+    if (ss_platform_check_system(error) < 0)
+        return -1;
+    if (resolve_cpus(plan, cli, error) < 0)
+        return -1;
+    if (resolve_times(plan, cli, error) < 0)
+        return -1;
+    if (check_target(cli, error) < 0)
+        return -1;
+    if (resolve_commands(plan, cli, error) < 0)
+        return -1;
+    if (ss_attach_find_beside(&plan->beside, cli->beside, error) < 0)
+        return -1;
+
     plan->instances = plan->commands.count;
-    status = status < 0 ? status : ss_plan_number_instances(plan, error);
-    status = status < 0 ? status : check_limits(plan, cli, error);
-    status = status < 0 ? status : check_output(plan, cli, error);
-    status = status < 0 ? status : load_modules(plan, cli, error);
-    status = status < 0 ? status : check_json(plan, cli, error);
-    status = status < 0 ? status : prepare_modules(plan, error);
-    if (status == 0)
-        describe_modules(plan);
-    return status;
+    if (ss_plan_number_instances(plan, error) < 0)
+        return -1;
+    if (check_limits(plan, cli, error) < 0)
+        return -1;
+    if (check_output(plan, cli, error) < 0)
+        return -1;
+    if (load_modules(plan, cli, error) < 0)
+        return -1;
+    if (check_json(plan, cli, error) < 0)
+        return -1;
+    if (prepare_modules(plan, error) < 0)
+        return -1;
+
+    describe_modules(plan);
+    return 0;
 }
 
 void ss_plan_free(struct ss_plan *plan) {
