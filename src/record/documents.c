@@ -81,17 +81,24 @@ int ss_record_begin(
     return 0;
 }
 
+static int complete_record(const struct ss_record_folder *record, const struct ss_plan *plan,
+    const struct ss_outcome *outcome, struct ss_error *error) {
+    /* Frees the space that the mark has reserved for the summary. */
+    if (ftruncate(record->mark, 0) < 0)
+        return ss_record_folder_fail(plan, SS_RECORD_MARK, error);
+    if (write_document(record, plan, outcome, error) < 0)
+        return -1;
+    unlinkat(record->folder, SS_RECORD_MARK, 0);
+    return 0;
+}
+
 int ss_record_finish(
     const struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error) {
     struct ss_record_folder *record = &outcome->record;
     if (record->mark < 0)
         return 0;
-    int status =
-        ftruncate(record->mark, 0) < 0 ? ss_record_folder_fail(plan, SS_RECORD_MARK, error) : 0;
-    if (status == 0)
-        status = write_document(record, plan, outcome, error);
-    if (status == 0)
-        unlinkat(record->folder, SS_RECORD_MARK, 0);
+
+    int status = complete_record(record, plan, outcome, error);
     ss_record_folder_close(record);
     return status;
 }

@@ -265,20 +265,24 @@ static int take_folder(
     return 0;
 }
 
+static int fill_folder(
+    struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error) {
+    if (take_folder(record, plan, error) < 0)
+        return -1;
+
+    remove_files(record->folder);
+    if (write_mark(record->mark) < 0)
+        return ss_record_folder_fail(plan, MARK, error);
+    if (ss_inputs_copy(&plan->inputs, record->folder, error) < 0)
+        return ss_error_wrap(error, "--record: %s", plan->record);
+    return 0;
+}
+
 int ss_record_folder_open(
     struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error) {
     *record = (struct ss_record_folder){.folder = -1, .mark = -1};
-    int status = take_folder(record, plan, error);
-    if (status == 0) {
-        remove_files(record->folder);
-        if (write_mark(record->mark) < 0)
-            status = ss_record_folder_fail(plan, MARK, error);
-    }
-
-    if (status == 0 && ss_inputs_copy(&plan->inputs, record->folder, error) < 0)
-        status = ss_error_wrap(error, "--record: %s", plan->record);
-    if (status < 0)
-        ss_record_folder_remove(record, plan->record);
-
-    return status;
+    if (fill_folder(record, plan, error) == 0)
+        return 0;
+    ss_record_folder_remove(record, plan->record);
+    return -1;
 }

@@ -98,6 +98,15 @@ static int open_files(struct ss_recorder *recorder, struct ss_error *error) {
     return 0;
 }
 
+static int open_iteration_times(struct ss_recorder *recorder, struct ss_error *error) {
+    const struct ss_plan *plan = recorder->plan;
+    if (!plan->repeat && !plan->has_iteration)
+        return 0;
+    if (ss_iteration_table_open(&recorder->iteration_times, plan->commands.line_count) < 0)
+        return ss_error_memory(error);
+    return 0;
+}
+
 void ss_recorder_abandon(struct ss_recorder *recorder) {
     ss_iteration_table_close(&recorder->iteration_times);
     for (int i = 0; i < SS_RECORD_FILES; i++)
@@ -123,15 +132,10 @@ int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct 
         return -1;
 
     ss_inputs_close(&plan->inputs);
-    int status = open_files(recorder, error);
-    bool counts = plan->repeat || plan->has_iteration;
-    if (status == 0 && counts &&
-        ss_iteration_table_open(&recorder->iteration_times, plan->commands.line_count) < 0)
-        status = ss_error_memory(error);
-
-    if (status < 0)
-        ss_recorder_abandon(recorder);
-    return status;
+    if (open_files(recorder, error) == 0 && open_iteration_times(recorder, error) == 0)
+        return 0;
+    ss_recorder_abandon(recorder);
+    return -1;
 }
 
 void ss_recorder_set_origin(struct ss_recorder *recorder, ss_time origin) {
