@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "base/streams.h"
 #include "platform/platform.h"
 #include "run/perf.h"
 #include "tree/branches.h"
@@ -28,7 +29,7 @@
 #define KILL_PATIENCE (500 * SS_MILLISECOND)
 
 /* Signals within this time count as one request: timeout(1) signals us and then our whole group. */
-#define SAME_WISH (300 * SS_MILLISECOND)
+#define SAME_REQUEST (300 * SS_MILLISECOND)
 
 /* The reason for an action. */
 struct cause {
@@ -40,25 +41,33 @@ struct cause {
 
 typedef void action(struct ss_master *master, const struct cause *cause);
 
+/* Sets the standard output and error of an instance; -1 is left for one that it inherits. */
+static int open_ends(struct ss_master *master, int ends[2]) {
+    int output = ss_plan_output(master->plan);
+
+    if (ss_plan_pipes_output(master->plan))
+        return ss_output_add(&master->output, ends, master->error);
+    if (output == STDOUT_FILENO)
+        return 0;
+
+    ends[0] = fcntl(output, F_DUPFD_CLOEXEC, 3);
+    if (ends[0] < 0)
+        return ss_error_fail(master->error, "cannot copy a descriptor: %s", strerror(errno));
+    return 0;
+}
+
+static int start_executor(struct ss_master *master, uint32_t index) {
+    int ends[2] = {-1, -1};
+    int status = open_ends(master, ends);
+    if (status == 0)
+        status = ss_crew_start_executor(&master->crew, index, ends, master->error);
+    ss_streams_close_pair(ends);
+    return status;
+}
+
 static int start_executors(struct ss_master *master) {
     for (uint32_t i = 0; i < master->plan->instances; i++) {
-        int ends[2] = {-1, -1};
-        int status = 0;
-
-        if (ss_plan_pipes_output(master->plan))
-            status = ss_output_add(&master->output, ends, master->error);
-        else if (ss_plan_output(master->plan) != STDOUT_FILENO &&
-                 (ends[0] = fcntl(ss_plan_output(master->plan), F_DUPFD_CLOEXEC, 3)) < 0)
-            status = ss_error_fail(master->error, "cannot copy a descriptor: %s", strerror(errno));
-
-        if (status == 0)
-            status = ss_crew_start_executor(&master->crew, i, ends, master->error);
-        for (int which = 0; which < 2; which++) {
-            if (ends[which] >= 0)
-                close(ends[which]);
-        }
-
-        if (status < 0)
+        if (start_executor(master, i) < 0)
             return -1;
 
         atomic_fetch_add(&master->board->beat, 1);
@@ -199,7 +208,7 @@ static void finish_run(struct ss_master *master, const struct cause *cause) {
 
 /* Shortens the grace period, unless it is over: then a signal must not prolong the end. */
 static void hurry(struct ss_master *master, const struct cause *cause) {
-    if (ss_time_since(cause->now, master->ending_since) < SAME_WISH ||
+    if (ss_time_since(cause->now, master->ending_since) < SAME_REQUEST ||
         cause->now >= atomic_load(&master->board->end_grace))
         return;
     atomic_store(&master->board->end_grace, cause->now);
