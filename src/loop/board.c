@@ -58,6 +58,18 @@ static int open_segment(void) {
     return descriptor;
 }
 
+static const char *advise_on_segment(int why) {
+    switch (why) {
+    case ENOSPC:
+        return "free some space in it";
+    case EMFILE:
+    case ENFILE:
+        return "raise the limit on open files";
+    default:
+        return "mount a writable tmpfs there: mount -t tmpfs -o mode=1777 tmpfs /dev/shm";
+    }
+}
+
 struct ss_board *ss_board_create(
     uint32_t instances, size_t extra, bool recorded, int *descriptor, struct ss_error *error) {
     size_t rings = rings_offset(instances, extra);
@@ -66,10 +78,7 @@ struct ss_board *ss_board_create(
     *descriptor = open_segment();
     if (*descriptor < 0) {
         ss_error_fail(error, "cannot create shared memory in /dev/shm: %s: %s", strerror(errno),
-            errno == ENOSPC ? "free some space in it"
-            : errno == EMFILE || errno == ENFILE
-                ? "raise the limit on open files"
-                : "mount a writable tmpfs there: mount -t tmpfs -o mode=1777 tmpfs /dev/shm");
+            advise_on_segment(errno));
         return NULL;
     }
 
@@ -109,8 +118,8 @@ static bool is_board(int descriptor) {
  * must not make this one read outside of the board.
  */
 static bool has_layout(const struct ss_board *board) {
-    uint64_t most = (board->size - sizeof *board) / sizeof(struct ss_row);
-    return board->instances <= most &&
+    uint64_t rows_max = (board->size - sizeof *board) / sizeof(struct ss_row);
+    return board->instances <= rows_max &&
            board->branches_offset == branches_offset(board->instances) &&
            board->modules_offset == modules_offset(board->instances) &&
            board->modules_offset <= board->size;

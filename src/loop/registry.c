@@ -115,11 +115,13 @@ static bool never_planned(const struct ss_self *self, const struct ss_dithering_
 }
 
 /*
- * Checks that the functions that a kind requires are present, and fills in defaults for the others.
+ * Copies the table of the module, checks that the functions that the kind requires are present, and
+ * fills in defaults for the others.
  */
 static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error *error) {
     struct ss_module *head = &module->table.head;
 
+    memcpy(&module->table, module->object.head, table_sizes[kind]);
     if (!head->unavailable)
         head->unavailable = always_available;
     if (!head->prepare)
@@ -170,7 +172,6 @@ static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error
 int ss_registry_load(
     enum ss_kind kind, const char *name, struct ss_loaded *module, struct ss_error *error) {
     const struct ss_module_object *object = &module->object;
-    int status;
 
     module->head = NULL;
     if (ss_module_source_open(ss_kind_names[kind], name, &module->object, error) < 0)
@@ -178,14 +179,11 @@ int ss_registry_load(
     if (!object->head)
         return fail_unknown(kind, name, error);
 
-    status = check_head(object->head, kind, object->path, error);
-    if (status == 0) {
-        memcpy(&module->table, object->head, table_sizes[kind]);
-        status = complete(module, kind, error);
-    }
-    if (status < 0)
-        ss_registry_unload(module);
-    return status;
+    if (check_head(object->head, kind, object->path, error) == 0 &&
+        complete(module, kind, error) == 0)
+        return 0;
+    ss_registry_unload(module);
+    return -1;
 }
 
 void ss_registry_unload(struct ss_loaded *module) {
