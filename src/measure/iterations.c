@@ -267,6 +267,13 @@ bool ss_iterations_are_counted(const struct ss_iterations *iterations, ss_time n
     return iterations->from != SS_TIME_NEVER && to > iterations->from;
 }
 
+/* Returns the mean length in the window, or the last length before it; NaN if none is known. */
+static double usual_length(const struct ss_iteration_share *share) {
+    if (share->ended > 0)
+        return share->seconds / (double)share->ended;
+    return share->begun ? ss_time_seconds(share->last) : NAN;
+}
+
 /*
  * Finds the iteration that an instance has in progress at `to`, the end of the window. Returns
  * false if no iteration is in progress then.
@@ -288,9 +295,7 @@ static bool find_unfinished(const struct ss_iterations *iterations, uint32_t ins
     *unfinished = (struct ss_unfinished){
         .elapsed = ss_time_seconds(to - start),
         .counted = ss_time_seconds(to - from),
-        .mean = share->ended   ? share->seconds / (double)share->ended
-                : share->begun ? ss_time_seconds(share->last)
-                               : NAN,
+        .mean = usual_length(share),
         .deviation = share->ended > 1 ? sqrt(share->squares / (double)(share->ended - 1)) : NAN,
     };
 

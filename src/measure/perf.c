@@ -100,7 +100,7 @@ void ss_perf_read(struct ss_perf_meter *meter, double counts[SS_PERF_EVENTS]) {
     }
 }
 
-static const char *tell_why(int why) {
+static const char *explain_errno(int why) {
     switch (-why) {
     case ENOENT:
     case ENODEV:
@@ -126,11 +126,11 @@ static const char user_only[] = "only events in user mode are counted: see "
 /* Returns why the event is not fully counted, or NULL if it is. */
 static const char *reason_of(const struct ss_perf_meter *meter, int event) {
     if (!meter->has[event])
-        return tell_why(meter->why[event]);
+        return explain_errno(meter->why[event]);
     return meter->user_only[event] ? user_only : NULL;
 }
 
-static bool was_told(const struct ss_perf_meter *meter, int before, const char *reason) {
+static bool is_repeated(const struct ss_perf_meter *meter, int before, const char *reason) {
     for (int event = 0; event < before; event++) {
         const char *other = reason_of(meter, event);
         if (other && strcmp(other, reason) == 0)
@@ -142,7 +142,7 @@ static bool was_told(const struct ss_perf_meter *meter, int before, const char *
 bool ss_perf_explain(const struct ss_perf_meter *meter, int *at, char *buffer, size_t size) {
     for (; *at < SS_PERF_EVENTS; ++*at) {
         const char *reason = reason_of(meter, *at);
-        if (!reason || was_told(meter, *at, reason))
+        if (!reason || is_repeated(meter, *at, reason))
             continue;
 
         size_t used = 0;

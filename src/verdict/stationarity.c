@@ -55,6 +55,12 @@ static double shape_at(size_t shape, size_t i, size_t count) {
     return shape == STEPS ? time : -exp(-WARM_UP_CONSTANTS * time);
 }
 
+static enum ss_shape kind_of(size_t shape) {
+    if (shape < STEPS)
+        return SS_SHAPE_STEP;
+    return shape == STEPS ? SS_SHAPE_DRIFT : SS_SHAPE_WARM_UP;
+}
+
 static double find_mean(const double *values, size_t count) {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
@@ -194,9 +200,7 @@ struct ss_change ss_stationarity_find(const double *values, size_t count) {
         change = (struct ss_change){
             .certainty = certainty,
             .size = fit.slope / mean,
-            .shape = shape < STEPS    ? SS_SHAPE_STEP
-                     : shape == STEPS ? SS_SHAPE_DRIFT
-                                      : SS_SHAPE_WARM_UP,
+            .shape = kind_of(shape),
             .at = shape < STEPS ? (double)(shape + 1) / (STEPS + 1) : 0,
         };
     }

@@ -146,11 +146,16 @@ static const char *describe_interruption(const struct ss_verdict *verdict, doubl
     return verdict->evidence.interruption ? verdict->evidence.interruption : "ended by a signal";
 }
 
+/* Returns the change whose size is the figure of this check; NULL for other checks. */
+static const struct ss_change *change_of(const struct ss_evidence *evidence, size_t check) {
+    if (check == SS_CHECK_THROUGHPUT)
+        return &evidence->throughput;
+    return check == SS_CHECK_RESPONSE ? &evidence->response : NULL;
+}
+
 static void print_reason(char *to, size_t size, const struct ss_verdict *verdict, size_t which) {
     const struct ss_check *check = &ss_checks[which];
-    const struct ss_change *change = which == SS_CHECK_THROUGHPUT ? &verdict->evidence.throughput
-                                     : which == SS_CHECK_RESPONSE ? &verdict->evidence.response
-                                                                  : NULL;
+    const struct ss_change *change = change_of(&verdict->evidence, which);
     char shape[SS_CHANGE_TEXT], limit[60], number[40];
     double figure = verdict->evidence.figures[which];
     enum ss_finding finding = verdict->findings[which];
