@@ -1,25 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/units.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "base/wide.h"
 #include "base/words.h"
 
-/*
- * Limits that keep all arithmetic below within 128 bits. A whole number of nanoseconds never needs
- * more digits: the longest such number in days has 22. A larger whole part is refused; further
- * decimals are ignored.
- */
-#define MANTISSA_LIMIT ss_wide_times(ss_wide(10000000000000), 10000000000) /* 10^23 */
-#define DECIMALS_LIMIT 30
+#define DIGITS "0123456789"
 
-/* An exact number, at least 0. */
-struct quotient {
-    struct ss_wide numerator;   /* below 10^24 */
-    struct ss_wide denominator; /* 1 to 10^30 */
+/* More digits of a whole number are refused, and further decimals are ignored. */
+#define WHOLE_DIGITS_MAX 24
+#define DECIMALS_MAX     30
+
+/* A span of digits in a text. */
+struct digits {
+    const char *text;
+    int count;
+};
+
+/* A decimal or a fraction, at least 0, as it is written. */
+struct number {
+    struct digits whole, decimals;
+    struct digits denominator; /* of a fraction; no digits in a decimal */
 };
 
 enum reading {
@@ -29,96 +36,54 @@ enum reading {
     READ_TOO_LARGE,
 };
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
+/* Returns the digits at `text` without leading zeros. Moves `*at` past them. */
+static struct digits read_digits(const char *text, const char **at) {
+    *at = text + strspn(text, DIGITS);
+    text += strspn(text, "0");
+    return (struct digits){text, *at > text ? (int)(*at - text) : 0};
 }
 
-static struct ss_wide append_digit(struct ss_wide value, char digit) {
-    return ss_wide_add(ss_wide_times(value, 10), ss_wide((uint64_t)(digit - '0')));
-}
-
-static bool is_zero(struct ss_wide value) {
-    return !value.high && !value.low;
-}
-
-static bool is_long(struct ss_wide value) {
-    return ss_wide_compare(value, MANTISSA_LIMIT) >= 0;
-}
-
-static enum reading read_whole(const char **at, struct ss_wide *value) {
-    *value = ss_wide(0);
-    for (; is_digit(**at); ++*at) {
-        if (is_long(*value))
-            return READ_TOO_LARGE;
-        *value = append_digit(*value, **at);
-    }
-    return READ_OK;
-}
-
-/*
- * Reads the digits after the decimal point, at `at`. Skips decimals that are too small to matter.
- */
-static void read_decimals(const char **at, struct quotient *number) {
-    for (int decimals = 0; is_digit(**at); ++*at) {
-        if (decimals == DECIMALS_LIMIT || is_long(number->numerator))
-            continue;
-        number->numerator = append_digit(number->numerator, **at);
-        number->denominator = ss_wide_times(number->denominator, 10);
-        decimals++;
-    }
-}
-
-static enum reading read_number(const char **at, struct quotient *number) {
+static enum reading read_number(const char **at, struct number *number) {
     const char *begin = *at;
-    number->denominator = ss_wide(1);
-    enum reading reading = read_whole(at, &number->numerator);
-    if (reading != READ_OK)
-        return reading;
 
-    if (**at == '.' && (*at != begin || is_digit((*at)[1]))) {
-        ++*at;
-        read_decimals(at, number);
+    *number = (struct number){.whole = read_digits(begin, at)};
+    if (number->whole.count > WHOLE_DIGITS_MAX)
+        return READ_TOO_LARGE;
+    if (**at == '.' && (*at > begin || strspn(*at + 1, DIGITS) > 0)) {
+        number->decimals.text = *at + 1;
+        number->decimals.count = (int)strspn(*at + 1, DIGITS);
+        *at += 1 + number->decimals.count;
         return READ_OK;
     }
-
     if (*at == begin)
         return READ_NOTHING;
-    if (**at != '/' || !is_digit((*at)[1]))
+    if (**at != '/' || strspn(*at + 1, DIGITS) == 0)
         return READ_OK;
 
-    ++*at;
-    reading = read_whole(at, &number->denominator);
-    if (reading == READ_OK && is_zero(number->denominator))
-        return READ_DIVIDES_BY_ZERO;
-    return reading;
-}
-
-static bool is_exact_double(struct ss_wide value) {
-    return !value.high && value.low <= UINT64_C(1) << 53;
+    number->denominator = read_digits(*at + 1, at);
+    if (number->denominator.count > WHOLE_DIGITS_MAX)
+        return READ_TOO_LARGE;
+    return number->denominator.count > 0 ? READ_OK : READ_DIVIDES_BY_ZERO;
 }
 
 /*
- * Returns the nearest double, by long division to more bits than a double has, plus one bit for the
- * remainder.
+ * Returns the number divided by 10^shift. strtod() gets an exponent instead of a decimal point: it
+ * then rounds to the nearest double, and the locale does not matter.
  */
-static double divide(const struct quotient *number) {
-    if (is_exact_double(number->numerator) && is_exact_double(number->denominator))
-        return (double)number->numerator.low / (double)number->denominator.low;
+static double value_of(const struct number *number, int shift) {
+    char text[WHOLE_DIGITS_MAX + DECIMALS_MAX + 16];
+    int decimals = number->decimals.count < DECIMALS_MAX ? number->decimals.count : DECIMALS_MAX;
+    bool divides = number->denominator.count > 0;
 
-    struct ss_wide rest, denominator = number->denominator;
-    struct ss_wide quotient = ss_wide_divide(number->numerator, denominator, &rest);
-    int exponent = 0;
-    while (!is_zero(rest) && ss_wide_compare(quotient, ss_wide(UINT64_C(1) << 56)) < 0) {
-        rest = ss_wide_times(rest, 2);
-        bool fits = ss_wide_compare(rest, denominator) >= 0;
-        if (fits)
-            rest = ss_wide_subtract(rest, denominator);
-        quotient = ss_wide_add(ss_wide_times(quotient, 2), ss_wide(fits));
-        exponent--;
-    }
+    snprintf(text, sizeof text, "0%.*s%.*se%d", number->whole.count, number->whole.text, decimals,
+        decimals > 0 ? number->decimals.text : "", divides ? 0 : -decimals - shift);
+    double numerator = strtod(text, NULL);
+    if (!divides)
+        return numerator;
 
-    quotient.low |= !is_zero(rest);
-    return ldexp(ss_wide_double(quotient), exponent);
+    snprintf(
+        text, sizeof text, "%.*se%d", number->denominator.count, number->denominator.text, shift);
+    return numerator / strtod(text, NULL);
 }
 
 struct unit {
@@ -214,33 +179,63 @@ static int time_error(const char *text, enum reading reading, const char *rest, 
         ss_words_show(rest).text, UNITS_LISTED);
 }
 
+/* Bits after the binary point in multiply_decimals(); ten days in nanoseconds fit the others. */
+#define POINT 13
+
+/* Returns `length`, at most a day, times the decimals, to the nearest nanosecond. */
+static ss_time multiply_decimals(const struct digits *decimals, ss_time length) {
+    uint64_t product = 0;
+    for (int i = decimals->count; i-- > 0;)
+        product = ((uint64_t)(decimals->text[i] - '0') * (length << POINT) + product) / 10;
+    return (product + (1 << POINT) / 2) >> POINT;
+}
+
+static uint64_t whole_of(const struct digits *digits) {
+    return digits->count > 0 ? strtoull(digits->text, NULL, 10) : 0;
+}
+
+/* Returns `length` times the number, to the nearest nanosecond; SS_TIME_NEVER if it is too long. */
+static ss_time multiply(const struct number *number, ss_time length) {
+    errno = 0;
+    uint64_t numerator = whole_of(&number->whole);
+    uint64_t denominator = number->denominator.count > 0 ? whole_of(&number->denominator) : 1;
+    if (errno)
+        return ss_time_from_double(value_of(number, 0) * (double)length + 0.5);
+    if (numerator / denominator > SS_TIME_NEVER / length)
+        return SS_TIME_NEVER;
+
+    /* Doubles are exact enough for a part of one unit, but not for 584 years. */
+    ss_time part = multiply_decimals(&number->decimals, length);
+    if (denominator > 1)
+        part = ss_time_from_double(
+            (double)(numerator % denominator) / (double)denominator * (double)length + 0.5);
+    return ss_time_add(numerator / denominator * length, part);
+}
+
 /*
  * Reads a time into `*value`, and points `*name` to its unit. A number without a unit is refused if
  * `milliseconds`, and in seconds otherwise.
  */
 static int read_time(const char *text, bool milliseconds, ss_time *value, const char **name,
     struct ss_error *error) {
-    struct quotient number;
+    struct number number;
     const char *at = text;
     enum reading reading = read_number(&at, &number);
     const struct unit *unit = reading == READ_OK ? find_unit(*at || milliseconds ? at : "s") : NULL;
+
     *name = at;
-    if (reading == READ_OK && !*at && is_zero(number.numerator)) {
+    if (reading == READ_OK && !*at && value_of(&number, 0) == 0) {
         *value = 0;
         return 0;
     }
     if (!unit)
         return time_error(text, reading, at, milliseconds, error);
 
-    struct ss_wide half = ss_wide_divide(number.denominator, ss_wide(2), NULL);
-    struct ss_wide product = ss_wide_times(number.numerator, unit->length);
-    struct ss_wide nanoseconds =
-        ss_wide_divide(ss_wide_add(product, half), number.denominator, NULL);
-    if (ss_wide_compare(nanoseconds, ss_wide(SS_TIME_NEVER)) >= 0)
+    ss_time time = multiply(&number, unit->length);
+    if (time == SS_TIME_NEVER)
         return ss_error_fail(error, "the time '%s' is too long: use at most 213503d (584 years)",
             ss_words_show(text).text);
-
-    *value = nanoseconds.low;
+    *value = time;
     return 0;
 }
 
@@ -270,8 +265,8 @@ int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
 }
 
 /* Divides a number of CPUs by `cpus`, which make a load of 1; 0 if unknown. */
-static int divide_cpus(const char *text, const struct quotient *number, double cpus, double *value,
-    struct ss_error *error) {
+static int divide_cpus(
+    const char *text, double number, double cpus, double *value, struct ss_error *error) {
     struct ss_words_shown shown = ss_words_show(text);
     if (!(cpus > 0))
         return ss_error_fail(error,
@@ -279,7 +274,7 @@ static int divide_cpus(const char *text, const struct quotient *number, double c
             "6/10",
             shown.text);
 
-    double load = divide(number) / cpus;
+    double load = number / cpus;
     if (load > 1)
         return ss_error_fail(error,
             "'%s' is too large: a load of 100 %% is %g CPU%s here: use at most %gcpu", shown.text,
@@ -289,30 +284,30 @@ static int divide_cpus(const char *text, const struct quotient *number, double c
     return 0;
 }
 
-int ss_units_load(const char *text, double cpus, double *value, struct ss_error *error) {
-    struct quotient number;
+/* Reads a load. If it `may_be_bare`, a number from 2 to 100 without a unit is in percent. */
+static int read_load(
+    const char *text, double cpus, bool may_be_bare, double *value, struct ss_error *error) {
+    struct number number;
     const char *at = text;
-    enum reading reading = read_number(&at, &number);
-    if (reading == READ_OK && (strcmp(at, "cpu") == 0 || strcmp(at, "cpus") == 0))
-        return divide_cpus(text, &number, cpus, value, error);
-    if (reading == READ_OK && *at == '%') {
-        at++;
-        number.denominator = ss_wide_times(number.denominator, 100);
-    }
-    if (reading == READ_OK && !*at && ss_wide_compare(number.numerator, number.denominator) <= 0) {
-        *value = divide(&number);
+    bool is_number = read_number(&at, &number) == READ_OK;
+    if (is_number && (strcmp(at, "cpu") == 0 || strcmp(at, "cpus") == 0))
+        return divide_cpus(text, value_of(&number, 0), cpus, value, error);
+
+    bool percent = strcmp(at, "%") == 0;
+    double load = is_number && (percent || !*at) ? value_of(&number, percent ? 2 : 0) : NAN;
+    bool is_bare = !percent && load >= 2 && load <= 100;
+    if (is_bare && may_be_bare)
+        load = value_of(&number, 2);
+    if (load <= 1) {
+        *value = load;
         return 0;
     }
 
     struct ss_words_shown shown = ss_words_show(text);
-    bool percent = *at == '\0' && at > text && at[-1] == '%';
-
-    if (reading == READ_OK && percent)
+    if (percent && is_number)
         return ss_error_fail(
             error, "'%s' is not a load: it must be between 0 and 100%%", shown.text);
-    if (reading == READ_OK && !*at &&
-        ss_wide_compare(number.numerator, ss_wide_times(number.denominator, 2)) >= 0 &&
-        ss_wide_compare(number.numerator, ss_wide_times(number.denominator, 100)) <= 0)
+    if (is_bare)
         return ss_error_fail(error,
             "'%s' is not a load: it must be between 0 and 1; use %s%% for percent", shown.text,
             shown.text);
@@ -320,16 +315,12 @@ int ss_units_load(const char *text, double cpus, double *value, struct ss_error 
         error, "'%s' is not a load: it must be between 0 and 1 (60%%, 0.6 or 6/10)", shown.text);
 }
 
+int ss_units_load(const char *text, double cpus, double *value, struct ss_error *error) {
+    return read_load(text, cpus, false, value, error);
+}
+
 int ss_units_load_option(const char *text, double cpus, double *value, struct ss_error *error) {
-    struct quotient number;
-    const char *at = text;
-    if (read_number(&at, &number) != READ_OK || *at ||
-        ss_wide_compare(number.numerator, ss_wide_times(number.denominator, 2)) < 0 ||
-        ss_wide_compare(number.numerator, ss_wide_times(number.denominator, 100)) > 0)
-        return ss_units_load(text, cpus, value, error);
-    number.denominator = ss_wide_times(number.denominator, 100);
-    *value = divide(&number);
-    return 0;
+    return read_load(text, cpus, true, value, error);
 }
 
 int ss_units_loads(const char *text, char separator, double cpus, double *values, size_t count,
@@ -350,27 +341,29 @@ int ss_units_loads(const char *text, char separator, double cpus, double *values
 }
 
 int ss_units_count(const char *text, uint64_t *value, struct ss_error *error) {
-    struct ss_wide number;
-    const char *at = text;
-    enum reading reading = read_whole(&at, &number);
-    if (*text && !*at && reading == READ_OK && !number.high) {
-        *value = number.low;
-        return 0;
-    }
     struct ss_words_shown shown = ss_words_show(text);
-    if (text[strspn(text, "0123456789")] || !*text)
+    if (text[strspn(text, DIGITS)] || !*text)
         return ss_error_fail(error, "'%s' is not a whole number: use digits only", shown.text);
-    return ss_error_fail(error, "'%s' is too large: use at most 18446744073709551615", shown.text);
+
+    errno = 0;
+    unsigned long long number = strtoull(text, NULL, 10);
+    if (errno)
+        return ss_error_fail(
+            error, "'%s' is too large: use at most 18446744073709551615", shown.text);
+
+    *value = number;
+    return 0;
 }
 
 int ss_units_number(const char *text, double *value, struct ss_error *error) {
-    struct quotient number;
+    struct number number;
     const char *at = text;
     enum reading reading = read_number(&at, &number);
     if (reading == READ_OK && !*at) {
-        *value = divide(&number);
+        *value = value_of(&number, 0);
         return 0;
     }
+
     const char *fault = common_fault(text, reading);
     if (!fault)
         fault = "is not a number: use a decimal or a fraction, such as 1.5 or 1/3";
@@ -378,11 +371,11 @@ int ss_units_number(const char *text, double *value, struct ss_error *error) {
 }
 
 int ss_units_percent(const char *text, double *value, struct ss_error *error) {
-    struct quotient number;
+    struct number number;
     const char *at = text;
     if (read_number(&at, &number) != READ_OK || strcmp(at, "%") != 0)
         return ss_units_number(text, value, error);
-    *value = divide(&number);
+    *value = value_of(&number, 0);
     return 0;
 }
 

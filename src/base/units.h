@@ -8,8 +8,8 @@
 /*
  * The only parser of quantities, for every option, module and trace. Each function requires that
  * the whole text is valid; otherwise it fails with what was expected and status 125. No function
- * depends on the locale. Numbers, times, and loads that are not a number of CPUs are computed
- * exactly from at least 23 digits and rounded once, to the nearest value.
+ * depends on the locale. Decimals are rounded once, to the nearest double or nanosecond. A fraction
+ * is the quotient of two doubles.
  */
 
 /*
