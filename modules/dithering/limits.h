@@ -24,13 +24,18 @@
 /* The option `min` for a struct config that has this field. */
 #define LIMITS_OPTION_MIN                                                                          \
     SS_OPTION("min", TIME, min, .initial = "1ms", .min = "1us",                                    \
-        .help = "the shortest state that is enforced, at least 100u; shorter ones are added to a " \
-                "later one")
+        .help =                                                                                    \
+            "the shortest state that is enforced, at least 100us; shorter ones are added to a "    \
+            "later one")
 
-/* Prints a short time as users write it: 500n, 340u, 1.68m. */
+/* Prints a short time, in nanoseconds, as users write it: 500ns, 340us, 1.68ms. */
 static inline const char *limits_print(char text[32], double length) {
-    const char *unit = length < 1e3 ? "n" : length < 1e6 ? "u" : "m";
-    snprintf(text, 32, "%g%s", length / (*unit == 'n' ? 1 : *unit == 'u' ? 1e3 : 1e6), unit);
+    if (length < 1e3)
+        snprintf(text, 32, "%gns", length);
+    else if (length < 1e6)
+        snprintf(text, 32, "%gus", length / 1e3);
+    else
+        snprintf(text, 32, "%gms", length / 1e6);
     return text;
 }
 

@@ -215,8 +215,8 @@ void ss_cli_help(FILE *stream) {
         "       showstopper --set PID LOAD | --status PID\n"
         "Runs copies of COMMAND and holds the CPU load at a target, or makes it follow a\n"
         "trace, by stopping and continuing them.\n\n"
-        "Times: 20s, 107ms, 2min, 1h. Loads: 60%%, 0.6 or 6/10,\n"
-        "or a number of the measured CPUs: 0.5cpu.\n\n");
+        "Times: 20s, 107ms, 2min, 1h. Loads: 60%%, 0.6 or 6/10, or a number of the\n"
+        "measured CPUs: 0.5cpu.\n\n");
     ss_arguments_print_help(stream, rows);
     fprintf(stream, "\nExample: hold this machine at half of its capacity for 20 seconds.\n"
                     "  showstopper -l 50%% --duration 20s ssburn serial\n");

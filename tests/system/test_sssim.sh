@@ -164,7 +164,7 @@ invalid_options_are_refused() { # case
     refused '--smt requires an even number of --cpus' -l 50% --iteration 10m --smt 1.25 -P 3
     refused '--smt-fill requires --smt' -l 50% --iteration 10m --smt-fill random
     refused "--turbo: '2' is not a list of CORES:SPEED" -l 50% --iteration 10m --turbo 2
-    refused 'dithering/averageq: tau=21.4m is too short' -P 1 -n 99 -d averageq -l 50% --window 100m
+    refused 'dithering/averageq: tau=21.4ms is too short' -P 1 -n 99 -d averageq -l 50% --window 100m
     refused '--settle leaves no' -l 50% --settle 60s
     refused "unexpected argument 'true'" -l 50% -- true
     refused "--sweep: 'load' is not an option with values" --sweep load

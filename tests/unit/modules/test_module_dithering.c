@@ -369,27 +369,27 @@ static void assert_min_length(
 TEST(rounds_with_too_costly_switches_are_refused) {
     static const char *const modules[] = {"dithering/averageq", "dithering/stagger"};
     for (size_t i = 0; i < 2; i++) {
-        assert_min_length(modules[i], "1670u,min=100u", 10, "at least tau=1.68m");
+        assert_min_length(modules[i], "1670u,min=100u", 10, "at least tau=1.68ms");
         assert_min_length(modules[i], "1680u,min=100u", 10, NULL);
         assert_min_length(
             modules[i], "107m", 700, "Showstopper itself would need 27 % of the CPUs");
         assert_min_length(modules[i], "107m", 600, NULL);
     }
-    assert_min_length("dithering/stagger", "10u,min=1u", 2, "at least tau=340u");
-    assert_min_length("dithering/stagger", "1n", 2, "tau=1n is too short");
-    assert_min_length("dithering/stagger", "10u,min=1u", 2, "tau=10u is too short");
+    assert_min_length("dithering/stagger", "10u,min=1u", 2, "at least tau=340us");
+    assert_min_length("dithering/stagger", "1n", 2, "tau=1ns is too short");
+    assert_min_length("dithering/stagger", "10u,min=1u", 2, "tau=10us is too short");
     assert_min_length(
-        "dithering/fixedq", "1m", 100, "quantum=1m is too short: Showstopper itself would");
-    assert_min_length("dithering/fixedq", "1m", 100, "at least quantum=8.4m");
+        "dithering/fixedq", "1m", 100, "quantum=1ms is too short: Showstopper itself would");
+    assert_min_length("dithering/fixedq", "1m", 100, "at least quantum=8.4ms");
     assert_min_length("dithering/fixedq", "8400u", 100, NULL);
     /* Lengths chosen by the module are never refused. */
     assert_min_length("dithering/stagger", NULL, 100000, NULL);
 }
 
 TEST(states_too_short_to_enforce_are_refused) {
-    assert_min_length("dithering/averageq", "min=99u", 1, "min=99u is too short");
-    assert_min_length("dithering/averageq", "min=1u", 1, "at least min=100u");
-    assert_min_length("dithering/stagger", "min=99u", 1, "at least min=100u");
+    assert_min_length("dithering/averageq", "min=99u", 1, "min=99us is too short");
+    assert_min_length("dithering/averageq", "min=1u", 1, "at least min=100us");
+    assert_min_length("dithering/stagger", "min=99u", 1, "at least min=100us");
     assert_min_length("dithering/averageq", "min=100u", 1, NULL);
     assert_min_length("dithering/stagger", "min=100u", 1, NULL);
 }

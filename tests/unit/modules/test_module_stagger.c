@@ -57,7 +57,7 @@ TEST(stagger_describes_its_round) {
 }
 
 TEST(stagger_refuses_a_min_above_half_of_tau) {
-    assert_refused("dithering/stagger", "10m,min=6m", "min=6m is more than half of");
+    assert_refused("dithering/stagger", "10m,min=6m", "min=6ms is more than half of");
     assert_refused("dithering/stagger", "min=54m", "tau=107m");
     RIG rig = rig_open("dithering/stagger", "10m,min=5m,jitter=0", 1, 1);
     rig_close(&rig);
