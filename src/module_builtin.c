@@ -43,7 +43,7 @@ int ss_module_source_open(
     *object = (struct ss_module_object){.path = ""};
     if (strchr(name, '/'))
         return ss_error_fail(error,
-            "the %s module '%s' cannot be loaded: this program is statically linked and has only "
+            "cannot load the %s module '%s': this program is statically linked and has only "
             "built-in modules",
             kind, name);
     for (size_t i = 0; i < BUILTINS; i++) {

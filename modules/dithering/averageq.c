@@ -44,7 +44,7 @@ static int prepare(struct ss_self *self, struct ss_error *error) {
     if (config->min <= config->tau / 2)
         return phase_prepare(self, config->phase, error);
     return ss_error_fail(error,
-        "min=%gms is more than half of tau=%gms, so no state would be long enough: give a smaller "
+        "min=%gms is more than half of tau=%gms, so no state would be long enough: use a smaller "
         "min",
         (double)config->min / 1e6, (double)config->tau / 1e6);
 }

@@ -49,7 +49,7 @@ static inline int limits_check_round(const struct ss_self *self, const char *opt
     char given[32], least[32];
     return ss_error_fail(error,
         "%s=%s is too short: Showstopper itself would need %.0f %% of the CPUs to stop and "
-        "continue %u instance%s, at %g us each time; give at least %s=%s",
+        "continue %u instance%s, at %g us each time; use at least %s=%s",
         option, limits_print(given, (double)length), 100 * cost / ((double)length * self->cpus),
         self->instances, self->instances == 1 ? "" : "s", SWITCH_COST / 1e3, option,
         limits_print(least, min));
@@ -61,7 +61,7 @@ static inline int limits_check_state(const char *option, ss_time length, struct 
     char given[32], least[32];
     return ss_error_fail(error,
         "%s=%s is too short: stopping or continuing an instance takes %g us, and wake-ups are "
-        "about as late; give at least %s=%s",
+        "about as late; use at least %s=%s",
         option, limits_print(given, (double)length), SWITCH_COST / 1e3, option,
         limits_print(least, STATE_MIN));
 }

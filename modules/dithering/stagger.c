@@ -156,7 +156,7 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
 
     return ss_error_fail(error,
         "min=%gms is more than half of the shortest round of tau=%gms, so no state would be long "
-        "enough: give a smaller min",
+        "enough: use a smaller min",
         (double)config->min / 1e6, pace.tau / 1e6);
 }
 

@@ -53,7 +53,7 @@ static ss_time scaled(const struct config *config, ss_time time) {
 
 static int check_config(const struct config *config, struct ss_error *error) {
     if (strcmp(config->path, "-") == 0)
-        return ss_error_fail(error, "a trace cannot be read from standard input: name a file");
+        return ss_error_fail(error, "cannot read a trace from standard input: name a file");
     if (!(config->scale > 0) || !isfinite(config->scale))
         return ss_error_fail(error, "scale must be more than 0");
     return 0;

@@ -438,7 +438,7 @@ static int add_group(struct ss_attachments *attachments, const char *path, struc
     if (search.incomplete)
         return ss_error_memory(error);
     if (why)
-        return ss_error_fail(error, "%s: cannot list its processes: %s", folder, strerror(-why));
+        return ss_error_fail(error, "cannot list the processes of %s: %s", folder, strerror(-why));
 
     for (uint32_t i = 0; i < search.count; i++) {
         if (add_member(attachments, &search, found[i], error) < 0)

@@ -21,7 +21,7 @@ static int check_name(const char *text, size_t length, struct ss_error *error) {
             "NAME, which must not begin with -",
             shown.text);
     if (length > SS_LABEL_NAME_MAX)
-        return ss_error_fail(error, "the name in '%s' has %zu characters: the maximum is %d",
+        return ss_error_fail(error, "the name in '%s' is too long: %zu characters (at most %d)",
             shown.text, length, SS_LABEL_NAME_MAX);
 
     return 0;
@@ -31,7 +31,7 @@ static int check_value(const char *text, size_t name, struct ss_error *error) {
     const char *value = text + name + 1;
     size_t length = strlen(value);
     if (length > SS_LABEL_VALUE_MAX)
-        return ss_error_fail(error, "the value of '%.*s' has %zu bytes: the maximum is %d",
+        return ss_error_fail(error, "the value of '%.*s' is too long: %zu bytes (at most %d)",
             (int)name, text, length, SS_LABEL_VALUE_MAX);
     if (ss_letter_has_controls(value))
         return ss_error_fail(error,

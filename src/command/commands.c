@@ -69,11 +69,11 @@ int ss_commands_repeat(
     if (count == 0)
         return ss_error_fail(error, "0 instances: use at least 1");
     if (count > COMMANDS_MAX)
-        return ss_error_fail(
-            error, "%llu instances: the maximum is %d", (unsigned long long)count, COMMANDS_MAX);
+        return ss_error_fail(error, "too many instances: %llu (at most %d)",
+            (unsigned long long)count, COMMANDS_MAX);
     if (commands->count + count > COMMANDS_MAX)
         return ss_error_fail(error,
-            "%llu instances and %u on earlier lines are too many: the maximum is %d",
+            "too many instances: %llu, and %u on earlier lines (at most %d)",
             (unsigned long long)count, commands->count, COMMANDS_MAX);
     if (add_line(commands, words, (uint32_t)count) < 0)
         return ss_error_memory(error);
@@ -349,8 +349,8 @@ static int check_interpreter(const char *path, struct ss_error *error) {
                 "interpreter %s does not exist: install it, or correct the script's first line",
                 interpreter);
         if (why)
-            return ss_error_set(error, SS_ERROR_NOT_EXECUTABLE,
-                "interpreter %s cannot be executed: %s", interpreter, strerror(why));
+            return ss_error_set(error, SS_ERROR_NOT_EXECUTABLE, "cannot execute interpreter %s: %s",
+                interpreter, strerror(why));
         strcpy(script, interpreter);
         path = script;
     }
@@ -370,7 +370,7 @@ int ss_commands_check_program(const char *name, struct ss_error *error) {
         return check_interpreter(path, error) < 0 ? ss_error_wrap(error, "%s", name) : 0;
     if (why == ENOENT && strchr(name, ' '))
         return ss_error_set(error, SS_ERROR_NOT_FOUND,
-            "%s: no command has this name, which contains blanks: remove the quotes around it, or "
+            "%s: command not found: its name contains blanks: remove the quotes around it, or "
             "run it with sh -c",
             name);
     if (why == ENOENT || why == ENOTDIR)
@@ -378,8 +378,8 @@ int ss_commands_check_program(const char *name, struct ss_error *error) {
             strchr(name, '/') ? "no such file: check the path"
                               : "command not found: check its name and PATH");
 
-    return ss_error_set(error, SS_ERROR_NOT_EXECUTABLE, "%s: the command cannot be executed: %s",
-        name, strerror(why));
+    return ss_error_set(
+        error, SS_ERROR_NOT_EXECUTABLE, "%s: cannot execute the command: %s", name, strerror(why));
 }
 
 int ss_commands_check(const struct ss_commands *commands, struct ss_error *error) {

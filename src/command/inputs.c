@@ -46,7 +46,7 @@ static int spool(struct ss_input *input, int pipe, struct ss_error *error) {
         return fail_recording(
             input->path, "a record keeps at most 1 GiB from a pipe: name a file", error);
     if (!done)
-        return ss_error_fail(error, "%s cannot be copied for the record: %s",
+        return ss_error_fail(error, "cannot copy %s for the record: %s",
             ss_words_show(input->path).text, strerror(why));
 
     note_identity(input, &status);
@@ -90,7 +90,7 @@ int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option
 
 static int fail_changed(const struct ss_input *input, struct ss_error *error) {
     return fail_recording(
-        input->path, "the file changed while showstopper read it: start the run again", error);
+        input->path, "the file changed while it was read: start the run again", error);
 }
 
 int ss_inputs_check(struct ss_inputs *inputs, struct ss_error *error) {

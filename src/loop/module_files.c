@@ -110,16 +110,14 @@ int ss_module_source_open(
         if (!*object->path)
             return 0;
     } else if (strlen(name) >= sizeof object->path || access(name, R_OK) < 0) {
-        return ss_error_fail(
-            error, "the %s module '%s' cannot be read: check the path", kind, name);
+        return ss_error_fail(error, "cannot read the %s module '%s': check the path", kind, name);
     } else {
         strcpy(object->path, name);
     }
 
     object->handle = dlopen(object->path, RTLD_NOW | RTLD_LOCAL);
     if (!object->handle)
-        return ss_error_fail(
-            error, "the %s module '%s' cannot be loaded: %s", kind, name, dlerror());
+        return ss_error_fail(error, "cannot load the %s module '%s': %s", kind, name, dlerror());
     object->head = dlsym(object->handle, "showstopper_module");
     if (object->head)
         return 0;

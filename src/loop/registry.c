@@ -59,9 +59,12 @@ static int check_head(
             "%s was built for version %u of the module interface, but this program has version %d: "
             "rebuild it",
             path, head->version, SS_MODULE_VERSION);
+    if (head->kind >= SS_KINDS)
+        return ss_error_fail(
+            error, "%s is a module of an unknown kind, not a %s module", path, ss_kind_names[kind]);
     if (head->kind != kind)
         return ss_error_fail(error, "%s is a %s module, not a %s module", path,
-            head->kind < SS_KINDS ? ss_kind_names[head->kind] : "strange", ss_kind_names[kind]);
+            ss_kind_names[head->kind], ss_kind_names[kind]);
     if (head->size != table_sizes[kind])
         return ss_error_fail(error, "%s has a table of %u bytes, but %zu are expected: rebuild it",
             path, head->size, table_sizes[kind]);

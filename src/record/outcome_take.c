@@ -109,8 +109,8 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_inpu
     warn_of_doubt(outcome, input, SS_DOUBT_BELOW);
     warn_of_doubt(outcome, input, SS_DOUBT_ABOVE);
     if (input->plan->beside.count > 0 && isnan(input->others))
-        ss_outcome_warn(outcome,
-            "a process of --beside ended during the run: what other processes used is not known");
+        ss_outcome_warn(outcome, "a process of --beside ended during the run: the CPU use of other "
+                                 "processes is unknown");
 
     bool steal_counts = monitor->source == SS_SOURCE_SYSTEM || monitor->source == SS_SOURCE_IDLE;
     if (steal_counts && outcome->steal_mean > DOUBTFUL_STEAL)

@@ -21,7 +21,7 @@ int ss_crew_open(struct ss_crew *crew, struct ss_error *error) {
     crew->duty = ss_guardian_duty(&crew->setup);
     int status = ss_keeper_open(&crew->guardian, &crew->duty);
     if (status < 0)
-        return ss_error_fail(error, "the run cannot be set up: %s", strerror(-status));
+        return ss_error_fail(error, "cannot set up the run: %s", strerror(-status));
 
     crew->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     crew->executors = calloc(crew->plan->instances, sizeof *crew->executors);
@@ -29,7 +29,7 @@ int ss_crew_open(struct ss_crew *crew, struct ss_error *error) {
     if (crew->null < 0 || !crew->executors || !crew->cpu_times ||
         pipe2(crew->wakeup, O_CLOEXEC | O_NONBLOCK) < 0 ||
         pipe2(crew->guardian_wakeup, O_CLOEXEC | O_NONBLOCK) < 0)
-        return ss_error_fail(error, "the run cannot be set up: %s", strerror(errno));
+        return ss_error_fail(error, "cannot set up the run: %s", strerror(errno));
 
     crew->setup = (struct ss_guardian_setup){
         .board = crew->board,
@@ -45,7 +45,7 @@ int ss_crew_open(struct ss_crew *crew, struct ss_error *error) {
 
 static int fail_fork(const char *what, struct ss_error *error) {
     return ss_error_fail(error,
-        "%s cannot be started: %s: run fewer instances or raise the limit on processes", what,
+        "cannot start %s: %s: run fewer instances or raise the limit on processes", what,
         strerror(errno));
 }
 

@@ -85,11 +85,11 @@ static void on_start_failed(struct ss_master *master, uint32_t index) {
     const char *command = master->plan->commands.items[index][0];
 
     if (atomic_load(&row->fork_failed))
-        ss_error_fail(master->error, "instance %s cannot be started: %s: run fewer instances",
+        ss_error_fail(master->error, "cannot start instance %s: %s: run fewer instances",
             master->plan->numbers[index], strerror(why));
     else
         ss_error_set(master->error, why == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
-            "%s: the command cannot be executed: %s%s", command, strerror(why),
+            "%s: cannot execute the command: %s%s", command, strerror(why),
             why == ENOENT && strchr(command, '/') && access(command, F_OK) == 0
                 ? ": its interpreter or loader is missing"
                 : "");
@@ -126,7 +126,7 @@ static void on_life(
 static void on_failure(struct ss_master *master, uint32_t index, enum ss_failure failure) {
     if (failure == SS_FAILURE_COUNTERS)
         ss_error_fail(master->error,
-            "%s can no longer be read: without it the load cannot be controlled",
+            "cannot read %s any more: the load can no longer be controlled",
             master->plan->reader.path);
     else
         ss_error_fail(master->error,
@@ -163,8 +163,7 @@ static void on_executor_lost(struct ss_master *master, uint32_t index, int statu
 
     if (stuck)
         ss_error_fail(master->error,
-            "executor %s used CPU time without a pause and was killed: a module is stuck in an "
-            "endless loop",
+            "executor %s was killed, because it never slept: a module is stuck in an endless loop",
             master->plan->numbers[index]);
     else if (WIFSIGNALED(status))
         ss_error_fail(master->error, "executor %s was killed (%s): ending the run",

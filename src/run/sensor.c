@@ -33,7 +33,7 @@ static int prepare(const void *context) {
 }
 
 static int fail_start(int number, struct ss_error *error) {
-    return ss_error_fail(error, "the sensor cannot be started: %s", strerror(number));
+    return ss_error_fail(error, "cannot start the sensor: %s", strerror(number));
 }
 
 int ss_sensor_start(struct ss_sensor *sensor, const char *command,
@@ -114,8 +114,7 @@ static int report_end(struct ss_sensor *sensor, struct ss_error *error) {
     learn_status(sensor);
     if (sensor->pid == 0)
         ss_end_describe(how, sensor->status);
-    return ss_error_fail(
-        error, "the sensor ended (%s): without it the load cannot be controlled", how);
+    return ss_error_fail(error, "the sensor ended (%s): the load can no longer be controlled", how);
 }
 
 int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error) {

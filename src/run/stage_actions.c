@@ -110,7 +110,7 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
     ss_monitor_begin(&master->monitor, now, now);
     ss_master_begin_perf(master, now);
     ss_crew_wake(&master->crew);
-    ss_master_say(master, "all instances run");
+    ss_master_say(master, "all instances are running");
 }
 
 /*

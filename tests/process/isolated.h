@@ -113,7 +113,7 @@ static inline pid_t isolated_showstopper(struct run *run, bool inside) {
 /* Waits until all processes of the run exist. */
 static inline struct isolated_run isolated_find(struct run *run) {
     struct isolated_run isolated = {.run = run};
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     isolated.init = run_find(run, "ss-init");
     isolated.master = isolated_showstopper(run, true);
     isolated_space(isolated.init, isolated.space);

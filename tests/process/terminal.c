@@ -152,7 +152,7 @@ pid_t terminal_start_run(struct terminal *terminal, const char *options_and_comm
     terminal_type(terminal, "showstopper ");
     terminal_type(terminal, options_and_command);
     terminal_type(terminal, "\n");
-    terminal_wait(terminal, "instances run");
+    terminal_wait(terminal, "instances are running");
     return run_find(terminal->run, "showstopper");
 }
 

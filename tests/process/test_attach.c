@@ -141,7 +141,7 @@ TEST_CASE(an_ended_attached_process_adds_no_duty) {
         struct run *first = start_one(), *second = start_one();
         struct run *run = START("-q", "-v", "-c", "fixed", "-l", "20%", "--warmup", "2s",
             "--duration", *length, "--json", "-", "--attach", pair_text(first->pid, second->pid));
-        run_wait_text(run, "instances run");
+        run_wait_text(run, "instances are running");
         kill(first->pid, SIGKILL);
         run_succeed(run);
         duty = json_number(run->out.bytes, "duty_mean");
@@ -154,7 +154,7 @@ TEST_CASE(process_stopped_from_outside_is_continued) {
     struct run *target = start_one();
     struct run *run =
         START("-v", "-c", "fixed", "-l", "100%", "--attach", run_pid_text(target->pid));
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     struct family one = family_find("payload");
     kill(target->pid, SIGSTOP);
     family_expect_to_run(run, &one, 0.01);
@@ -339,7 +339,7 @@ TEST_CASE(later_descendants_are_limited_and_orphans_survive) {
     struct run *target = start_target(WORDS("sh", "-c", script));
     struct run *run = START(
         "-v", "-c", "fixed", "-l", "50%", "-D", "300m", "--attach", run_pid_text(target->pid));
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     run_write_file(run_path(folder, "go"), "");
     RUN_UNTIL(run, family_is_stopped("payload", 1));
     pid_t orphan = family_find("payload").pids[0], parent = parent_of(orphan);
@@ -376,7 +376,7 @@ TEST_CASE(daemons_are_limited_and_ended) {
         struct run *target = start_target(WORDS("sh", "-c", daemon_script(folder)));
         struct run *run =
             START(SLOW, "--grace", "200m", "--end", "--attach", run_pid_text(target->pid));
-        run_wait_text(run, "instances run");
+        run_wait_text(run, "instances are running");
         run_write_file(run_path(folder, "go"), "");
         RUN_UNTIL(run, family_is_stopped("payload", 2));
         struct family daemons = family_find("payload");
@@ -475,7 +475,7 @@ TEST_CASE(daemons_are_reported_if_fork_events_are_unavailable) {
             daemon_script(folder));
     struct run *run = run_start(
         NULL, WORDS("unshare", sandbox_new_namespaces(), "--mount-proc", "sh", "-c", script));
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     pid_t master = run_find(run, "showstopper"), guardian = run_find(run, "ss-guardian");
     /* The guardian must not see the daemons before they are orphans. */
     run_stop(run, master);
@@ -591,7 +591,7 @@ TEST_CASE(a_limit_of_own_load_ignores_the_load_of_other_processes) {
     struct run *target = start_one();
     struct run *run =
         START("-v", "-f", "own", "-l", "0.2cpu", "--attach", run_pid_text(target->pid));
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     double used = INFINITY;
     run_let_pass(run, 1);
     /* An executor that gets no CPU stops its instance late, so one of these lengths is enough. */

@@ -221,10 +221,11 @@ TEST_CASE(a_call_as_first_process_exits_with_the_number_of_the_signal) {
 
 /* The program is started before the run; showstopper is killed while the program is stopped. */
 TEST_CASE(a_killed_call_leaves_no_attached_program_stopped) {
-    static const char text[] = "run a takes 1s\n"
-                               "beside held ready='instances run' -- sh -c 'exec " SHOWSTOPPER
-                               " -v --attach $SERVER -f own -l 20% -c fixed -C duty=20% 2>&1'\n"
-                               "main -- sh -c 'touch begun; exec sleep 1000'\n";
+    static const char text[] =
+        "run a takes 1s\n"
+        "beside held ready='instances are running' -- sh -c 'exec " SHOWSTOPPER
+        " -v --attach $SERVER -f own -l 20% -c fixed -C duty=20% 2>&1'\n"
+        "main -- sh -c 'touch begun; exec sleep 1000'\n";
     write_plan(text);
     struct run *program = run_start(NULL, WORDS("sleep", "1000"));
     const char *server = run_format("SERVER=%d", (int)program->pid);

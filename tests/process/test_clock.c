@@ -130,7 +130,7 @@ static bool stop_in_time(struct run *runs[RUNS], const char *name, size_t each,
     while (early && count < RUNS) {
         struct run *run = runs[count] = START_IN(&setup, "-v", "-n", "2", "-l", "50%", "-c",
             "fixed", "--grace", "30s", "--duration", duration, "--json", "-", PAYLOAD, "spin");
-        run_wait_text(run, "instances run");
+        run_wait_text(run, "instances are running");
         run_let_pass(run, 0.4 - 0.07 * count); /* another phase of its rounds */
         if (!run->ended)
             kill(run->pid, SIGSTOP);

@@ -66,7 +66,7 @@ TEST_CASE(a_trace_without_a_usable_length_starts_no_run) {
 
 static void expect_end_by(int signal) {
     struct run *run = start("-O1");
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     run_end(run, signal);
     ck_assert_uint_eq(run_count_text(&run->err, "crashed"), 0);
 }

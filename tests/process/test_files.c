@@ -80,7 +80,7 @@ TEST_CASE(counters_that_become_unreadable_end_the_run) {
             WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-f", feedback, PAYLOAD, "spin"),
             &meeting);
         ck_assert_int_ne(meeting, NEVER);
-        fault_expect_refusal(run, 125, "can no longer be read");
+        fault_expect_refusal(run, 125, "any more: the load can no longer be controlled");
     }
 }
 

@@ -230,7 +230,7 @@ TEST_CASE(without_real_time_priority_all_take_the_highest_ordinary_one) {
     SKIP_UNLESS(can_be_nice(), "high-priority: not permitted");
     struct run_setup setup = {.prepare = family_deny_realtime};
     struct run *run = START_IN(&setup, "-v", "-n", "2", "-l", "50%", PAYLOAD, "spin");
-    RUN_UNTIL(run, run->ended || run_count_text(&run->err, "instances run") > 0);
+    RUN_UNTIL(run, run->ended || run_count_text(&run->err, "instances are running") > 0);
     SKIP_UNLESS(!run->ended || run->status != PROCESS_SKIPPED, "seccomp: not available");
     run_expect_text(&run->err, "no real-time priority");
     RUN_UNTIL(run, are_nice("showstopper", -20) && are_nice("ss-executor", -20));
@@ -246,7 +246,7 @@ TEST_CASE(without_real_time_priority_all_take_the_highest_ordinary_one) {
 static double stop_the_deaf(void) {
     struct run *run =
         START("-v", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "300ms", PAYLOAD, "deaf");
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     double begin = run_now();
     pid_t instance = run_find(run, "payload");
     RUN_UNTIL(run, run_state(instance) == 'T');

@@ -50,7 +50,7 @@ static const char *const *const workloads[] = {
 static struct run *start_in(const struct run_setup *setup, enum workload workload) {
     struct run *run = run_start(setup, run_join(WORDS(SHOWSTOPPER, OPTIONS), workloads[workload]));
     run_wait_ready(run, INSTANCES);
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     return run;
 }
 
@@ -284,7 +284,7 @@ TEST_CASE(a_session_created_without_a_guardian_is_found) {
     const char *file = run_new_path("go");
     struct run *run =
         START("-v", "-n", "1", "-c", "fixed", "-l", "20%", UNMARKED, PAYLOAD, "late-setsid", file);
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     RUN_UNTIL(run, family_find("payload-early").count == 1);
     pid_t late = family_find("payload-early").pids[0];
     pid_t guardian = family_find_guardian(run, 0);
@@ -303,7 +303,7 @@ TEST_CASE(a_session_created_without_a_guardian_is_found) {
 static bool kill_guardian_in_time(const char *duration) {
     struct run *run =
         START("-q", "-v", "-n", "2", "-l", "50%", "--duration", duration, PAYLOAD, "spin");
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     RUN_UNTIL(run, run->ended || family_find("ss-guardian").count == 1);
     bool early = !run->ended;
     if (early)
@@ -456,7 +456,7 @@ TEST_CASE(children_of_a_slowly_exiting_leader_are_ended) {
     struct run_setup setup = {.folder = folder};
     struct run *run = START_IN(&setup, "-v", "-n", "1", "-c", "fixed", "-l", "100%", "sh", "-c",
         "until [ -e go ]; do sleep 0.05; done; exec " PAYLOAD " large-setsid 2 256");
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     struct family executors = family_find("ss-executor");
     stop_master_and_guardian(run);
     run_write_file(run_path(folder, "go"), "");

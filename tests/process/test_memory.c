@@ -96,7 +96,7 @@ static void expect_reported(const struct run *run) {
  * later.
  */
 static bool run_or_refuse(struct run *run) {
-    RUN_UNTIL(run, run->ended || strstr(run->err.bytes, "instances run"));
+    RUN_UNTIL(run, run->ended || strstr(run->err.bytes, "instances are running"));
     double moment = run_now() + 0.3;
     pid_t pids[RUN_PIDS_MAX];
     /* A guardian that waits has allocated its lists. */

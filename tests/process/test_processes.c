@@ -349,7 +349,7 @@ TEST_CASE(shared_memory_is_private) {
         struct run_setup setup = {.prepare = prepares[i]};
         struct run *run =
             START_IN(&setup, "-v", "-n", "1", "-f", "own", "-l", "10%", PAYLOAD, "spin");
-        run_wait_text(run, "instances run");
+        run_wait_text(run, "instances are running");
         ck_assert_uint_ge(count_private_segments(run->pid), 1);
         ck_assert_uint_eq(count_private_segments(run_find(run, "payload")), 0);
         run_end_clean(run, SIGTERM);

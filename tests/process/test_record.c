@@ -398,7 +398,7 @@ static struct run *start_late(const char *late, const char *grace, const char *r
     struct run_setup setup = {.environment = WORDS(SHIM("shim_late"), late)};
     struct run *run = START_IN(&setup, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--grace",
         grace, "--record", record, PAYLOAD, "spin");
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     return run;
 }
 
@@ -425,7 +425,7 @@ TEST_CASE(events_are_on_disk_while_instances_have_their_grace_period) {
     struct run *run = START("-v", "-n", "2", "-l", "50%", "-c", "fixed", "--grace", "1h",
         "--record", record, PAYLOAD, "ignore-term");
     run_wait_ready(run, 2);
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     kill(run->pid, SIGTERM);
     RUN_UNTIL(run, record_count(record, "events.jsonl", "\"event\":\"ending\"") > 0);
     ck_assert(!run->ended);

@@ -50,7 +50,7 @@ static void start_all(const char *record, const char *option) {
         run_expect_text(&runs[i]->err, "choose another");
     }
     ck_assert_ptr_nonnull(winner);
-    run_wait_text(winner, "instances run");
+    run_wait_text(winner, "instances are running");
     run_end(winner, SIGTERM);
 }
 
@@ -79,7 +79,7 @@ static struct run *record_to(const char *record, const char *option) {
 static struct run *start_recorded(const char *record, const char *option) {
     struct run *run = START("-v", option, "-n", "2", "-l", "50%", "-c", "fixed", "--record", record,
         "--force", PAYLOAD, "spin");
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     return run;
 }
 
@@ -193,7 +193,7 @@ TEST_CASE(a_file_system_that_cannot_reserve_space_takes_a_record) {
     const char *mark = run_path(record, "interrupted");
     struct run *run = fault_start(&fault, WORDS(SHOWSTOPPER, "-v", "-n", "1", "-l", "100%", "-c",
                                               "fixed", "--record", record, PAYLOAD, "spin"));
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     ck_assert(fault_has_struck(&fault));
     struct run_text text = run_read_file(mark);
     ck_assert_uint_ge(text.length, 4096);

@@ -264,7 +264,7 @@ TEST_CASE(a_guardian_that_cannot_be_replaced_ends_the_run) {
     pid_t pids[RUN_PIDS_MAX];
     RUN_UNTIL(run, run_named("payload", pids) == 3);
     kill(run_find(run, "ss-guardian"), SIGKILL);
-    fault_expect_refusal(run, 125, "the guardian cannot be started");
+    fault_expect_refusal(run, 125, "cannot start the guardian");
     ck_assert(fault_has_struck(&fault));
 }
 
@@ -306,6 +306,6 @@ TEST_CASE(a_sensor_that_cannot_be_forked_is_reported) {
     struct run *run =
         fault_start(&fault, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-f", "command", "-F",
                                 PAYLOAD " sensor 0.5", PAYLOAD, "spin"));
-    fault_expect_refusal(run, 125, "the sensor cannot be started");
+    fault_expect_refusal(run, 125, "cannot start the sensor");
     ck_assert(fault_has_struck(&fault));
 }

@@ -466,8 +466,8 @@ TEST_CASE(options_select_the_messages) {
         const char *has, *lacks; /* on standard error; NULL: nothing is printed there */
     } rows[] = {
         {{"-q", "--progress", "never"}, NULL, NULL},
-        {{"--progress", "never", "-n1"}, "ended by duration", "instances run"},
-        {{"-v", "--progress", "never"}, "instances run", "\r"},
+        {{"--progress", "never", "-n1"}, "ended by duration", "instances are running"},
+        {{"-v", "--progress", "never"}, "instances are running", "\r"},
         {{"-v", "-v", "-v"}, "real-time priority", "\r"},
         {{"-q", "--progress", "always"}, "target  50.0 %", "\033"},
     };

@@ -17,7 +17,7 @@
 static struct run *start(bool isolated, const struct run_setup *setup, const char *const *words) {
     struct run *run =
         run_start(setup, run_join(WORDS(SHOWSTOPPER, TWO, isolated ? "--isolate" : "-v"), words));
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     return run;
 }
 
@@ -210,7 +210,7 @@ TEST_CASE(ignored_signals_stay_ignored) {
 TEST_CASE(ignored_interrupt_is_explained_once) {
     struct run_setup setup = {.prepare = ignore_hangups};
     struct run *run = START_IN(&setup, "-v", "-n", "1", "-l", "20%", PAYLOAD, "spin");
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     kill(run->pid, SIGINT);
     run_wait_text(run, run_format("end the run with kill %d", (int)run->pid));
     kill(run->pid, SIGINT);
@@ -259,7 +259,7 @@ static bool are_in_state(char state) {
 
 /* Stops the run, like Ctrl-Z, once its instances run. Returns false if it ended before. */
 static bool suspend_in_time(struct run *run) {
-    RUN_UNTIL(run, run->ended || strstr(run->err.bytes, "instances run"));
+    RUN_UNTIL(run, run->ended || strstr(run->err.bytes, "instances are running"));
     if (!run->ended)
         kill(run->pid, SIGTSTP);
     RUN_UNTIL(run, run->ended || run_state(run->pid) == 'T');

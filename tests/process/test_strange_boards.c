@@ -229,7 +229,7 @@ TEST_CASE(root_reads_the_status_of_another_users_run) {
     struct run_setup other = {.folder = "/", .prepare = family_become_nobody};
     struct run *run =
         START_IN(&other, "-v", "-n", "2", "-l", "50%", "-c", "fixed", PAYLOAD, "spin");
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     const char *pid = run_pid_text(run->pid);
     run_expect_text(&SUCCEED("--status", pid)->out, "2 of 2 instances");
     run_expect_text(

@@ -114,7 +114,7 @@ TEST_CASE(a_stuck_executor_of_a_killed_master_leaves_nothing_behind) {
     struct run_setup setup = {.folder = folder, .prepare = be_ordinary};
     struct run *run = START_IN(&setup, "-v", "-n", "3", "-l", "20%", "-c", "./stuck.so",
         "--duration", "1h", PAYLOAD, "setsid", "2");
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     struct family executors = family_find("ss-executor");
     ck_assert_uint_eq(executors.count, 3);
     RUN_UNTIL_WITHIN(STUCK_PATIENCE, run, run->ended || any_has_used(&executors, 0.2));
@@ -147,7 +147,7 @@ static bool is_lowered_while_slow(const char *folder) {
     struct run_setup setup = {.folder = folder};
     struct run *run =
         START_IN(&setup, "-v", "-n", "2", "-l", "20%", "-c", "./stuck.so", PAYLOAD, "spin");
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     double begin = run_now();
     struct family executors = family_find("ss-executor");
     ck_assert_uint_eq(executors.count, 2);

@@ -76,7 +76,7 @@ TEST_CASE(target_is_set_and_shown_during_a_run) {
         "-q", "-v", "-n", "1", "-l", "10%", "--record", record, "--json", "-", PAYLOAD, "spin");
     const char *expected =
         run_format("showstopper %d: controlled, target 10.00%%, load ", (int)run->pid);
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     struct run *status;
     RUN_UNTIL(run, strstr((status = status_of(run))->out.bytes, "target 10.00%"));
     ck_assert_msg(
@@ -100,7 +100,7 @@ TEST_CASE(target_is_set_and_shown_during_a_run) {
 /* An executor maps the same board as the master. */
 TEST_CASE(only_the_master_of_ones_own_run_is_asked) {
     struct run *run = START("-q", "-v", "-n", "1", "-l", "10%", PAYLOAD, "spin");
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     struct run *status = SUCCEED("--status", run_pid_text(run->pid), "--openmetrics", "-");
     run_expect_text(&status->out, "\n# EOF\n");
     run_expect_refusal(
@@ -143,7 +143,7 @@ TEST_CASE(target_is_set_in_cpus) {
         const char *const *words =
             run_join(WORDS(SHOWSTOPPER, "-v", "-n", "1", "--cpus", run_first_cpu()), rows[i]);
         struct run *run = run_start(NULL, run_join(words, WORDS(PAYLOAD, "spin")));
-        run_wait_text(run, "instances run");
+        run_wait_text(run, "instances are running");
         run_expect_refusal(START("--set", run_pid_text(run->pid), "2cpu"),
             "a load of 100 % is 1 CPU here: use at most 1cpu");
         set(run, "0.3cpu");
@@ -224,7 +224,7 @@ TEST_CASE(children_of_a_sensor_end_with_the_master) {
     struct run *run = START("-q", "-v", "-n", "1", "-l", "50%", "-f", "command", "-F",
         "sh -c '" PAYLOAD " ignore-term >/dev/null & while :; do echo 0.5; sleep 0.1; done'",
         PAYLOAD, "spin");
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     RUN_UNTIL(run, family_find("payload").count == 2);
     run_end(run, SIGKILL);
 }

@@ -17,7 +17,7 @@ static void start_run(struct terminal *terminal, bool isolated, const char *rest
     terminal_type(terminal, isolated ? "showstopper --isolate " TWO : "showstopper " TWO);
     terminal_type(terminal, rest);
     terminal_type(terminal, "\n");
-    terminal_wait(terminal, "instances run");
+    terminal_wait(terminal, "instances are running");
 }
 
 static pid_t find_master(struct terminal *terminal, bool isolated) {
@@ -108,7 +108,8 @@ TEST_CASE(ctrl_z_stops_a_run_during_its_start) {
         pid_t master = run_find(terminal->run, "showstopper");
         terminal_type(terminal, "fg\n");
         RUN_UNTIL(terminal->run, run_state(master) != 'T');
-        RUN_UNTIL(terminal->run, run_count_text(&terminal->run->out, "all instances run") == i + 1);
+        RUN_UNTIL(terminal->run,
+            run_count_text(&terminal->run->out, "all instances are running") == i + 1);
         terminal_type(terminal, TERMINAL_CTRL_C);
         expect_only_shell(terminal, 128 + SIGINT);
     }
@@ -122,7 +123,7 @@ TEST_CASE(ctrl_z_without_a_shell_does_not_stop_the_run) {
     for (EACH_MODE(isolated)) {
         struct terminal *terminal =
             terminal_open(WORDS(SHOWSTOPPER, isolated ? "--isolate" : "-v", CATCHING));
-        terminal_wait(terminal, "instances run");
+        terminal_wait(terminal, "instances are running");
         terminal_wait_ready(terminal, 2);
         pid_t master = find_master(terminal, isolated);
         terminal_type(terminal, TERMINAL_CTRL_Z);
@@ -167,7 +168,7 @@ TEST_CASE(a_terminal_closed_without_a_shell_ends_the_run) {
     for (EACH_MODE(isolated)) {
         struct terminal *terminal =
             terminal_open(WORDS(SHOWSTOPPER, isolated ? "--isolate" : "-v", CATCHING));
-        terminal_wait(terminal, "instances run");
+        terminal_wait(terminal, "instances are running");
         terminal_hang_up(terminal);
         run_expect_nothing_left();
         run_expect(run_wait(terminal->run), -SIGHUP);

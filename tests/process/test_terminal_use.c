@@ -106,7 +106,7 @@ static bool change_during_run(struct terminal *terminal, int seconds) {
             seconds, summary);
     terminal_command(terminal, "stty echoe");
     terminal_type(terminal, line);
-    terminal_wait(terminal, "instances run");
+    terminal_wait(terminal, "instances are running");
     terminal_command(terminal, "stty -echoe");
     struct termios before = terminal_settings(terminal);
     bool early = !run_exists(summary);

@@ -156,7 +156,7 @@ TEST_CASE(late_sessions_are_throttled_if_the_latest_pid_is_unknown) {
     run_write_file(other_loadavg, text);
     struct run_setup setup = {.prepare = mount_loadavg};
     struct run *run = START_IN(&setup, "-v", "-n", "2", ROUNDS, "sh", "-c", script);
-    run_wait_text(run, "instances run");
+    run_wait_text(run, "instances are running");
     run_write_file(file, "");
     RUN_UNTIL(run, family_find("payload").count == 4);
     expect_throttled(run, 4);

@@ -303,7 +303,7 @@ TEST(invalid_labels_are_refused) {
     snprintf(line, sizeof line, "--label a=%s", value + 1);
     parse(line);
     snprintf(line, sizeof line, "--label a=%s", value);
-    refuse(line, "--label: the value of 'a' has 1025 bytes: the maximum is 1024");
+    refuse(line, "--label: the value of 'a' is too long: 1025 bytes (at most 1024)");
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     snprintf(line, sizeof line, "--label %s=1", name + 1);

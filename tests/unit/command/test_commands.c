@@ -149,7 +149,7 @@ TEST(instance_counts_have_bounds) {
         struct ss_error error = {0};
         ss_commands_free(&commands);
         assert_fails(ss_commands_repeat(&commands, words, wrong[i], &error), error,
-            wrong[i] ? "the maximum is 1000000" : "at least 1");
+            wrong[i] ? "(at most 1000000)" : "at least 1");
     }
 }
 
@@ -225,10 +225,10 @@ TEST(invalid_workload_line_is_reported) {
     refuse("1 a\n\n# c\n1.5 b\n", ":4: expected COUNT COMMAND...");
     refuse("-1 a\n", ":1: expected COUNT COMMAND...");
     refuse("0 a\n", ":1: 0 instances: use at least 1");
-    refuse("1000001 a\n", ":1: 1000001 instances");
+    refuse("1000001 a\n", ":1: too many instances: 1000001 (at most 1000000)");
     refuse("1 a\n1000000 b\n",
-        ":2: 1000000 instances and 1 on earlier lines are too many: the maximum is 1000000");
-    refuse("1 a\n1000001 b\n", ":2: 1000001 instances: the maximum is 1000000");
+        ":2: too many instances: 1000000, and 1 on earlier lines (at most 1000000)");
+    refuse("1 a\n1000001 b\n", ":2: too many instances: 1000001 (at most 1000000)");
     refuse("3\n", ":1: '3' is not COUNT COMMAND...");
     refuse("1 a\nls\n", ":2: 'ls' is not COUNT COMMAND...");
     refuse("1 a\n2 sh -c 'b\n", ":2: the quote ' at column");

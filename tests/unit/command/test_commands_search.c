@@ -49,8 +49,8 @@ TEST(commands_with_a_slash_are_not_searched) {
     /* A file where a folder is expected. */
     assert_int_equal(check(tree_path("run/x")), SS_ERROR_NOT_FOUND);
     assert_message(tree_path("none"), "no such file: check the path");
-    assert_message(tree_path("plain"), "the command cannot be executed: Permission denied");
-    assert_message(tree_root, "the command cannot be executed: Is a directory");
+    assert_message(tree_path("plain"), "cannot execute the command: Permission denied");
+    assert_message(tree_root, "cannot execute the command: Is a directory");
 }
 
 static void write_script(const char *name, const char *first_line) {
@@ -72,7 +72,7 @@ TEST(scripts_need_their_interpreter) {
     if (strlen(line) < 250) {
         write_script("locked", line);
         assert_int_equal(check(tree_path("locked")), SS_ERROR_NOT_EXECUTABLE);
-        assert_message(tree_path("locked"), "/plain cannot be executed: Permission denied");
+        assert_message(tree_path("locked"), "/plain: Permission denied");
     }
     /* The interpreter of a script may itself be a script, which needs an interpreter, too. */
     snprintf(line, sizeof line, "#!%s\n", tree_path("none"));

@@ -43,7 +43,7 @@ static void expect_copy(const char *text) {
 
 static void expect_changed(int status) {
     assert_int_equal(status, -1);
-    assert_says(error.message, "the file changed while showstopper read it");
+    assert_says(error.message, "the file changed while it was read");
 }
 
 TEST(input_file_is_copied_into_the_record) {

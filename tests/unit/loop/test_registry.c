@@ -108,9 +108,9 @@ TEST(module_names_never_leave_their_folder) {
     refuse(SS_KIND_TRACE, ".", "unknown trace module '.'");
     /* A name with a '/' is a path relative to the current folder, not to the folder of modules. */
     assert_int_equal(chdir("/"), 0);
-    refuse(SS_KIND_TRACE, "../control/rbpid", "cannot be read: check the path");
-    refuse(SS_KIND_CONTROL, "../control/rbpid", "cannot be read: check the path");
-    refuse(SS_KIND_TRACE, "/nowhere/x.so", "the trace module '/nowhere/x.so' cannot be read");
+    refuse(SS_KIND_TRACE, "../control/rbpid", "cannot read the trace module");
+    refuse(SS_KIND_CONTROL, "../control/rbpid", "rbpid': check the path");
+    refuse(SS_KIND_TRACE, "/nowhere/x.so", "cannot read the trace module '/nowhere/x.so'");
     refuse(SS_KIND_TRACE, "a\nb", "unknown trace module 'a b'");
     char name[300];
     memset(name, 'x', sizeof name - 1);
@@ -136,9 +136,9 @@ TEST(module_of_another_kind_is_refused) {
 
 TEST(files_that_are_not_modules_are_refused) {
     tree_new();
-    refuse(SS_KIND_TRACE, tree_write("text.so", "hello\n"), "text.so' cannot be loaded: ");
-    refuse(SS_KIND_TRACE, tree_write("empty.so", ""), "empty.so' cannot be loaded: ");
-    refuse(SS_KIND_TRACE, tree_root, "cannot be loaded: ");
+    refuse(SS_KIND_TRACE, tree_write("text.so", "hello\n"), "text.so': ");
+    refuse(SS_KIND_TRACE, tree_write("empty.so", ""), "empty.so': ");
+    refuse(SS_KIND_TRACE, tree_root, "cannot load the trace module");
     /* An already loaded library that exports no table. */
     struct link_map *map;
     void *self = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
@@ -199,7 +199,7 @@ TEST(incompatible_module_tables_are_refused) {
     refuse_changed(1, 8, "has a table of 8 bytes, but ");
     refuse_changed(1, sizeof(struct ss_control_module) + 8, "are expected: rebuild it");
     refuse_changed(2, SS_KIND_SPACE, "is a space module, not a control module");
-    refuse_changed(2, 99, "is a strange module, not a control module");
+    refuse_changed(2, 99, "is a module of an unknown kind, not a control module");
 }
 
 /*
