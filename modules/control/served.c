@@ -51,7 +51,7 @@ struct config {
 #define LATE_MIN 0.05
 
 /* Measurements before control. All times are seconds. */
-struct search {
+struct calibration {
     double silence, background;      /* length of the first silence, and CPU time used in it */
     double elapsed;                  /* since then */
     double used_when, requests_when; /* sums of when CPU time was used, and requests ended */
@@ -64,7 +64,7 @@ struct memory {
     double used;               /* as of the last reading, seconds of CPU time */
     uint64_t ended[INTERVALS]; /* number of requests that had ended at the latest readings */
     uint64_t readings;
-    struct search search;
+    struct calibration calibration;
     bool controlled;   /* requests are sent at a rate */
     uint32_t late;     /* delay of the CPU time, in readings */
     double background; /* b */
@@ -98,7 +98,8 @@ static uint64_t ended_before(const struct memory *memory, uint32_t ago) {
     return memory->ended[(ago > last ? 0 : last - ago) % INTERVALS];
 }
 
-static void mark(struct memory *memory, const struct ss_control_input *input, ss_time time) {
+static void keep_reading(
+    struct memory *memory, const struct ss_control_input *input, ss_time time) {
     memory->started = true;
     memory->time = time;
     memory->series = input->account.series;
@@ -117,7 +118,7 @@ static bool take_interval(const struct ss_self *self, const struct ss_control_in
     double used = account->used / 1e9 - memory->used;
 
     interval->seconds = ss_time_seconds(ss_time_since(time, memory->time));
-    mark(memory, input, time);
+    keep_reading(memory, input, time);
     if (!known)
         return false;
     interval->used = counted ? used : input->load * cpus * interval->seconds;
@@ -127,8 +128,8 @@ static bool take_interval(const struct ss_self *self, const struct ss_control_in
 }
 
 /* Measures cost and lateness from what was used, and what ended, before control. */
-static void search(struct memory *memory, const struct interval *interval) {
-    struct search *found = &memory->search;
+static void measure_requests(struct memory *memory, const struct interval *interval) {
+    struct calibration *found = &memory->calibration;
     double used = interval->used - memory->background * interval->seconds;
     double requests = (double)(ended_before(memory, 0) - ended_before(memory, 1));
 
@@ -170,7 +171,7 @@ static void keep_account(
 
 /* Measures b in the first silence. */
 static void measure_background(struct memory *memory, const struct interval *interval) {
-    struct search *found = &memory->search;
+    struct calibration *found = &memory->calibration;
     found->background += interval->used;
     found->silence += interval->seconds;
     memory->background = found->background / found->silence;
@@ -192,7 +193,7 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     if (memory->controlled)
         measure_cost(memory, &interval, input->previous);
     else
-        search(memory, &interval);
+        measure_requests(memory, &interval);
     keep_account(memory, input->target, cpus, &interval);
     if (!(memory->requests > 0 && memory->cpu_time > 0))
         return memory->rate;

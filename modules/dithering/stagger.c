@@ -354,7 +354,7 @@ static void limit_cost(
         atomic_store(&run->halvings, halvings + 1);
 }
 
-static void watch(
+static void watch_duty(
     const struct ss_self *self, const struct ss_dithering_input *input, const struct pace *pace) {
     const struct config *config = self->config;
     struct memory *memory = self->own;
@@ -394,7 +394,7 @@ static void watch(
  * That may be in the middle of a round of the new length; the executor then runs its part of the
  * remaining time.
  */
-static bool follow(const struct ss_self *self, struct memory *memory) {
+static bool adopt_halvings(const struct ss_self *self, struct memory *memory) {
     int32_t halvings = halvings_of(self);
     bool changed = memory->halvings != halvings;
     memory->halvings = halvings;
@@ -419,8 +419,8 @@ static void next(const struct ss_self *self, const struct ss_dithering_input *in
     double end = begin_of(&pace, &input->place, round + 1);
     if (memory->round != name_of(round)) {
         limit_cost(self, input, &pace);
-        watch(self, input, &pace);
-        if (follow(self, memory)) {
+        watch_duty(self, input, &pace);
+        if (adopt_halvings(self, memory)) {
             pace = choose_pace(self, input->place.count, memory->halvings);
             round = round_at(&pace, &input->place, at);
             begin = at;

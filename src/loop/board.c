@@ -24,7 +24,7 @@ static size_t modules_offset(uint32_t instances) {
     return (end + 63) / 64 * 64;
 }
 
-static void fill(struct ss_board *board, uint32_t instances, size_t size) {
+static void initialize(struct ss_board *board, uint32_t instances, size_t size) {
     board->magic = SS_BOARD_MAGIC;
     board->version = SS_BOARD_VERSION;
     board->instances = instances;
@@ -103,7 +103,7 @@ struct ss_board *ss_board_create(
         return NULL;
     }
 
-    fill(memory, instances, size);
+    initialize(memory, instances, size);
     ((struct ss_board *)memory)->rings_offset = recorded ? rings : 0;
     return memory;
 }
@@ -219,7 +219,7 @@ struct ss_board *ss_board_allocate(uint32_t instances, size_t extra, bool record
     struct ss_board *board = aligned_alloc(64, size);
     if (board) {
         memset(board, 0, size);
-        fill(board, instances, size);
+        initialize(board, instances, size);
         board->rings_offset = recorded ? rings : 0;
     }
     return board;

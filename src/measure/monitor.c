@@ -119,7 +119,7 @@ static struct ss_target target_at(const struct ss_monitor *monitor, ss_time time
     return target;
 }
 
-static void lose(struct ss_monitor *monitor) {
+static void count_lost(struct ss_monitor *monitor) {
     monitor->lost++;
     monitor->lost_counted += monitor->counted_from != SS_TIME_NEVER;
 }
@@ -127,7 +127,7 @@ static void lose(struct ss_monitor *monitor) {
 /* Leaves out the next sample if the load was read so late that it would be too short. */
 static void skip_short(struct ss_monitor *monitor, ss_time reading) {
     while (ss_time_since(monitor->next, reading) < monitor->interval / SHORT_PART) {
-        lose(monitor);
+        count_lost(monitor);
         monitor->next += monitor->interval;
     }
 }
@@ -196,7 +196,7 @@ static void count_doubt(struct ss_monitor *monitor, struct ss_monitor_sample *sa
  * Adds a sample to the settling time and, if counting has begun, to the figures. Returns whether it
  * is in the figures.
  */
-static bool count(struct ss_monitor *monitor, struct ss_monitor_sample *sample) {
+static bool count_sample(struct ss_monitor *monitor, struct ss_monitor_sample *sample) {
     double error = sample->target - sample->load.load;
 
     if (monitor->control_from != SS_TIME_NEVER) {
@@ -270,7 +270,7 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
 
     for (; ss_time_since(now, monitor->next) >= monitor->interval;
          monitor->next += monitor->interval)
-        lose(monitor);
+        count_lost(monitor);
 
     ss_time end = monitor->next;
     monitor->next = ss_time_add(monitor->next, monitor->interval);
@@ -282,7 +282,7 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
     skip_short(monitor, reading);
     if (!had_last || !monitor->has_last ||
         !ss_load_between(monitor->source, &before->counters, &last->counters, &sample.load)) {
-        lose(monitor);
+        count_lost(monitor);
         return;
     }
 
@@ -292,6 +292,6 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
         sample.steal = ss_load_steal(&sample.cpus->before, &sample.cpus->last);
     sample.time = last->counters.time;
     sample.counted = monitor->control_from != SS_TIME_NEVER &&
-                     take_target(monitor, end, duty, &sample) && count(monitor, &sample);
+                     take_target(monitor, end, duty, &sample) && count_sample(monitor, &sample);
     monitor->latest = sample;
 }

@@ -23,7 +23,8 @@ static int compare_pids(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-static struct ss_process_usage *find(struct ss_process_usage *processes, size_t count, pid_t pid) {
+static struct ss_process_usage *find_process(
+    struct ss_process_usage *processes, size_t count, pid_t pid) {
     struct ss_process_usage wanted = {.times.pid = pid};
     return pid > 0 ? bsearch(&wanted, processes, count, sizeof wanted, compare_pids) : NULL;
 }
@@ -36,7 +37,7 @@ static enum ss_process_owner find_owner(
 
     while (process && process->owner == SS_OWNER_UNKNOWN && depth < DEPTH_MAX) {
         line[depth++] = process;
-        process = find(processes, count, process->times.parent);
+        process = find_process(processes, count, process->times.parent);
     }
 
     enum ss_process_owner owner = process ? process->owner : SS_OWNER_STRANGER;
@@ -56,7 +57,7 @@ static enum ss_process_owner find_owner(
  */
 static void mark_child(struct ss_process_usage *processes, size_t count, pid_t master, pid_t pid,
     enum ss_process_owner owner) {
-    struct ss_process_usage *process = find(processes, count, pid);
+    struct ss_process_usage *process = find_process(processes, count, pid);
     if (process && process->times.parent == master)
         process->owner = owner;
 }
@@ -73,7 +74,7 @@ static void mark_branches(
             continue;
 
         pid_t pid = atomic_load(&branch->pid);
-        struct ss_process_usage *process = find(processes, count, pid);
+        struct ss_process_usage *process = find_process(processes, count, pid);
         if (process)
             process->owner = SS_OWNER_INSTANCE;
         for (size_t i = 0; atomic_load(&branch->group) && i < count; i++) {
@@ -89,7 +90,7 @@ static uint32_t mark_beside(
     uint32_t found = 0;
     for (uint32_t i = 0; i < board->beside.count; i++) {
         pid_t pid = board->beside.items[i].pid;
-        struct ss_process_usage *process = find(processes, count, pid);
+        struct ss_process_usage *process = find_process(processes, count, pid);
         if (!process || !ss_platform_process_lives(pid, board->beside.items[i].started))
             continue;
         process->owner = SS_OWNER_BESIDE;
@@ -106,7 +107,7 @@ struct ss_usage_tree ss_usage_add_up(
     for (size_t i = 0; i < count; i++)
         processes[i].owner = SS_OWNER_UNKNOWN;
     tree.attached = mark_beside(board, processes, count);
-    struct ss_process_usage *self = find(processes, count, master);
+    struct ss_process_usage *self = find_process(processes, count, master);
     if (self)
         self->owner = SS_OWNER_CREW;
     mark_child(processes, count, master, atomic_load(&board->guardian), SS_OWNER_CREW);
@@ -116,7 +117,7 @@ struct ss_usage_tree ss_usage_add_up(
 
     for (uint32_t i = 0; board->attached && i < board->instances; i++) {
         struct ss_process_usage *first =
-            find(processes, count, atomic_load(&board->rows[i].leader));
+            find_process(processes, count, atomic_load(&board->rows[i].leader));
         if (!first)
             continue;
         first->owner = SS_OWNER_INSTANCE;
@@ -142,7 +143,7 @@ struct ss_usage_tree ss_usage_add_up(
     return tree;
 }
 
-static void see(void *context, pid_t pid) {
+static void add_process(void *context, pid_t pid) {
     struct ss_usage *usage = context;
     usage->incomplete |= !SS_GROW(usage->processes, usage->count + 1, usage->capacity);
     if (!usage->incomplete && ss_platform_process_times(pid, &usage->processes[usage->count].times))
@@ -171,7 +172,7 @@ void ss_usage_close(struct ss_usage *usage) {
     *usage = (struct ss_usage){0};
 }
 
-static double grown(uint64_t from, uint64_t to) {
+static double increase(uint64_t from, uint64_t to) {
     return to > from ? (double)(to - from) : 0;
 }
 
@@ -180,16 +181,16 @@ static double grown(uint64_t from, uint64_t to) {
  * process. The CPU time of an attached program, or one of --beside, that has ended is unknown,
  * because another process reaped it, so the rest is not known to be that of others.
  */
-static void add(struct ss_usage_sum *sum, const struct ss_load_span *span,
+static void add_use(struct ss_usage_sum *sum, const struct ss_load_span *span,
     const struct ss_usage_tree *from, const struct ss_usage_tree *to) {
     double idle = (double)(span->times.idle + span->times.iowait);
-    double instances = grown(from->instances, to->instances);
+    double instances = increase(from->instances, to->instances);
     double busy = span->capacity - idle - (double)(span->times.irq + span->times.steal);
     sum->capacity += span->capacity;
     sum->idle += idle;
     sum->instances += instances;
-    sum->own += grown(from->own, to->own);
-    double known = instances + grown(from->own, to->own) + grown(from->beside, to->beside);
+    sum->own += increase(from->own, to->own);
+    double known = instances + increase(from->own, to->own) + increase(from->beside, to->beside);
     sum->others += from->attached == to->attached ? busy - known : NAN;
 }
 
@@ -199,7 +200,7 @@ static bool read_now(struct ss_usage *usage) {
         return false;
     usage->count = 0;
     usage->incomplete = false;
-    ss_platform_process_each(see, usage);
+    ss_platform_process_each(add_process, usage);
     if (usage->incomplete)
         return false;
     usage->tree = ss_usage_add_up(usage->board, getpid(), usage->processes, usage->count);
@@ -226,10 +227,10 @@ static void take_reading(struct ss_usage *usage, ss_time now) {
 
     usage->latest = (struct ss_usage_sum){0};
     usage->latest_kind = kind;
-    add(&usage->latest, &span, &before, &usage->tree);
-    add(sum, &span, &before, &usage->tree);
-    sum->periods += grown(quota.periods, usage->quota.periods);
-    sum->throttled += grown(quota.throttled, usage->quota.throttled);
+    add_use(&usage->latest, &span, &before, &usage->tree);
+    add_use(sum, &span, &before, &usage->tree);
+    sum->periods += increase(quota.periods, usage->quota.periods);
+    sum->throttled += increase(quota.throttled, usage->quota.throttled);
 }
 
 /*
@@ -258,7 +259,7 @@ static void add_to_whole(struct ss_usage *usage) {
     usage->has_first = false;
     if (read_now(usage) && ss_load_meter_read(&usage->whole) == 0 &&
         ss_load_span_between(&usage->whole.before, &usage->whole.last, SS_LOAD_ALL_CPUS, &span))
-        add(&usage->whole_sum, &span, &usage->first, &usage->tree);
+        add_use(&usage->whole_sum, &span, &usage->first, &usage->tree);
     else
         usage->whole_sum.others = NAN;
 }

@@ -367,7 +367,7 @@ static void read_cpu_time(struct executor *executor) {
     ss_cpu_time_publish(&executor->cpu_time, executor->cpu_time.runs, now);
 }
 
-_Noreturn static void pace(struct executor *executor) {
+_Noreturn static void run_loop(struct executor *executor) {
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
 
@@ -456,5 +456,5 @@ _Noreturn void ss_executor_run(
         leave_start_failed(&executor);
     ss_board_join(executor.board, index);
     wake_others(&executor);
-    pace(&executor);
+    run_loop(&executor);
 }

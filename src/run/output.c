@@ -297,7 +297,7 @@ static void find_lines(struct ss_output *output, struct ss_stream *stream, const
     add_matches(output, stream, now);
 }
 
-static void fail(struct ss_output *output, struct ss_stream *stream, int why) {
+static void fail_stream(struct ss_output *output, struct ss_stream *stream, int why) {
     stream->failed = true;
     stream->left = 0;
     output->why = output->failed ? output->why : why;
@@ -314,7 +314,7 @@ static void write_rest(struct ss_output *output, struct ss_stream *stream) {
         }
 
         if (written < 0 && errno != EINTR) {
-            fail(output, stream, errno);
+            fail_stream(output, stream, errno);
         } else if (written > 0) {
             stream->rest += written;
             stream->left -= (size_t)written;
@@ -418,7 +418,7 @@ void ss_output_drain(struct ss_output *output, ss_time now) {
             if (stream->from < 0 || !stream->full)
                 continue;
             if (patience-- <= 0)
-                fail(output, stream, EAGAIN);
+                fail_stream(output, stream, EAGAIN);
             else
                 poll(NULL, 0, 1);
         }

@@ -20,7 +20,7 @@ static void say_missing(struct ss_master *master, const char *text) {
  * Records which events are not available. This holds for all executors: they have the permissions
  * of the master.
  */
-static int explain(struct ss_master *master) {
+static int report_missing(struct ss_master *master) {
     struct ss_perf_meter probe = {.calls = &ss_platform_perf};
     char text[512];
     int at = 0;
@@ -38,7 +38,7 @@ int ss_master_open_perf(struct ss_master *master) {
     if (!master->plan->counters)
         return 0;
     perf->totals = calloc(master->plan->instances, sizeof *perf->totals);
-    return perf->totals ? explain(master) : ss_error_memory(master->error);
+    return perf->totals ? report_missing(master) : ss_error_memory(master->error);
 }
 
 void ss_master_begin_perf(struct ss_master *master, ss_time now) {

@@ -63,7 +63,7 @@ static bool is_beyond(const struct ss_check *check, double figure, double limit)
     return check->at_least ? figure < limit : fabs(figure) > limit;
 }
 
-static enum ss_finding find(const struct ss_check *check, double figure) {
+static enum ss_finding check_figure(const struct ss_check *check, double figure) {
     if (isnan(figure))
         return SS_NOT_CHECKED;
     if (is_beyond(check, figure, check->invalid))
@@ -104,7 +104,7 @@ struct ss_verdict ss_verdict_reach(const struct ss_evidence *evidence) {
     unsigned subjects = find_subjects(evidence->figures);
 
     for (size_t i = 0; i < SS_CHECKS; i++) {
-        verdict.findings[i] = find(&ss_checks[i], evidence->figures[i]);
+        verdict.findings[i] = check_figure(&ss_checks[i], evidence->figures[i]);
         verdict.subjects[i] = subjects_of(i, evidence->figures) & subjects;
     }
 
