@@ -68,7 +68,7 @@ struct memory {
     bool controlled;   /* requests are sent at a rate */
     uint32_t late;     /* delay of the CPU time, in readings */
     double background; /* b */
-    double rate;       /* decided last; 0: none yet, because no request has ended */
+    double rate;       /* decided last; 0 until a request has ended */
     double target;     /* at the last reading */
     double owed;       /* E, seconds of CPU time */
     double cpu_time;   /* beyond the background in the recent past, seconds */

@@ -76,16 +76,16 @@ struct run {
 /* The memory of an executor, zeroed at the beginning of a run. */
 struct memory {
     ss_time since;     /* start of the run of control that the other fields belong to */
-    uint64_t round;    /* number of the present round, counted from 1; 0: none yet */
+    uint64_t round;    /* number of the present round, counted from 1; 0 if none yet */
     ss_time end;       /* end of its running part; SS_TIME_NEVER: the whole round runs */
     double carried;    /* nanoseconds of running still owed */
     int64_t turns;     /* see count_turns() */
     int32_t halvings;  /* `halvings` for the present round */
     double target;     /* target in the previous round */
-    double asked;      /* duty of the previous round relative to its target; 0: unknown */
+    double asked;      /* duty of the previous round relative to its target; 0 if unknown */
     double block;      /* sum of these relative duties in the present block */
     uint32_t in_block; /* number of rounds in `block` */
-    double before;     /* `block` of the previous block; 0: unknown */
+    double before;     /* `block` of the previous block; 0 if unknown */
     ss_time watched;   /* when to start observing: a while after control began or the target
                           stepped */
 };

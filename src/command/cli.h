@@ -27,16 +27,16 @@ struct ss_labels {
 
 /* The parsed command line. */
 struct ss_cli {
-    uint64_t instances; /* 0: not given */
+    uint64_t instances; /* 0 if not given */
     const char *modules[SS_KINDS];
-    const char *options[SS_KINDS]; /* NULL: not given */
+    const char *options[SS_KINDS]; /* NULL if not given */
     ss_time window;
     const char *workloads;
     const char *placeholder;
     const char *cpus;
     ss_time warmup;
     ss_time settle;
-    ss_time duration; /* SS_TIME_NEVER: not given */
+    ss_time duration; /* SS_TIME_NEVER if not given */
     const char *start_at;
     const char *iteration;
     const char *output;
@@ -49,7 +49,7 @@ struct ss_cli {
     const char *trust_owner; /* for showstopper-replay */
     int progress;            /* enum ss_progress_when */
     ss_time grace;
-    double tolerance; /* in percent; NaN: off */
+    double tolerance; /* in percent; NaN if off */
     const char *set_pid;
     const char *set_load;
     const char *status_pid;

@@ -41,12 +41,12 @@ struct ss_plan {
 
     ss_time warmup;
     ss_time settle;
-    ss_time duration; /* controlled time; SS_TIME_NEVER: open end */
+    ss_time duration; /* controlled time; SS_TIME_NEVER without an end */
     bool ends_with_trace;
     bool has_start_at;
     int64_t start_at; /* wall clock, nanoseconds since 1970 */
     ss_time grace;
-    double tolerance; /* in percent; NaN: off */
+    double tolerance; /* in percent; NaN if off */
 
     bool fail_fast;
     bool repeat;
@@ -58,7 +58,7 @@ struct ss_plan {
 
     bool has_iteration;
     regex_t iteration;
-    const char *output;           /* folder for output of instances; NULL: not redirected */
+    const char *output;           /* folder for output of instances; NULL if not redirected */
     bool tty;                     /* standard output of instances is a pseudo-terminal */
     const char *json;             /* file for the summary as JSON; NULL if absent */
     const char *record;           /* a folder; NULL if absent */

@@ -69,7 +69,7 @@ struct ss_row {
     _Atomic int32_t executor;           /* master: its pid; rescuer: -1 after the executor's
                                            death */
     _Atomic uint64_t executor_started;  /* see ss_platform_process_started() */
-    _Atomic int32_t leader; /* pid and process group of the instance; 0: none. If attached, its
+    _Atomic int32_t leader; /* pid and process group of the instance; 0 if none. If attached, its
                                first process; master, too */
     _Atomic uint64_t leader_started; /* see ss_platform_process_started(); master, too */
     _Atomic uint32_t stopped; /* for Ctrl-Z: set before the instance is stopped, cleared after it is
@@ -121,7 +121,7 @@ enum ss_failure {
  * single process. Written by the guardian.
  */
 struct ss_branch {
-    _Atomic uint32_t owner;  /* row index + 1, stored last; 0: the slot is free */
+    _Atomic uint32_t owner;  /* row index + 1, stored last; 0 if the slot is free */
     _Atomic uint32_t serial; /* changes with every use of the slot */
     _Atomic int32_t pid;     /* pid of the process or of the group leader */
     _Atomic uint32_t group;  /* the branch is the whole group of `pid` */
@@ -130,8 +130,8 @@ struct ss_branch {
                                 could hold it, or of one that has left and was continued */
     _Atomic uint32_t left;   /* the process has left the control group that is attached */
     /*
-     * guardian, attached instances: a member of the group besides its leader; 0: none is known. As
-     * long as it lives, no other group can have this number.
+     * guardian, attached instances: a member of the group besides its leader; 0 if none is known.
+     * As long as it lives, no other group can have this number.
      */
     _Atomic int32_t witness;
     _Atomic uint64_t witness_started;
@@ -164,7 +164,7 @@ struct ss_board {
                              the only instance, without a leader; empty if absent */
     struct ss_beside beside;
     uint32_t alone;          /* all children of the master belong to the run */
-    double load_cpus;        /* number of CPUs that make a load of 1; 0: unknown */
+    double load_cpus;        /* number of CPUs that make a load of 1; 0 if unknown */
     _Atomic uint32_t ready;  /* set last: before that, no field is valid */
     _Atomic uint32_t phase;  /* master: enum ss_phase */
     _Atomic uint32_t begun;  /* master: setup is complete, instances are being started */
@@ -186,12 +186,12 @@ struct ss_board {
     _Atomic uint64_t control_start;    /* master: SS_TIME_NEVER until it is known */
     _Atomic uint64_t control_since;    /* master: end of the last pause */
     _Atomic uint64_t paused;           /* master: length of all pauses, which delay the trace */
-    _Atomic uint64_t paused_since;     /* master: begin of the present pause; 0: none */
+    _Atomic uint64_t paused_since;     /* master: start of the present pause; 0 if none */
     _Atomic uint64_t setpoint;         /* --set: the target in force, a double; NaN: the trace's */
     struct ss_setpoints setpoints;     /* --set: all changes of `setpoint`, stored in advance */
     struct ss_notice sample;           /* master: a struct ss_board_sample, for --status */
     _Atomic uint64_t excess[SS_KINDS]; /* executors, master: the first value beyond [0, 1] of a
-                                          module of the kind, a double; 0: none */
+                                          module of the kind, a double; 0 if none */
     _Atomic uint64_t sensor_value;     /* master: the latest number of a sensor, a double */
     _Atomic uint32_t alive;            /* executors, rescuer: number of instances under control */
     _Atomic uint32_t membership;       /* executors, rescuer: changes whenever `alive` does */
@@ -209,7 +209,7 @@ struct ss_board {
     _Atomic uint32_t counts_wanted; /* master: incremented to request the counts of all executors */
     uint64_t branches_offset;
     uint64_t modules_offset; /* offset of the modules' memory */
-    uint64_t rings_offset;   /* offset of the rings, one per row; 0: nothing is recorded */
+    uint64_t rings_offset;   /* offset of the rings, one per row; 0 if nothing is recorded */
     struct ss_row rows[];
 };
 

@@ -84,7 +84,7 @@ struct ss_module_set {
     bool is_prepared[SS_KINDS];
     struct ss_option_store store;
     struct ss_host host; /* services that modules may call */
-    double load_cpus;    /* CPUs that make a load of 1, a unit for targets; 0: unknown. Set this
+    double load_cpus;    /* CPUs that make a load of 1, a unit for targets; 0 if unknown. Set this
                             before loading the trace. */
     enum ss_control_output output; /* what control has to decide. Set this before loading it. */
     uint32_t instances; /* set this, `cpus` and `window` before loading the first module */

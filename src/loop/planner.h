@@ -7,7 +7,7 @@
 /* The steps of one executor from the target to the next state of its instance. */
 struct ss_planner {
     struct ss_pipeline pipeline;
-    double previous;      /* the latest global duty since control began; NaN: none yet */
+    double previous;      /* the latest global duty since control began; NaN if none yet */
     ss_time quota_period; /* see struct ss_dithering_input */
     ss_time grain;        /* see struct ss_dithering_input */
     ss_time cost;         /* likewise; set by the caller */
@@ -21,7 +21,7 @@ struct ss_decision {
                            values */
     ss_time free_until; /* on the monotonic clock */
     double target;
-    double load; /* the estimate; NaN: unknown */
+    double load; /* the estimate; NaN if unknown */
     double global_duty;
     double local_duty;
     struct ss_planned_state next;

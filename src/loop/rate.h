@@ -28,17 +28,17 @@ struct ss_rate_counts {
  */
 struct ss_rate {
     struct ss_pipeline pipeline;
-    double max; /* requests per second; INFINITY: no bound */
+    double max; /* requests per second; INFINITY without a bound */
     enum ss_rate_stage stage;
     ss_time stage_ends; /* not before this, except for CONTROL */
     ss_time deadline;   /* end of the present interval */
-    double rate;        /* requests per second; NaN: none was decided yet */
+    double rate;        /* requests per second; NaN before the first decision */
     double target;      /* of the latest decision, as is `load`; NaN: `free` */
-    double load;        /* the estimate; NaN: unknown */
+    double load;        /* the estimate; NaN if unknown */
     struct ss_rate_counts history[SS_RATE_INTERVALS]; /* at the ends of the latest intervals */
     uint64_t intervals;                               /* number of them, in stage CONTROL */
     bool overloaded;
-    double ceiling;        /* bound of the rate while the service is overloaded; INFINITY: none */
+    double ceiling;        /* bound of the rate while the service is overloaded; INFINITY if none */
     double best;           /* most answers per second since it became overloaded */
     ss_time limited_since; /* since when control wants more than a bound permits; SS_TIME_NEVER if
                               it does not */

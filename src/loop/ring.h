@@ -14,7 +14,7 @@ struct ss_interval {
     uint64_t planned; /* planned length, ns */
     uint64_t length;  /* actual length, ns */
     double target;
-    double load; /* the estimate; NaN: unknown */
+    double load; /* the estimate; NaN if unknown */
     double global_duty;
     double local_duty;
     uint32_t state; /* enum ss_state */

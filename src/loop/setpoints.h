@@ -18,7 +18,7 @@
 #define SS_SETPOINTS_KEPT 256
 
 struct ss_setpoint_slot {
-    _Atomic uint64_t number; /* number of the change, from 1, stored last; 0: being written */
+    _Atomic uint64_t number; /* number of the change, from 1, stored last; 0 while it is written */
     _Atomic uint64_t time;   /* on the monotonic clock */
     _Atomic uint64_t load;   /* a double */
 };
@@ -41,7 +41,7 @@ struct ss_setpoint_change {
 struct ss_setpoints_reader {
     uint64_t seen; /* number of changes that were taken or lost */
     uint64_t lost;
-    uint64_t unfinished; /* number of the last change that was not finished; 0: none */
+    uint64_t unfinished; /* number of the last change that was not finished; 0 if none */
     ss_time since;       /* when it was first seen */
 };
 

@@ -11,7 +11,7 @@
 struct ss_stepper {
     struct ss_planner planner;
     enum ss_state state;         /* state of the instance, as ordered last */
-    ss_time deadline;            /* planned end of the present state; SS_TIME_NEVER: open */
+    ss_time deadline;            /* planned end of the present state; SS_TIME_NEVER without one */
     bool controlled;             /* true during a run of control */
     ss_time pause_seen;          /* the board's `control_since` when control last began */
     struct ss_decision decision; /* the decision that led to the present state */

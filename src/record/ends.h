@@ -9,8 +9,7 @@
 /* An instance that ended by itself before the run ended. */
 struct ss_end {
     uint32_t instance;
-    double seconds; /* time since control began; negative: before; NaN: unknown because control had
-                       not begun */
+    double seconds; /* time since control began, negative before it; NaN if it had not begun */
     int status;     /* wait status */
 };
 

@@ -27,7 +27,7 @@ struct ss_crew {
     struct ss_guardian_setup setup;
     struct ss_keeper_duty duty;
     struct ss_keeper guardian; /* executors hold the keeper's lifelines, too */
-    pid_t *executors;          /* 0: not started, or reaped */
+    pid_t *executors;          /* 0 if not started, or reaped */
     uint32_t running;          /* executors not yet reaped */
     ss_time *cpu_times;        /* CPU time of each executor when counting began */
     ss_time own_cpu;           /* CPU time of master and guardian when counting began */

@@ -56,12 +56,12 @@ struct ss_output {
     struct pollfd *polls; /* what each stream waits for */
     uint32_t count;
     uint32_t instances;
-    const char *folder;               /* folder for the output; NULL: it is forwarded */
-    int directory;                    /* descriptor of `folder`; -1: not open */
+    const char *folder;               /* folder for the output; NULL if it is forwarded */
+    int directory;                    /* descriptor of `folder`; -1 if not open */
     char *const *numbers;             /* of instances, for the names of files in `folder` */
     int out;                          /* where standard output is forwarded */
     int terminals[2];                 /* `out` and standard error, opened again so that writes to
-                                         a terminal do not block; 0: not opened */
+                                         a terminal do not block; 0 if not opened */
     struct ss_stream *begun[2];       /* for output and error: the stream that wrote last and may
                                          not be done; NULL if none, or if each has its own file */
     bool tty;                         /* standard output is a pseudo-terminal */
@@ -69,7 +69,7 @@ struct ss_output {
     const regex_t *pattern;           /* NULL: lines are not matched */
     struct ss_iterations *iterations; /* receive the matches of `pattern`, per instance */
     const struct ss_board *board;     /* the board, for the duties of instances */
-    ss_time (*own_wait)(void);        /* see ss_platform_own_wait(); NULL: unknown */
+    ss_time (*own_wait)(void);        /* see ss_platform_own_wait(); NULL if unknown */
     ss_time waited, waited_at;        /* the last own wait, and when it was read */
     ss_time away;                     /* total time in which the caller did not wait for output */
     ss_time away_since;               /* when that last began; 0 if never */

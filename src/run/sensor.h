@@ -15,13 +15,13 @@
 
 /* A program that prints the load, one number from 0 to 1 per line. Only the master reads it. */
 struct ss_sensor {
-    pid_t pid;  /* pid of the program; 0: not started */
-    int status; /* how the program ended, as from waitpid(); -1: unknown */
+    pid_t pid;  /* pid of the program; 0 if not started */
+    int status; /* how the program ended, as from waitpid(); -1 if unknown */
     int from;
     char line[256];
     size_t length;
     bool overlong;     /* the current line is too long for a number */
-    double value;      /* the latest load; NaN: none yet */
+    double value;      /* the latest load; NaN if none yet */
     ss_time last_line; /* when the latest line arrived */
 };
 

@@ -26,8 +26,8 @@
 
 /* The state of --counters; see perf.h. */
 struct ss_master_perf {
-    ss_time next;    /* when to send the next request to the executors; SS_TIME_NEVER: never */
-    ss_time collect; /* when to write their answers; SS_TIME_NEVER: no request is open */
+    ss_time next;    /* when to send the next request to the executors; SS_TIME_NEVER if never */
+    ss_time collect; /* when to write their answers; SS_TIME_NEVER if no request is open */
     ss_time asked;   /* when the open request was sent */
     long runnable;   /* number of runnable threads at `asked` */
     double (*totals)[SS_PERF_EVENTS]; /* totals of each executor in the previous row */
@@ -57,7 +57,7 @@ struct ss_master {
     struct ss_outcome *outcome;
     struct ss_error *error;
     enum ss_stage stage;
-    ss_time stage_end; /* planned end of the stage; SS_TIME_NEVER: open */
+    ss_time stage_end; /* planned end of the stage; SS_TIME_NEVER without one */
     ss_time late;      /* how long after --start-at the trace begins */
     ss_time ending_since;
     uint64_t *switches; /* number of switches that each executor sent before counting began */
@@ -67,7 +67,7 @@ struct ss_master {
     uint32_t *lives;      /* enum ss_life of each instance, as last seen */
     uint64_t *iterations_seen;
     ss_time first_failure; /* when the first failing instance ended */
-    int failure_status;    /* exit status of that instance; 0: none */
+    int failure_status;    /* exit status of that instance; 0 if none */
     struct pollfd *polls;
 };
 
