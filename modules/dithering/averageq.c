@@ -30,8 +30,8 @@ static const struct ss_option options[] = {
     PHASE_OPTION,
     SS_OPTION("jitter", LOAD, jitter, .initial = "0", .max = "0.9",
         .help =
-            "how much longer or shorter rounds are, at random and for each executor by itself, as "
-            "a fraction of tau, so that their phases become independent"),
+            "random change of the length of each round, as a fraction of tau; each executor draws "
+            "its own, so that their phases become independent"),
     SS_OPTION_END,
 };
 

@@ -31,10 +31,10 @@ struct phase {
 /* The option `phase` for a struct config that has this field. */
 #define PHASE_OPTION                                                                               \
     SS_OPTION("phase", TEXT, phase, .initial = "hash",                                             \
-        .help = "when executors begin their first round: hash, at times spread over a round; a "   \
-                "whole number, likewise, at other times for each number; together, at once; "      \
-                "together:SPREAD, one after another within that time; until then, they are in "    \
-                "the rest of the round before")
+        .help = "when executors begin their first round; hash: spread over a round; a number: "    \
+                "likewise, and different for each number; together: all at once; "                 \
+                "together:SPREAD: one after another within this time; until then, executors "      \
+                "are in the rest of an earlier round")
 
 #define PHASE_SPREAD_MAX (3600 * SS_SECOND)
 

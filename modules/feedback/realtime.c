@@ -31,7 +31,7 @@ struct config {
 static const struct ss_option options[] = {
     ESTIMATE_OPTION_PERIOD,
     SS_OPTION("count", CHOICE, count, .initial = "idle", .choices = "idle ticks ratio",
-        .help = "idle: the load is the part of elapsed time without idle time; ticks: busy ticks "
+        .help = "idle: the load is the fraction of time that is not idle time; ticks: busy ticks "
                 "over elapsed time, which miss programs that run in step with the tick; ratio: "
                 "busy ticks over the sum of busy ticks and idle time, as published"),
     SS_OPTION("iowait", CHOICE, iowait, .initial = "idle", .choices = "idle work",

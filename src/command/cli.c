@@ -134,7 +134,7 @@ static const struct ss_argument rows[] = {
         .help = "repeat a recorded run, and print how the machine differs; other options replace "
                 "recorded ones"}, .excludes = "COMMAND"},
     {0, "USER", {"trust-owner", SS_OPTION_TEXT, AT(trust_owner),
-        .help = "replay a record even if USER, or whom USER lets write there, has made it"},
+        .help = "replay a record even if USER, or someone whom USER lets write there, made it"},
         .needs = "replay"},
     {0, "WHEN", {"progress", SS_OPTION_CHOICE, AT(progress), .choices = "auto always never",
         .initial = "auto", .help = "show a live block on standard error; auto: on a terminal"}},

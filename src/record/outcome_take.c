@@ -46,9 +46,8 @@ static void warn_of_escapes(struct ss_outcome *outcome, const struct ss_board *b
         "could not be controlled after a change of the user ID: run as root, or in a control group "
         "of your own");
     warn_of_processes(outcome, atomic_load(&board->strays),
-        "may descend from attached processes but could not be controlled: found only after the "
-        "parent had ended; run as root outside of containers, where the kernel reports new "
-        "processes");
+        "may descend from attached processes but could not be controlled, because the parent ended "
+        "too early: run as root outside of containers, where the kernel reports forks");
 }
 
 static void warn_of_doubt(

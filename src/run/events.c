@@ -234,8 +234,8 @@ static void explain_ignored(struct ss_master *master) {
         return;
     master->explained = true;
     say_anyway(master,
-        "SIGINT is ignored, as it was when the run started: a shell does so for the background of "
-        "a script; end the run with kill %d",
+        "SIGINT is ignored because it was when the run started, as in background jobs of a script: "
+        "end the run with kill %d",
         (int)getpid());
 }
 
