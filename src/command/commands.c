@@ -164,7 +164,8 @@ static int read_text(struct ss_commands *commands, const char *path, char *text,
 int ss_commands_read(struct ss_commands *commands, const char *path, struct ss_error *error) {
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (!file)
-        return ss_error_fail(error, "%s: %s%s", path, strerror(errno), ss_advice_to_read(errno));
+        return ss_error_fail(
+            error, "cannot read %s: %s%s", path, strerror(errno), ss_advice_to_read(errno));
     size_t length = 0;
     SS_OWNED(free) char *text = read_bounded(file, &length);
     if (!text)

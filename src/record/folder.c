@@ -118,7 +118,8 @@ int ss_record_folder_check(const char *path, bool force, struct ss_error *error)
 }
 
 int ss_record_folder_fail(const struct ss_plan *plan, const char *name, struct ss_error *error) {
-    return ss_error_fail(error, "--record: %s/%s: %s", plan->record, name, strerror(errno));
+    return ss_error_fail(
+        error, "--record: cannot write %s/%s: %s", plan->record, name, strerror(errno));
 }
 
 /*
@@ -252,7 +253,7 @@ static int take_folder(
     record->folder = folder < 0 ? -1 : folder;
     ss_walk_end(&walk);
     if (folder < 0)
-        return ss_error_fail(error, "--record: %s: %s%s", plan->record,
+        return ss_error_fail(error, "--record: cannot open %s: %s%s", plan->record,
             ss_walk_explain(&walk, folder), ss_advice_to_write(-folder, plan->record));
     if (!record->made && refuse(folder, plan->record, plan->force, error) < 0)
         return -1;

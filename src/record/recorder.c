@@ -92,7 +92,7 @@ static int open_files(struct ss_recorder *recorder, struct ss_error *error) {
         }
 
         if (why)
-            return ss_error_fail(error, "--record: %s/%s: %s", recorder->plan->record,
+            return ss_error_fail(error, "--record: cannot write %s/%s: %s", recorder->plan->record,
                 files[i].name, strerror(-why));
     }
     return 0;
@@ -398,7 +398,7 @@ void ss_recorder_close(
         ss_lines_close(lines);
         outcome->lines_lost += lines->lost;
         if (lines->why)
-            ss_outcome_lose(outcome, "%s/%s: %s: %llu lines of the record were lost",
+            ss_outcome_lose(outcome, "cannot write %s/%s: %s: %llu lines of the record were lost",
                 recorder->plan->record, files[i].name, strerror(lines->why),
                 (unsigned long long)lines->lost);
     }

@@ -90,7 +90,8 @@ static int check_files(const struct ss_output *output, const char *known, struct
 }
 
 static int fail_list(const struct ss_output *output, struct ss_error *error) {
-    return ss_error_fail(error, "--output: %s/" LIST ": %s", output->folder, strerror(errno));
+    return ss_error_fail(
+        error, "--output: cannot update %s/" LIST ": %s", output->folder, strerror(errno));
 }
 
 /* Opens the list for reading unless it belongs to another user, who could list any file. */
@@ -147,8 +148,8 @@ int ss_output_open(struct ss_output *output, struct ss_error *error) {
     struct ss_error why = {0};
     output->directory = ss_walk_folder_path(folder, O_PATH | O_CREAT, &why);
     if (output->directory < 0)
-        return ss_error_fail(
-            error, "--output: %s: %s%s", folder, why.message, ss_advice_to_write(errno, folder));
+        return ss_error_fail(error, "--output: cannot open %s: %s%s", folder, why.message,
+            ss_advice_to_write(errno, folder));
 
     return list_files(output, error);
 }
@@ -163,7 +164,8 @@ static int open_target(
     struct ss_error why = {0};
     int file = ss_walk_open_below(output->directory, name.text, O_WRONLY | O_TRUNC, &why);
     if (file < 0)
-        ss_error_fail(error, "--output: %s/%s: %s", output->folder, name.text, why.message);
+        ss_error_fail(
+            error, "--output: cannot write %s/%s: %s", output->folder, name.text, why.message);
     return file;
 }
 
