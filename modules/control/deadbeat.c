@@ -60,7 +60,7 @@ struct model {
     uint64_t series;  /* see struct ss_account */
     double owed;      /* E, nanoseconds of CPU time */
     double target;    /* target at the latest reading */
-    double capacity;  /* likewise: CPUs that make a load of 1 */
+    double capacity;  /* CPUs that made a load of 1 at that reading */
     double gain;      /* g: CPUs that an instance uses while it may run */
     double base;      /* b: CPUs used regardless of the duty */
     /* Means over the past of x (instances running), y (CPUs used) and their products. */

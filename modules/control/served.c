@@ -71,7 +71,7 @@ struct memory {
     double rate;       /* decided last; 0 until a request has ended */
     double target;     /* at the last reading */
     double owed;       /* E, seconds of CPU time */
-    double cpu_time;   /* beyond the background in the recent past, seconds */
+    double cpu_time;   /* CPU time above the background in the recent past, seconds */
     double requests;   /* that ended in the recent past */
     double idle;       /* seconds since a request was sent or ended */
 };

@@ -15,7 +15,7 @@ static const struct ss_option options[] = {
     SS_OPTION_END,
 };
 
-/* Executors read when they wake up anyway; this module gets the sum of these readings. */
+/* Executors read CPU times whenever they are awake; this module gets the sum of these readings. */
 #define SPACING (12 * SS_MILLISECOND)
 
 static void request_source(const struct ss_self *self, struct ss_source_request *request) {

@@ -43,7 +43,7 @@ static ss_time controlled_time(const struct ss_board *board, ss_time now) {
     return ss_board_trace_time(board, paused && paused < now ? paused : now);
 }
 
-/* The pids of running masters, cut off at the size of the list. */
+/* The pids of running masters, truncated to the size of the list. */
 struct masters {
     char list[128];
     bool more;

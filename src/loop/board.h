@@ -49,8 +49,8 @@ enum ss_life {
 };
 
 /*
- * How many of the latest iterations under --repeat are kept for the master: see
- * run/recent_iterations.h. The shortest ones take about half a millisecond each.
+ * Latest iterations under --repeat that are kept for the master: see run/recent_iterations.h. The
+ * shortest ones take about half a millisecond each.
  */
 #define SS_ROW_ITERATIONS 64
 

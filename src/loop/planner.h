@@ -10,7 +10,7 @@ struct ss_planner {
     double previous;      /* the latest global duty since control began; NaN if none yet */
     ss_time quota_period; /* see struct ss_dithering_input */
     ss_time grain;        /* see struct ss_dithering_input */
-    ss_time cost;         /* likewise; set by the caller */
+    ss_time cost;         /* see struct ss_dithering_input; set by the caller */
     struct ss_place place;
     uint32_t membership_seen; /* the board's `membership` when `place` was found */
 };

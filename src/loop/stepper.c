@@ -43,9 +43,9 @@ static struct ss_action hold_state(
 }
 
 /*
- * All executors must use the same beginning for a run of control, no matter when each notices it:
- * the start of the trace, the end of a pause, or the end of a `free` section, which was the
- * deadline unless --set ended the section earlier.
+ * All executors must use the same start of a run of control, whenever each of them notices it: the
+ * start of the trace, the end of a pause, or the end of a `free` section, which was the deadline
+ * unless --set ended the section earlier.
  */
 static ss_time find_beginning(
     const struct ss_stepper *stepper, ss_time now, ss_time control_start) {

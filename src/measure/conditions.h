@@ -17,7 +17,7 @@ struct ss_conditions {
     const struct ss_platform_roots *roots;
     const struct ss_cpus *cpus;
     struct ss_clock_offsets begin;
-    ss_time due; /* next look at the frequency */
+    ss_time due; /* when to read the frequency next */
     struct ss_windows frequency_sums, frequency_counts;
 };
 

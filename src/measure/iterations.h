@@ -74,7 +74,7 @@ struct ss_iterations {
     struct ss_iteration_share *shares;
     uint32_t instances;
     ss_time cell_width;           /* of the cells of shares; 0 before the first iteration */
-    uint32_t *line_of;            /* command of each instance; NULL likewise */
+    uint32_t *line_of;            /* command of each instance; NULL if they are not kept apart */
     struct ss_histogram *lengths; /* lengths of iterations in the window, by command */
     uint32_t line_count;
     struct ss_throughput throughput; /* throughput since the start of the window */

@@ -28,7 +28,7 @@ void ss_duty_begin(struct ss_duty_meter *meter, const struct ss_board *board, ss
  */
 double ss_duty_take(struct ss_duty_meter *meter, const struct ss_board *board, ss_time now);
 
-/* What a load of 1 is. The limits of a control group may change during a run. */
+/* The CPUs that make a load of 1. The limits of a control group may change during a run. */
 struct ss_capacity {
     double first;     /* CPUs, when the run was planned */
     double latest;    /* CPUs */
@@ -69,7 +69,7 @@ struct ss_monitor {
     ss_time interval;     /* time from sample to sample */
     ss_time next;         /* time of the next sample */
     ss_time control_from; /* SS_TIME_NEVER before control */
-    ss_time counted_from; /* start of counting for the figures; SS_TIME_NEVER likewise */
+    ss_time counted_from; /* SS_TIME_NEVER before samples are counted */
     struct ss_monitor_sample latest;
     struct ss_figures figures;
     struct ss_settling settling;

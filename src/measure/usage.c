@@ -233,10 +233,7 @@ static void take_reading(struct ss_usage *usage, ss_time now) {
     sum->throttled += increase(quota.throttled, usage->quota.throttled);
 }
 
-/*
- * Begins to count the use of the whole window at the last reading, if `taken` says that it
- * succeeded.
- */
+/* Counts the use of the whole window from the last reading on, if that was `taken`. */
 static void count_from_reading(struct ss_usage *usage, bool taken) {
     usage->first = usage->tree;
     usage->has_first = taken && ss_load_meter_read(&usage->whole) == 0;

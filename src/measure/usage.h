@@ -31,7 +31,7 @@ struct ss_process_usage {
 struct ss_usage_tree {
     uint64_t instances; /* the instances' trees, including reaped processes */
     uint64_t own;       /* master, guardian and executors */
-    uint64_t beside;    /* processes of --beside and their descendants, likewise */
+    uint64_t beside;    /* processes of --beside and their descendants, including reaped ones */
     uint32_t attached;  /* number of attached programs, and processes of --beside, that have not
                            ended */
 };

@@ -18,7 +18,7 @@
 #define MARK_TEXT    "This run has not finished.\n"
 #define SUMMARY_ROOM 16384
 
-/* How often a mark that readers have locked is replaced. */
+/* Give up after replacing a mark that readers have locked this many times. */
 #define ATTEMPTS_MAX 8
 
 /*

@@ -100,7 +100,7 @@ static inline bool ss_has_rounds(uint64_t switches) {
     return switches > 2;
 }
 
-/* What ss_outcome_take() computes the results from. */
+/* The input of ss_outcome_take(). */
 struct ss_outcome_input {
     const struct ss_plan *plan;
     const struct ss_board *board;

@@ -319,7 +319,7 @@ _Noreturn static void end_instance(struct executor *executor) {
     }
 
     ss_instance_follow(&executor->instance, 0);
-    /* It may have ended by itself before this process got a CPU to notice it. */
+    /* The leader may have exited by itself before this process got a CPU to notice it. */
     bool by_itself = !executor->instance.attached && ss_instance_has_ended(&executor->instance);
     if (by_itself)
         atomic_store(&executor->row->ended_at, ss_platform_now());

@@ -21,7 +21,7 @@
 /* Maximum wait for the guardian, which may be dead, before an attached program is signaled. */
 #define GUARDIAN_PATIENCE (2 * SS_SECOND)
 
-/* How often a run that waits for --start-at reads the wall clock, which may be set. */
+/* A run that waits for --start-at reads the wall clock this often, because it may be set. */
 #define CLOCK_INTERVAL (100 * SS_MILLISECOND)
 
 static void note_setpoint(struct ss_master *master, const struct ss_setpoint_change *change) {

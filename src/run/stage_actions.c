@@ -14,7 +14,7 @@
 #include "tree/branches.h"
 
 /*
- * How long before --start-at a run begins to start instances, and the additional time for each
+ * Instances are started this long before --start-at and the warm-up, with additional time for each
  * instance.
  */
 #define START_LEAD     (200 * SS_MILLISECOND)

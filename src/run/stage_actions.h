@@ -14,7 +14,10 @@ void ss_master_advance(struct ss_master *master, ss_time now);
  */
 void ss_master_end(struct ss_master *master, const char *by, int signal);
 
-/* Handles any event, likewise. After a pause, returns when the run is continued. */
+/*
+ * Handles any event; `by` and `signal` as in ss_master_end(). After a pause, returns when the run
+ * is continued.
+ */
 void ss_master_handle(struct ss_master *master, enum ss_event event, const char *by, int signal);
 
 #endif
