@@ -17,8 +17,8 @@
 #include <showstopper/feedback.h>
 #include <showstopper/time.h>
 
+#include "base/combined_counter.h"
 #include "base/cpus.h"
-#include "base/vernier.h"
 
 /* ---- clocks and sleeping ---- */
 

@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/bell.h"
 #include "base/owned.h"
 #include "base/streams.h"
+#include "base/wakeup.h"
 #include "platform/child.h"
 #include "platform/platform.h"
 

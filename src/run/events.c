@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/bell.h"
+#include "base/wakeup.h"
 #include "platform/child.h"
 #include "platform/platform.h"
 #include "run/recent_iterations.h"

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/bell.h"
+#include "base/wakeup.h"
 #include "platform/platform.h"
 #include "record/journal.h"
 #include "run/perf_counts.h"

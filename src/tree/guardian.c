@@ -9,8 +9,8 @@
 #include "screen/window.h"
 #include "tree/census.h"
 #include "tree/freezer.h"
+#include "tree/group_scan.h"
 #include "tree/rescue.h"
-#include "tree/roster.h"
 #include "tree/watchdog.h"
 
 /*

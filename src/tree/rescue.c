@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/bell.h"
+#include "base/wakeup.h"
 #include "platform/platform.h"
 #include "tree/descendants.h"
 #include "tree/freezer.h"

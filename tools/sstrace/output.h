@@ -6,8 +6,8 @@
 
 #include <showstopper/contract.h>
 
-#include "strands.h"
 #include "trace_options.h"
+#include "trace_spool.h"
 
 /* Returns whether the request is for a picture, which the Python package draws. */
 SS_NONNULL() static inline bool sstrace_is_picture(const struct sstrace_request *request) {

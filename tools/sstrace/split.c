@@ -17,7 +17,7 @@
 #include "base/words.h"
 #include "output.h"
 #include "source.h"
-#include "strands.h"
+#include "trace_spool.h"
 #include "trace_statistics.h"
 
 #define FILE_NAME 256

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "split.h"
-#include "strands.h"
+#include "trace_spool.h"
 #include "unit.h"
 
 #define TRACES  3

@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/bell.h"
 #include "base/end_signals.h"
 #include "base/owned.h"
+#include "base/wakeup.h"
 #include "base/words.h"
 #include "platform/child.h"
 

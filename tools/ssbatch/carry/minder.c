@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/bell.h"
 #include "base/grow.h"
 #include "base/owned.h"
+#include "base/wakeup.h"
 #include "base/walk.h"
 #include "platform/child.h"
 #include "platform/platform.h"

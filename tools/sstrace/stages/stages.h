@@ -6,8 +6,8 @@
 
 #include <showstopper/contract.h>
 
-#include "strands.h"
 #include "trace/record.h"
+#include "trace_spool.h"
 
 /* Generators and transformations refuse to make more records: that is most likely a mistake. */
 #define SSTRACE_RECORDS_MAX 100000000

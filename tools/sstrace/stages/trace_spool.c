@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "strands.h"
+#include "trace_spool.h"
 
 #include <errno.h>
 #include <fcntl.h>

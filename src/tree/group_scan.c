@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tree/roster.h"
+#include "tree/group_scan.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_BASE_BELL_H
-#define SHOWSTOPPER_BASE_BELL_H
+#ifndef SHOWSTOPPER_BASE_WAKEUP_H
+#define SHOWSTOPPER_BASE_WAKEUP_H
 
 /*
  * A wakeup pipe is non-blocking at both ends. Its bytes mean nothing: they only wake the reader,

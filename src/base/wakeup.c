@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/bell.h"
+#include "base/wakeup.h"
 
 #include <unistd.h>
 

@@ -9,7 +9,7 @@
 
 #include "tree.h"
 #include "tree/branches.h"
-#include "tree/roster.h"
+#include "tree/group_scan.h"
 #include "unit.h"
 
 static struct ss_board *board;

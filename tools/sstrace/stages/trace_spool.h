@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSTRACE_STRANDS_H
-#define SSTRACE_STRANDS_H
+#ifndef SSTRACE_TRACE_SPOOL_H
+#define SSTRACE_TRACE_SPOOL_H
 
 /*
  * Stores traces in a temporary file until they are known to be complete. Many traces can grow in

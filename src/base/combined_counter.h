@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_BASE_VERNIER_H
-#define SHOWSTOPPER_BASE_VERNIER_H
+#ifndef SHOWSTOPPER_BASE_COMBINED_COUNTER_H
+#define SHOWSTOPPER_BASE_COMBINED_COUNTER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/vernier.h"
+#include "base/combined_counter.h"
 #include "unit.h"
 
 #define MS   UINT64_C(1000000)

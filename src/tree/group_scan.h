@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_TREE_ROSTER_H
-#define SHOWSTOPPER_TREE_ROSTER_H
+#ifndef SHOWSTOPPER_TREE_GROUP_SCAN_H
+#define SHOWSTOPPER_TREE_GROUP_SCAN_H
 
 #include <stdbool.h>
 

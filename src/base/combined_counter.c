@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/vernier.h"
+#include "base/combined_counter.h"
 
 /* Number of prompt readings over which the offset follows the error of the fine count. */
 #define READINGS_AVERAGED 32
