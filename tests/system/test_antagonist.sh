@@ -545,8 +545,8 @@ a_study_reports_whether_suspects_slow_the_victim() { # case
     ! grep -q 'run 1 of' err || fail "the study ran again: $(cat err)"
 }
 
-# The figure is lower by half while the first suspect is stopped, and the other one has no effect. With this seed, the other
-# one runs in the first slot in which the first one is throttled.
+# The figure is nearly 0 while the first suspect is stopped, and the other one has no effect. With this seed, the other one
+# runs in the first slot in which the first one is throttled.
 a_suspect_whose_blocks_lose_30_percent_is_set_aside() { # case
     need_built reports
     local needed status slot
@@ -555,7 +555,7 @@ a_suspect_whose_blocks_lose_30_percent_is_set_aside() { # case
     start_sleeper
     # shellcheck disable=SC2016 # for the script
     write_napping bench "while :; do nap; read -r _ _ state _ </proc/$needed/stat" \
-        '[ "$state" = T ] && echo 50 || echo 100; done'
+        '[ "$state" = T ] && echo 1 || echo 100; done'
     for slot in 600m 2s; do
         status=0
         rm -rf antagonist-results
