@@ -75,9 +75,9 @@ def df_suspects(study: Study) -> pd.DataFrame:
                    (found[~is_alone], found[is_alone]))
     # There is no estimate among others for a suspect that was set aside; that alone replaces it.
     was_aside = last.index[last["verdict"].eq(SUPPORTS) & last["effect"].isna()]
-    hurting = alone.index[alone["verdict"].isin([HURTS, SHIFTS])].intersection(was_aside)
-    last = pd.concat([last.drop(hurting), alone.loc[hurting]])
-    alone = alone.drop(hurting)
+    decided = alone.index[alone["verdict"].isin([HURTS, SHIFTS, DISTURBS])].intersection(was_aside)
+    last = pd.concat([last.drop(decided), alone.loc[decided]])
+    alone = alone.drop(decided)
     alone = alone[["verdict", *_COSTS]].rename(
         columns={"verdict": "alone"} | {name: name.replace("cost", "cost_alone") for name in _COSTS}
     )
