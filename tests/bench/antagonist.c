@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "chance.h"
 #include "codes.h"
 #include "trial.h"
 #include <showstopper/random.h>
@@ -69,11 +70,6 @@ static bool stopped[CODES_MAX][SECONDS];
 static void fail(const char *message) {
     fprintf(stderr, "antagonist: %s\n", message);
     exit(1);
-}
-
-static double draw_normal(uint64_t *state) {
-    double radius = sqrt(2 * ss_random_exponential(ss_random_next(state)));
-    return radius * cos(2 * M_PI * ss_random_next(state));
 }
 
 /* Draws the places of all blocks of a run. */
@@ -183,7 +179,7 @@ static void simulate_cpu(const struct scene *scene, uint64_t seed) {
 /* Returns the next value of a noise that is correlated between successive seconds. */
 static double follow_noise(double before, double deviation, uint64_t *random) {
     return CORRELATION * before +
-           sqrt(1 - CORRELATION * CORRELATION) * deviation * draw_normal(random);
+           sqrt(1 - CORRELATION * CORRELATION) * deviation * chance_draw_normal(random);
 }
 
 /* Lets the victim lose time when suspects continue. */
@@ -201,7 +197,8 @@ static void disturb(const struct scene *scene, uint64_t *random, double *victim)
 }
 
 static void simulate_victim(const struct scene *scene, uint64_t *random, double *victim) {
-    double noise = NOISE * draw_normal(random), hidden = scene->hidden * draw_normal(random);
+    double noise = NOISE * chance_draw_normal(random);
+    double hidden = scene->hidden * chance_draw_normal(random);
     for (size_t second = 0; second < SECONDS; second++) {
         double value = scene->drift * (double)second / SECONDS + noise - hidden;
         for (size_t i = 0; i < scene->count; i++)
@@ -276,7 +273,7 @@ static void print_study(const struct scene *scene, const struct codes *layout, l
     simulate_victim(scene, &random, victim);
     disturb(scene, &random, victim);
     for (size_t i = 0; i < scene->count; i++)
-        usual[i] = 1 + USUAL_ERROR * draw_normal(&random);
+        usual[i] = 1 + USUAL_ERROR * chance_draw_normal(&random);
     print_line(study, kind, -1, 0, usual, none, scene->count);
     print_rows(study, kind, victim, scene->count);
 }
@@ -288,7 +285,7 @@ static void print_unthrottled(const struct scene *scene, long study, uint64_t se
     memset(stopped, 0, sizeof stopped);
     for (size_t i = 0; i < scene->count; i++) {
         for (size_t second = 0; second < SECONDS; second++)
-            used[i][second] = 1 + NOISE * draw_normal(&random);
+            used[i][second] = 1 + NOISE * chance_draw_normal(&random);
     }
     simulate_victim(scene, &random, victim);
     print_rows(study, "unthrottled", victim, scene->count);

@@ -20,10 +20,8 @@ and by busy ticks (as mpstat shows it). Run time is the machine's; for attached,
 which limit programs and not the machine, it is that of the programs. Prints a table in Markdown for
 each class of workloads; "largest 100" is the largest load in a window of 100 ms.
 
-  --configs LIST    default all but hidden, gathered, window100 and attached:
+  --configs LIST    default all but window100 and attached:
                       new        showstopper without options for modules
-                      hidden     the same without control groups of version 1
-                      gathered   the same, with all processes in a child group of version 2's root
                       new107     new with quantum 107m
                       window100  new with --window 100m
                       attached   showstopper --attach to instances that already run, -f own
@@ -63,7 +61,7 @@ check_options() {
     local number words
     IFS=, read -ra words <<<"$configs"
     check_words configs \
-        " new hidden gathered new107 window100 attached pi geom fixed cpulimit stress-ng quota " "${words[@]}"
+        " new new107 window100 attached pi geom fixed cpulimit stress-ng quota " "${words[@]}"
     IFS=, read -ra words <<<"$classes"
     check_words classes " serial blocking parallel forking " "${words[@]}"
     for number in ${instances//,/ } ${targets//,/ } "$rounds" "$seconds"; do
@@ -186,4 +184,3 @@ for class in ${classes//,/ }; do
     measure_class "$class"
     print_class "$class"
 done
-[ -n "$steps" ] || print_published

@@ -4,12 +4,11 @@
 # shellcheck disable=SC2034,SC2154 # variables are shared with it
 
 cpus=$(nproc)
-cleanups=(end_launched remove_groups scatter close_bench)
+cleanups=(end_launched remove_groups close_bench)
 
 open_control() {
     find_quota
     find_watched
-    find_gathering
     open_launching
 }
 
@@ -68,57 +67,6 @@ remove_groups() {
     [ -z "$watched" ] || remove_group "$watched"
 }
 
-# Runs a command after unmounting all hierarchies of version 1.
-# shellcheck disable=SC2016 # the inner shell expands them
-hidden=(unshare -m sh -c 'awk "\$3 == \"cgroup\" { print \$2 }" /proc/mounts |
-    while read -r folder; do umount "$folder" || exit; done && exec "$@"' sh)
-
-find_gathering() {
-    gathering_root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-    gathering=$gathering_root/showstopper-gathering.$$
-}
-
-# move_all FROM TO: moves all processes of a control group. Kernel threads cannot be moved. Repeats, because processes
-# may fork meanwhile.
-move_all() {
-    local round pid
-    for ((round = 0; round < 5; round++)); do
-        while read -r pid; do
-            echo "$pid" 2>/dev/null >"$2/cgroup.procs" || true
-        done <"$1/cgroup.procs"
-    done 2>/dev/null
-}
-
-# Succeeds if the root group has a process other than a kernel thread: only those have no executable.
-is_inhabited() {
-    local pid
-    while read -r pid; do
-        [ ! -s "/proc/$pid/exe" ] || return 0
-    done <"$gathering_root/cgroup.procs"
-    return 1
-}
-
-gather() {
-    local attempt
-    mkdir -p "$gathering"
-    for ((attempt = 0; attempt < 50; attempt++)); do
-        move_all "$gathering_root" "$gathering"
-        is_inhabited || return 0
-        sleep 0.02
-    done
-    echo "${0##*/}: not all processes can be moved to $gathering" >&2
-}
-
-scatter() {
-    local attempt
-    for ((attempt = 0; attempt < 50; attempt++)); do
-        [ -n "$gathering_root" ] && [ -d "$gathering" ] || return 0
-        move_all "$gathering" "$gathering_root"
-        rmdir "$gathering" 2>/dev/null || sleep 0.1
-    done
-    echo "${0##*/}: $gathering cannot be removed" >&2
-}
-
 # why_not CONFIGURATION: prints why this machine cannot measure it; fails if it can.
 why_not() {
     case $1 in
@@ -138,15 +86,6 @@ why_not() {
             return 1
         fi
         ;;
-    hidden | gathered)
-        if ! "${hidden[@]}" true 2>/dev/null; then
-            echo "no mount namespace without control groups of version 1 can be made"
-        elif [ "$1" = gathered ] && ! { mkdir "$gathering" && rmdir "$gathering"; } 2>/dev/null; then
-            echo "no control group of version 2 can be made"
-        else
-            return 1
-        fi
-        ;;
     esac
 }
 
@@ -154,7 +93,7 @@ why_not() {
 choose_modules() {
     local with=(-f realtime -s even -d averageq)
     case $1 in
-    new | hidden | gathered) modules=() ;;
+    new) modules=() ;;
     new107) modules=(-D 107m) ;;
     window100) modules=(--window 100m) ;;
     pi) modules=("${with[@]}" -c rbpid) ;;
@@ -167,25 +106,19 @@ choose_modules() {
 # showstopper_from BEGIN ARG...: runs slightly longer than the judge, so that the judge's last reading is during the
 # run.
 showstopper_from() {
-    launch /dev/null "${where[@]}" showstopper --quiet --json "$folder/result.json" \
-        --start-at "@$1" \
+    launch /dev/null showstopper --quiet --json "$folder/result.json" --start-at "@$1" \
         --settle "${settle}s" --duration "$((1000 * (settle + seconds) + 100))m" "${@:2}"
-    names[${launched[-1]}]=showstopper # even if another program starts it
 }
 
 # hold_from BEGIN CONFIGURATION CLASS INSTANCES ARG...: runs showstopper; ARG... set its target.
 hold_from() {
-    local begin=$1 config=$2 class=$3 instances=$4 modules where=()
+    local begin=$1 config=$2 class=$3 instances=$4 modules
     choose_modules "$config"
-    [ "$config" != gathered ] || gather
-    [ "$config" != hidden ] && [ "$config" != gathered ] || where=("${hidden[@]}")
-    showstopper_from "$begin" \
-        -n "$instances" "${@:5}" "${modules[@]}" ssburn "$class" --work "$work"
+    showstopper_from "$begin" -n "$instances" "${@:5}" "${modules[@]}" ssburn "$class" --work "$work"
 }
 
 # hold_started BEGIN TARGET: attaches showstopper to the launched programs.
 hold_started() {
-    local where=()
     showstopper_from "$1" -l "$2%" -f own --attach "$(IFS=, && echo "${launched[*]}")"
 }
 
@@ -247,5 +180,4 @@ end_config() {
     fi
     end_launched
     remove_groups
-    scatter
 }

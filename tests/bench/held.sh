@@ -9,7 +9,7 @@ Usage: tests/bench/held.sh [OPTION]...
 Measures how precisely ssrequest -l holds the load of a service, as tables in Markdown. The service is in a
 control group, whose CPU time an independent monitor, judge, watches. Needs root.
 
-  --parts LIST     default simulated,real,services,runs,steps,cost:
+  --parts LIST     default simulated,real,services,runs:
                      simulated in virtual time, with sssim queue: works of 0.2 to 50 ms, a cost that doubles, late
                                work, and how many of 400 intervals of the rate contain the true rate, also if it
                                differs between runs
@@ -21,8 +21,6 @@ control group, whose CPU time an independent monitor, judge, watches. Needs root
                                intervals contain the mean of the other runs, half their width in standard
                                deviations of the runs, and how much of the variance between runs there is between
                                the episodes of one
-                     steps     20 to 60 to 20 %, and traces/day.txt at 1/720
-                     cost      CPU time of ssrequest for a service of 16 processes among 1,000
   --work LIST      of \`real\`; default 1m,5m
   --loads LIST     of \`real\` and \`services\`, percents; default 25,50,75
   --kinds LIST     of \`real\`: arrival/spread; default even/constant,poisson/constant,poisson/exponential
@@ -36,12 +34,12 @@ control group, whose CPU time an independent monitor, judge, watches. Needs root
 END
 }
 
-parts=simulated,real,services,runs,steps,cost work=1m,5m loads=25,50,75 kinds=even/constant,poisson/constant,poisson/exponential
+parts=simulated,real,services,runs work=1m,5m loads=25,50,75 kinds=even/constant,poisson/constant,poisson/exponential
 seconds=60 rounds=1 runs=20 load=50 output=
 take_options parts work loads kinds seconds rounds runs load output build -- "$@"
 check_numbers seconds rounds runs load
 for part in ${parts//,/ }; do
-    [[ " simulated real services runs steps cost " = *" $part "* ]] || fail "--parts: $part: see --help"
+    [[ " simulated real services runs " = *" $part "* ]] || fail "--parts: $part: see --help"
 done
 settle=5 modules=/usr/lib/apache2/modules
 
@@ -334,45 +332,6 @@ runs() {
                     "$kept/runs-$program-$run.json")
         done | tee "$kept/runs-$program.txt" | { printf '| %s |' "$program" && judge_runs; }
     done
-}
-
-steps() {
-    local name kind
-    printf '0 20%%\n20s 20%%\n20s 60%%\n40s 60%%\n40s 20%%\n60s 20%%\n' >"$folder/steps.txt"
-    printf '\n| trace | arrival | mean error | MSE | overshoot | settled | load |\n|---|---|---|---|---|---|---|\n'
-    for name in steps day; do
-        for kind in even poisson; do
-            trace=$folder/steps.txt
-            [ "$name" = steps ] || trace=$source/traces/day.txt,scale=1/720
-            serve_in_group ssburn serve --listen "$port" --work 5m --workers 16
-            listening "http://127.0.0.1:$port/"
-            rm -rf "$kept/$name-$kind.record"
-            ssrequest -q --record "$kept/$name-$kind.record" --json "$kept/$name-$kind.json" --load-trace "$trace" \
-                --settle 0 --arrival "$kind" "http://127.0.0.1:$port/" 2>>"$kept/$name-$kind.log" || true
-            end_last
-            printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$name" "$kind" "$(short "$name-$kind" error_mean_percent)" \
-                "$(short "$name-$kind" error_mse_e4)" "$(short "$name-$kind" overshoot_percent)" \
-                "$(short "$name-$kind" settled_seconds)" "$(short "$name-$kind" load_mean)"
-        done
-    done
-}
-
-# 16 processes that serve, among 1,000 that sleep; 10 requests a second, so that control costs most of the CPU time.
-cost() {
-    local i
-    for ((i = 0; i < 1000; i++)); do
-        sleep 600 &
-        started+=($!)
-    done
-    # shellcheck disable=SC2016
-    serve_in_group bash -c 'for ((i = 0; i < 15; i++)); do sleep 600 & done; exec "$@"' - \
-        ssburn serve --listen "$port" --work 5m --workers 4
-    listening "http://127.0.0.1:$port/"
-    ssrequest -q --json "$kept/cost.json" -l 5% -d "${seconds}s" --of "pid:${started[-1]}" "http://127.0.0.1:$port/" || true
-    ssrequest -q --json "$kept/cost-constant.json" -r "$(of cost rate)" -d "${seconds}s" "http://127.0.0.1:$port/" || true
-    printf '\nCPU time of ssrequest, %% of a CPU: %s held, %s at a constant rate\n' \
-        "$(awk -v a="$(of cost own_cpu_seconds)" -v s="$(of cost duration_seconds)" 'BEGIN { printf "%.2f", 100 * a / (s + 7.5) }')" \
-        "$(awk -v a="$(of cost-constant own_cpu_seconds)" -v s="$(of cost-constant duration_seconds)" 'BEGIN { printf "%.2f", 100 * a / s }')"
 }
 
 open_bench

@@ -60,11 +60,6 @@ static double draw(struct model *model, double low, double high) {
     return low + (high - low) * ss_random_next(&model->random);
 }
 
-static double draw_normal(struct model *model) {
-    double radius = sqrt(chance_draw_exponential(&model->random, 2));
-    return radius * cos(2 * M_PI * ss_random_next(&model->random));
-}
-
 static struct model make_model(enum family family, uint64_t seed) {
     struct model model = {.family = family, .random = ss_random_hash(seed)};
     model.scale = exp(draw(&model, 0, 9));
@@ -120,10 +115,10 @@ static double throughput_of(const struct model *model, double load) {
 
 /* Returns the mean noise of some seconds. */
 static double draw_noise(struct model *model, int seconds) {
-    double sum = 0, state = draw_normal(model);
+    double sum = 0, state = chance_draw_normal(&model->random);
     for (int i = 0; i < seconds; i++) {
         sum += model->noise * state;
-        state = 0.5 * state + sqrt(0.75) * draw_normal(model);
+        state = 0.5 * state + sqrt(0.75) * chance_draw_normal(&model->random);
     }
     return sum / seconds;
 }
@@ -144,7 +139,7 @@ static void add_visit(struct ladder *ladder, struct model *model, int round, int
     bool up = step < LEVELS;
     int level = up ? step + 1 : 2 * LEVELS - step;
     double target = ladder->top * level / LEVELS;
-    double load = fmin(target + model->load_noise * draw_normal(model), 1);
+    double load = fmin(target + model->load_noise * chance_draw_normal(&model->random), 1);
     double time = (step + 0.5) / (2 * LEVELS) - 0.5;
     double noise =
         draw_noise(model, SECONDS) + model->drift * time + (up ? 0.5 : -0.5) * model->hysteresis;

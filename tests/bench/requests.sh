@@ -7,17 +7,14 @@ usage() {
     cat <<END
 Usage: tests/bench/requests.sh [OPTION]...
 Measures ssrequest against ssburn serve, each on its own CPU, as tables in Markdown: how late
-requests are sent, the cost of a request compared with ab and wrk, and response times compared with theory.
+requests are sent, and the cost of a request compared with ab and wrk.
 
-  --parts LIST     default lateness,cost,closed,arrivals,pause,overload,duty,drift
+  --parts LIST     default lateness,cost,closed,drift
   --rates LIST     of \`lateness\`, requests a second; default 1000,5000
-  --seconds N      of \`lateness\` and \`overload\`, for each row; default 60
+  --seconds N      of \`lateness\`, for each row; default 60
   --rounds N       of \`cost\` and \`closed\`, each program once in a round; default 5
   --turn N         seconds for a program in a round; default 10
-  --requests N     of \`arrivals\` and \`duty\`, in each row; default 3000
-  --caps LIST      of \`overload\`; default 100,200,300
   --minutes N      of \`drift\`; default 10
-  --duties LIST    of \`duty\`, in percent; default 25,50,75
   --service CPU    CPU of the server; default 0
   --generator CPU  CPU of the programs that send; default the last one
   --output DIR     keep the measurements there, and continue an interrupted bench
@@ -26,15 +23,11 @@ requests are sent, the cost of a request compared with ab and wrk, and response 
 END
 }
 
-# serve ARG... [-- COMMAND...]: starts a server, under the command if given; sets $url.
+# serve ARG...: starts a server; sets $url.
 serve() {
-    local words=() log=$folder/server.log patience
-    while [ $# -gt 0 ] && [ "$1" != -- ]; do
-        words+=("$1")
-        shift
-    done
+    local log=$folder/server.log patience
     : >"$log"
-    "${@:2}" taskset -c "$service" ssburn serve "${words[@]}" >"$log" 2>&1 &
+    taskset -c "$service" ssburn serve "$@" >"$log" 2>&1 &
     started+=($!)
     for ((patience = 600; patience > 0; patience--)); do
         url=$(sed -n 's/^.*listening on \(http:[^ ]*\).*$/\1/p' "$log")
@@ -165,103 +158,6 @@ closed() {
     table closed 'a second' 'requests / seconds'
 }
 
-# row LABEL REQUESTS FAILED MEAN THEORY P95 THEORY: prints a row. Times are in milliseconds; - if theory gives none.
-row() {
-    awk -v label="$1" -v figures="${*:2}" 'BEGIN {
-        count = split(figures, x, " ")
-        printf "| %s | %d | %d", label, x[1], x[2]
-        for (i = 3; i < count; i += 2)
-            printf " | %.1f | %s", x[i], x[i + 1] == "-" ? "- | -" : \
-                sprintf("%.1f | %+.1f", x[i + 1], 100 * (x[i] / x[i + 1] - 1))
-        print " |" }'
-}
-
-heading() {
-    printf '| %s | requests | failed | mean / ms | theory | off by / %% | p95 / ms | theory | off by / %% |\n' "$1"
-    printf '|---|---:|---:|---:|---:|---:|---:|---:|---:|\n'
-}
-
-# One CPU and one worker, which is busy half of the time. The requests of a burst of 50 take 10, 20 ... 500 ms.
-arrivals() {
-    local arrival sent failed mean tail
-    local -A means=([even]=10 [poisson]=15 [concurrent]=255) tails=([even]=10 [poisson]=- [concurrent]=480)
-    serve --units "$units"
-    printf '\nResponse time from when requests were due, 50 a second, 10 ms of work, one worker\n\n'
-    heading arrival
-    for arrival in even poisson concurrent; do
-        request "arrivals-$arrival" --rate 50 --duration "$(((requests + 49) / 50))s" --arrival "$arrival"
-        read -r sent failed mean tail < <(of "arrivals-$arrival" sent failed \
-            response.successes.intended.mean_seconds response.successes.intended.p95_seconds |
-            awk '{ print $1, $2, 1e3 * $3, 1e3 * $4 }')
-        row "$arrival" "$sent" "$failed" "$mean" "${means[$arrival]}" \
-            "$tail" "${tails[$arrival]}"
-    done
-    end_last
-}
-
-# pause_after SECONDS PID: stops the process for one second after this time, and continues it in any case.
-pause_after() {
-    # shellcheck disable=SC2064 # the pid is known now
-    trap "kill -CONT $2 2>/dev/null" EXIT
-    sleep "$1"
-    kill -STOP "$2"
-    sleep 1
-}
-
-# The server pauses for one of ten seconds. With a cap of 1, the pause delays only one request.
-pause() {
-    local cap
-    printf '\nThe server is stopped for 1 s of 10, 200 a second, no work; times in s\n\n'
-    printf '| cap | due | failed | intended p95 | theory | p99 | theory | actual p95 | p99 | most |\n'
-    printf '|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n'
-    for cap in 200 1; do
-        serve --work 0
-        if [ ! -s "$kept/pause-$cap.json" ]; then
-            pause_after 4 "${started[-1]}" &
-            started+=($!)
-            request "pause-$cap" --rate 200 --duration 10s --arrival even --cap "$cap"
-            end_last
-        fi
-        end_last
-        of "pause-$cap" intended failed response.successes.intended.p95_seconds \
-            response.successes.intended.p99_seconds response.successes.actual.p95_seconds \
-            response.successes.actual.p99_seconds response.successes.actual.most_seconds |
-            awk -v cap="$cap" '{ printf "| %d | %d | %d | %.3f | 0.5 | %.3f | 0.9 | %.4f | %.4f | %.3f |\n",
-                cap, $1, $2, $3, $4, $5, $6, $7 }'
-    done
-}
-
-# The rate exceeds the server's capacity, so the cap is reached. Counted requests were sent after three times the time
-# in which the cap fills, and ended before the last one was sent.
-overload() {
-    local cap most failed
-    serve --units "$units" --queue 1000
-    printf '\nResponse time in overload, 150 a second, 10 ms of work, one worker\n\n'
-    printf '| cap | requests | failed | unfinished at most | a second | mean / s | cap / throughput | off by / %% |\n'
-    printf '|---:|---:|---:|---:|---:|---:|---:|---:|\n'
-    for cap in ${caps//,/ }; do
-        [ -s "$kept/overload-$cap.json" ] || rm -f "$kept/overload-$cap.csv"
-        request "overload-$cap" --rate 150 --duration "${seconds}s" --cap "$cap" --each "$kept/overload-$cap.csv"
-        read -r most failed < <(of "overload-$cap" unfinished_most failed)
-        awk -F, -v cap="$cap" -v most="$most" -v failed="$failed" -v end="$seconds" 'NR > 1 && $6 == "success" {
-                begin = 3 * cap / 50
-                if ($4 >= begin && $5 <= end) { count++; sum += $5 - $4 }
-                ended += $5 >= begin && $5 <= end
-            }
-            END {
-                rate = ended / (end - begin)
-                if (!count) {
-                    printf "| %d | 0 | %d | %d | %.2f | - | - | - |\n", cap, failed, most, rate
-                    exit
-                }
-                mean = sum / count
-                printf "| %d | %d | %d | %d | %.2f | %.3f | %.3f | %+.1f |\n", cap, count, failed, most, rate,
-                    mean, cap / rate, 100 * (mean * rate / cap - 1)
-            }' "$kept/overload-$cap.csv"
-    done
-    end_last
-}
-
 # Send times minute by minute: a clock that is wrong by a millionth is off by 0.6 ms after ten minutes.
 drift() {
     [ -s "$kept/drift.json" ] || rm -f "$kept/drift.csv"
@@ -278,47 +174,18 @@ drift() {
             END { row() }'
 }
 
-# The mean delay by stops is the expected rest of the stop during which a request arrives.
-duty() {
-    local share sent failed mean tail base base_tail
-    local words=(--rate 40 --duration "$(((requests + 39) / 40))s" --arrival poisson)
-    printf '\nWhat a duty adds to the response time: rounds of 107 ms, 40 a second, 0.2 ms of work\n\n'
-    heading 'duty / %'
-    serve --units "$((units / 50))"
-    request duty-none "${words[@]}"
-    end_last
-    read -r base base_tail < <(of duty-none response.successes.intended.mean_seconds \
-        response.successes.intended.p95_seconds | awk '{ print 1e3 * $1, 1e3 * $2 }')
-    for share in ${duties//,/ }; do
-        serve --units "$((units / 50))" -- showstopper --quiet -n 1 -c fixed -l "$share%" \
-            -d averageq -D tau=107m
-        request "duty-$share" "${words[@]}"
-        end_last
-        read -r sent failed mean tail < <(of "duty-$share" sent failed \
-            response.successes.intended.mean_seconds response.successes.intended.p95_seconds |
-            awk -v base="$base" -v base_tail="$base_tail" \
-                '{ print $1, $2, 1e3 * $3 - base, 1e3 * $4 - base_tail }')
-        row "$share" "$sent" "$failed" "$mean" \
-            "$(awk -v d="$share" 'BEGIN { print (1 - d / 100) ^ 2 * 107 / 2 }')" \
-            "$tail" "$(awk -v d="$share" 'BEGIN { print d < 95 ? (0.95 - d / 100) * 107 : "-" }')"
-    done
-}
-
-parts=lateness,cost,closed,arrivals,pause,overload,duty,drift
+parts=lateness,cost,closed,drift
 rates=1000,5000
 seconds=60
 rounds=5
 turn=10
-requests=3000
-caps=100,200,300
 minutes=10
-duties=25,50,75
 service=0
 generator=$(($(nproc) - 1))
 output=''
-take_options parts rates seconds rounds turn requests caps minutes duties service generator output build -- "$@"
+take_options parts rates seconds rounds turn minutes service generator output build -- "$@"
 for part in ${parts//,/ }; do
-    [[ " lateness cost closed arrivals pause overload duty drift " = *" $part "* ]] || fail "$part: unknown part: see --help"
+    [[ " lateness cost closed drift " = *" $part "* ]] || fail "$part: unknown part: see --help"
 done
 open_bench
 command -v ssrequest >/dev/null || fail "$build has no ssrequest: it requires libcurl"

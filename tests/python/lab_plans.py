@@ -104,15 +104,6 @@ class Lab:
         assert not ended.value.code
         return Planned(out.getvalue(), said.getvalue())
 
-    def preview(self, name: str, *words: str) -> str:
-        """Return what --dry-run says, without the runs that ssbatch lists."""
-        experiment = importlib.import_module(f"showstopper.lab.{name}")
-        said = io.StringIO()
-        with contextlib.redirect_stderr(said), pytest.raises(SystemExit) as ended:
-            experiment.run(experiment.parser().read(["--dry-run", *words]))
-        assert not ended.value.code
-        return said.getvalue()
-
     def refusal(self, name: str, *words: str) -> str:
         """Return why a call is refused, which must not create anything."""
         before = sorted(self.folder.iterdir())

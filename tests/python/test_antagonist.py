@@ -336,12 +336,6 @@ def test_many_suspects_are_planned_in_groups(tmp_path: Path) -> None:
     assert lines[2].endswith("job16' suspects_of='a b'") and "'a b,,caf?,job0," in lines[2]
 
 
-def test_forecast_says_what_the_next_run_finds(tmp_path: Path) -> None:
-    simulation = Simulation(Recipe(count=1, runs=1, call={"lower": "yes"}), tmp_path)
-    said = "".join(plan.forecast(simulation.study()))
-    assert said.startswith("The next run takes 2.1 minutes.") and "cost 0.73 % or more" in said
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="root: files of two users are needed")
 @pytest.mark.parametrize("name", ["", *study.DECIDING])
 def test_run_of_another_user_decides_no_plan(name: str, tmp_path: Path) -> None:
@@ -575,12 +569,6 @@ def test_slots_are_read(text: str, tmp_path: Path) -> None:
         np.testing.assert_array_equal(study.read_slots(str(tmp_path)).figures, expected)
     else:
         assert study.read_slots(str(tmp_path)).iteration() == math.inf
-
-
-def test_invalid_table_of_slots_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "slots.csv").write_text("slot\n")
-    with pytest.raises(UserError, match="no column 'begin_epoch_seconds'"):
-        study.read_slots(str(tmp_path))
 
 
 @pytest.mark.parametrize("name", ["suspects.csv", "crossed.csv", "report.html"])

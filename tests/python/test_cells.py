@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 from markupsafe import Markup
-from packed import INPUTS, pack, unpack
+from packed import INPUTS, unpack
 from showstopper import cli
 from showstopper.report import figures, summary
 
@@ -87,17 +87,3 @@ def test_cells(
 def test_every_table_has_a_cell() -> None:
     tested = {cell["table"] for cells in CELLS.values() for cell in cells}
     assert {*summary.tables()} - tested == {"requests-held"}  # see test_requests.py
-
-
-def test_packed_folder_is_unpacked(tmp_path: Path) -> None:
-    folder = tmp_path / "folder"
-    (folder / "empty").mkdir(parents=True)
-    (folder / "link").symlink_to("a")
-    contents = {"a": b"x\n", "b": b"x\n", "cut": b"\xff", "nothing": b""}
-    for name, data in contents.items():
-        (folder / name).write_bytes(data)
-    pack(folder, tmp_path / "one.tree")
-    assert (tmp_path / "one.tree").read_bytes().count(b"x\n") == 1
-    found = unpack(tmp_path / "one.tree", tmp_path / "again")
-    assert {name: (found / name).read_bytes() for name in contents} == contents
-    assert (found / "link").readlink() == Path("a") and (found / "empty").is_dir()

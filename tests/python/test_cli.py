@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from conftest import PACKAGE
+from conftest import Record as Maker
 
 from showstopper import __version__, cli
 from showstopper.report.page import page_text
@@ -46,16 +47,26 @@ def body(text: str, **more: object) -> subprocess.CompletedProcess[bytes]:
     return run(PROGRAM.format(body=text), **more)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("option", ["--help", "--version"])
-def test_help_imports_no_library(option: str) -> None:
+@pytest.mark.parametrize(
+    ("words", "start"),
+    [
+        ("ssreport --help", "Usage: ssreport [OPTION]"),
+        ("ssreport --version", f"ssreport {__version__}\n"),
+        ("ssreport --check record", ""),
+        ("ssprofile compare --help", "Usage: ssprofile compare"),
+    ],
+)
+def test_libraries_are_loaded_only_for_reports(words: str, start: str, make_record: Maker) -> None:
+    """Otherwise they would run beside the benchmarks of `ssprofile portability`."""
+    program, *options = words.split()
     code = LAUNCH + f"""
 import atexit
+from showstopper.profile import portability
 loaded = lambda: [name for name in {HEAVY} if name in sys.modules]
 atexit.register(lambda: print(loaded(), file=sys.stderr, flush=True))
-cli.launch("ssreport")"""
-    done = run(code, option)
+cli.launch({program!r})"""
+    done = run(code, *options, cwd=make_record().parent)
     assert (done.returncode, done.stderr) == (0, b"[]\n")
-    start = f"ssreport {__version__}\n" if option == "--version" else "Usage: ssreport [OPTION]"
     assert done.stdout.decode().startswith(start)
 
 

@@ -22,23 +22,6 @@ def fleet(folder: Path, *nodes: str) -> Study:
     return Study(folder)
 
 
-def test_load_is_the_sum_over_the_cpus_of_all_nodes(make_record: Maker, tmp_path: Path) -> None:
-    make_record("fleet/a", [0.5] * 12)
-    plan = '{"cpu_count": 6}'
-    make_record("fleet/b", [0.25] * 12, plan_json=plan, events_jsonl="")
-    rows = (f"a,a,x,done,,{BEGIN},0,0.001", f"b,,x,done,,{BEGIN - 1},,")
-    study = fleet(tmp_path / "fleet", *rows)
-    whole = study.once(topic.df_fleet).iloc[0]
-    assert (whole["measured"], whole["failed"], whole["cpus"]) == (2, 0, 8)
-    assert whole["load_mean"] == pytest.approx((2 * 0.5 + 6 * 0.25) / 8)
-    assert whole["error_abs_mean"] == pytest.approx(6 * 0.25 / 8)
-    nodes = study.fleets[0].nodes
-    assert nodes["late_seconds"].tolist() == pytest.approx([0, 1], abs=1e-6)
-    # Node b begins 1 s later, so only its CPUs count in the last second.
-    assert study.fleets[0].bins[-1] == pytest.approx([6, 1.5, 3], abs=1e-3)
-    assert "31.25 %" in topic.answer(study) and "started within 1 s" in topic.answer(study)
-
-
 def test_bins_widen_in_a_long_replay_and_keep_their_sums(
     make_record: Maker, tmp_path: Path
 ) -> None:

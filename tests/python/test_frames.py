@@ -54,23 +54,20 @@ def test_damaged_row_is_left_out_and_named(tmp_path: Path, damaged: str) -> None
     assert len(notes) == 1 and notes[0].startswith("x.csv:4: damaged row, in ")
 
 
-def test_further_damaged_rows_are_counted(tmp_path: Path) -> None:
-    rows, notes = read(tmp_path, HEAD + "a\nb\n" + ROWS[0] + "c\n")
-    assert len(rows) == 1
-    assert notes == ['x.csv:2: damaged row, in "a" (and 2 more)']
-
-
-def test_last_line_without_newline_is_left_out(tmp_path: Path) -> None:
-    """A killed run may leave 0.4 of 0.45."""
-    rows, notes = read(tmp_path, HEAD + ROWS[0] + "2026-01-01T00:00:02Z,2,0.4")
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        (f"a\nb\n{ROWS[0]}c\n", 'x.csv:2: damaged row, in "a" (and 2 more)'),
+        # A killed run may leave 0.4 of 0.45.
+        (f"{ROWS[0]}2026-01-01T00:00:02Z,2,0.4", "x.csv:3: "),
+        # Too short and too long rows do not cancel.
+        (f"a,1\na,1,0.5,9\n{ROWS[0]}", 'x.csv:2: damaged row, in "a,1" (and 1 more)'),
+    ],
+)
+def test_damaged_rows_share_a_note(tmp_path: Path, text: str, note: str) -> None:
+    rows, notes = read(tmp_path, HEAD + text)
     assert rows["load"].tolist() == [0.1]
-    assert notes[0].startswith("x.csv:3:")
-
-
-def test_too_short_and_too_long_rows_do_not_cancel(tmp_path: Path) -> None:
-    rows, notes = read(tmp_path, HEAD + "a,1\n" + "a,1,0.5,9\n" + ROWS[0])
-    assert rows["load"].tolist() == [0.1]
-    assert notes[0].endswith("(and 1 more)")
+    assert len(notes) == 1 and notes[0].startswith(note)
 
 
 def test_order_case_blanks_comments_and_quotes_do_not_matter(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from conftest import PACKAGE
 from hypothesis import given
 from hypothesis import strategies as st
 from showstopper import installation
-from showstopper.lab import QUESTIONS, accuracy, plan, throughput, values
+from showstopper.lab import QUESTIONS, accuracy, plan, values
 from showstopper.lab.catalogue import Use, Workload
 from showstopper.lab.methods import METHODS, Held
 from showstopper.text import UserError
@@ -75,19 +75,6 @@ def test_results_precede_later_messages() -> None:
 
 
 # Values
-
-
-def test_loads_are_exact() -> None:
-    assert values.load("4/7") == Fraction(4, 7)
-    assert plan.number(100 * values.load("1/3")) == "33.3333333333333"
-    assert [values.load(text) for text in ("33", "33%", "0.33")] == [Fraction(33, 100)] * 3
-
-
-def test_stairs_count_the_lowest_level_twice() -> None:
-    stairs = values.Stairs("90%:10%:20%")
-    assert (str(stairs), stairs.steps) == ("90:10:20", 10)
-    assert values.Stairs("95:5:5").steps == 38
-    assert values.Stairs("9:1:1").levels[0] == Fraction(9, 100)
 
 
 @pytest.mark.parametrize(
@@ -225,20 +212,6 @@ def test_bytes_that_are_not_utf8_are_preserved(tmp_path: Path) -> None:
     assert b"'" + program + b"'" in done.stdout
 
 
-@needs_build
-def test_lost_output_is_reported(tmp_path: Path) -> None:
-    words = [SSLAB, "throughput", "--plan", "--quick", "--methods", "default"]
-    with open("/dev/full", "wb") as full:
-        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, cwd=tmp_path)
-    assert done.returncode == 125
-    assert b"No space left" in done.stderr
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "wb") as closed:
-        done = subprocess.run(words, stdout=closed, stderr=subprocess.PIPE, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (-13, b"")
-
-
 def environment(tmp_path: Path, locale: dict[str, str], *before: object) -> dict[bytes, bytes]:
     """Return the environment that ssbatch gets, which stands for that of all commands."""
     programs = tmp_path / "programs"
@@ -267,12 +240,6 @@ def test_measured_commands_get_the_environment_of_the_caller(
     assert seen.pop(b"PWD", b"") in (b"", os.fsencode(os.getcwd()))  # of the shell of this test
     seen.pop(b"_", None)
     assert seen == {name.encode(): value.encode() for name, value in locale.items()}
-
-
-def test_throughput_refuses_targets_beside_parts() -> None:
-    options = throughput.parser().read(["--targets", "50", "--parts", "2"])
-    with pytest.raises(UserError, match="--targets replaces --parts"):
-        throughput.check(options)
 
 
 @pytest.mark.parametrize("of_user", [False, True])

@@ -11,44 +11,25 @@ from lab_plans import Lab, needs_build
 
 pytestmark = needs_build
 REFUSED = """\
-accuracy --rounds|--rounds requires a value
-accuracy --rounds 0|--rounds: '0'
-accuracy --warmup=3x|--warmup: '3x'
 accuracy --workloads cereal|--workloads: cereal
 accuracy --repeat|require a command after --
 accuracy --methods pid|--methods: pid
-accuracy --targets 20s|--targets: '20s'
-accuracy --taus 107m,7x|--taus: '7x'
-accuracy --seconds 0|--seconds: '0'
 accuracy --warmup 1 --settle 2|--settle is a part of --warmup
 accuracy --workloads serial -- xz a|xz, the command after --, is not among the workloads serial
 accuracy --dry-run -- nosuch a|nosuch: no such program
 accuracy -- ./nosuch|./nosuch: no such program
 accuracy --dry-run --iteration ( -- true|--iteration: '('
-accuracy --dry-run --on 0,7999|--on: CPU 7999 is not available
 accuracy --bin /nonexistent --dry-run|--bin: /nonexistent: no such folder
 accuracy --name a/b -- true|--name: a/b: use only letters
 accuracy --ram /nonexistent|--ram: /nonexistent: not a writable folder
-throughput --stairs --levels 101%:10%:10%|--levels: '101%'
-throughput --targets 150%|--targets: '150%'
-throughput --targets 50% --parts 2|--targets replaces --parts
-throughput --dry-run --instances 0|--instances: '0'
-throughput --dry-run --parts 0|--parts: '0'
-throughput --stairs --hold 0|--hold: '0'
 throughput --stairs --hold 2 --edge 1|--edge: must be less than half of --hold
 throughput --stairs --seconds 9|--seconds has no effect with --stairs
+throughput --targets 50% --parts 2|--targets replaces --parts
 throughput --hold 9|--hold has no effect without --stairs
-replay --scales 1,x|--scales: 'x'
-replay --tau 107m,x -- true|--tau: 'x'
 loadline --repeat|a command after --, --workloads or --service
-loadline --at 0|--at: '0'
 loadline --at 60% --highest 50%|--at: 60%
-loadline --highest 0|--highest: '0'
-loadline --predict 0|--predict: '0'
 loadline --rounds 65|--rounds: 65
-loadline --knees 0.5,x|--knees: 'x'
 loadline --method nbench|--method: nbench
-loadline --tau 107m,53m -- true|--tau: '107m,53m'
 loadline --bursts 5s|--bursts has no effect without --predict
 loadline --bursts 1s --predict 90% --highest 60%|--bursts: 1 seconds: at least 2s
 loadline --bursts 5s --predict 90%|--bursts has no effect without --highest
@@ -60,13 +41,10 @@ loadline --service serve --tau 50m|--tau has no effect with --service
 interference --pairs xz:serial -- gzip|gzip, the command after --, is not among
 interference --hold 10 --edge 5|--hold
 interference --sets 0-1/1-2|both sets have CPU 1
-interference --dry-run --sets 0/7999|--sets: CPU 7999 is not available
 interference --placements sets|--placements sets requires --sets
-interference --sets 0/1 --placements quota|--sets requires sets among --placements
 interference --environment host,lxc --guest /none|--guest has no effect
 interference --measure host|--measure has no effect
 interference --environment kvm --load-of cpus|--load-of has no effect
-interference --foreground-tau 107m,53m|--foreground-tau: '107m,53m'
 interference --sets 0/1 --pairs serial:serial --workloads xz|--pairs: a list cannot be combined
 """
 

@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import Record as Maker
-from conftest import second, write
 from showstopper import Study
 from showstopper.loadline import Loadline, loadline_of, power_of, predict
 from showstopper.report.topics import loadline as topic
@@ -226,12 +223,6 @@ def test_shape_is_found(
     assert fit_of(prediction.fits, "straight")["fits"] != bends
 
 
-def test_bend_is_found_at_its_load() -> None:
-    for shape, knee, slope in (("knee", 0.4, 0.6), ("limit", 0.35, 0.0)):
-        fit = fit_of(predict(measure(bent_at(knee, slope)), 0.9).fits, shape)
-        assert fit["knee_low"] <= knee <= fit["knee_high"] < fit["knee_low"] + 0.03
-
-
 def test_prediction_far_from_noisy_levels_has_no_upper_end() -> None:
     prediction = predict(measure(straight, 0.3, 0.1), 0.9)
     assert prediction.range.high == math.inf and prediction.range.low <= straight(0.9)
@@ -291,42 +282,6 @@ def test_measured_load_is_not_predicted() -> None:
 
 
 # A study
-
-
-def write_visit(folder: Path, number: int, up: bool) -> None:
-    """Write a record of a service at four rates, whose throughput falls behind the last one."""
-    rates = [10, 20, 30, 40] if up else [40, 30, 20, 10]
-    rows, load = [], "time,load\n"
-    for at in range(1, 17):
-        rate = rates[(at - 1) // 4]
-        failed = 4 if rate == 40 else 0
-        rows.append(second(at, rate, lost=failed))
-        noise = (at % 3) / 1000
-        load += f"2026-11-20T10:00:{at:02d}.000Z,{rate / 40 + noise}\n"
-    record = write(folder / "requests", rows, {"arrival": "even", "profile": {"kind": "step"}})
-    (record / "beside.csv").write_text(load)
-    columns = {"experiment": "loadline", "workload": "serve", "round": str(number), "at": "0.5"}
-    run = {"schema": 1, "status": "done", "columns": columns}
-    run["commands"] = [{"record": "requests", "role": "requests"}]
-    (folder / "run.json").write_text(json.dumps(run))
-
-
-def test_rates_of_a_service_have_a_line(tmp_path: Path) -> None:
-    for number in (1, 2):
-        write_visit(tmp_path / f"up{number}", number, True)
-        write_visit(tmp_path / f"down{number}", number, False)
-    study = Study(tmp_path)
-    rows = topic.df_loadline(study)
-    assert rows["target"].tolist() == pytest.approx([0.25, 0.5, 0.75, 1])
-    assert rows["throughput"].tolist() == pytest.approx([10, 20, 30, 36])
-    assert rows["response_p95_seconds"].tolist() == pytest.approx([0.02] * 4)
-    (row,) = topic.df_answers(study).to_dict("records")
-    assert row["done"] == pytest.approx(20 / 36, rel=0.01) and row["rounds"] == 2
-    assert row["left"] == pytest.approx(1 / row["done"] - 1)
-    assert topic.answer(study).startswith("At 50 % load it has done 5")
-    assert "serve" in topic.question(study)
-    pictures = [picture.caption for picture in topic.figures(study)]
-    assert pictures == ["Throughput against load, with its interval", "Response times against load"]
 
 
 def test_nothing_is_asked_without_a_load_line(make_record: Maker) -> None:

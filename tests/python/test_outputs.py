@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 
 import pytest
+from conftest import Record as Maker
+from conftest import samples
 from showstopper import cli, outputs
 from showstopper.outputs import OutputError, check_outputs, write_file
 
@@ -97,19 +99,10 @@ def test_outputs_to_the_same_file_are_refused() -> None:
 
 # The program
 
-SAMPLES = "time,elapsed_seconds,target,load,duty,counted\n" + "".join(
-    f"2026-01-01T00:00:{at:02}Z,{at + 1},0.5,0.4,0.4,1\n" for at in range(30)
-)
-PLAN = '{"schema": 2, "instances": [{}], "cpus": [0], "target": {"mean": 0.5}}'
-
 
 @pytest.fixture
-def record(folder: Path) -> Path:
-    record = folder / "record"
-    record.mkdir()
-    (record / "samples.csv").write_text(SAMPLES)
-    (record / "plan.json").write_text(PLAN)
-    return record
+def record(make_record: Maker) -> Path:
+    return make_record()
 
 
 def report(*words: str) -> int:
@@ -122,12 +115,12 @@ def error(capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_report_removes_tables_that_have_no_rows(record: Path) -> None:
     Path("out").mkdir()
-    for name in ("fits.csv", "mine.csv"):
+    for name in ("energy.csv", "mine.csv"):
         Path("out", name).write_text("old")
     assert report("-o", "out", "record") == 0
     files = listed(Path("out"))
     assert {"mine.csv", "report.html", "runs.csv", "verdicts.csv"} <= set(files)
-    assert "fits.csv" not in files and not any(name.startswith(".") for name in files)
+    assert "energy.csv" not in files and not any(name.startswith(".") for name in files)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +175,7 @@ def test_files_that_are_read_are_not_overwritten(
         Path(name).write_text("{}")
     assert report(*words.split(), "record") == 125
     assert error(capsys) == message
-    assert (record / "samples.csv").read_text() == SAMPLES
+    assert (record / "samples.csv").read_text() == samples([0.4, 0.6] * 6)
 
 
 def test_two_sets_are_named_after_their_folders() -> None:

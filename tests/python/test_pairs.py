@@ -132,13 +132,6 @@ def test_rounding_may_change_the_sign_at_an_end() -> None:
     assert crossings._find_root(lambda load: 1e-18, 0.2, 0.3) == 0.2
 
 
-def test_interference_is_the_loss_at_full_load() -> None:
-    found = study_of(("free", 1, 20 - 5 * LOADS + NOISE)).once(pairs.df_pairs).iloc[0]
-    assert found["metric_percent"] == pytest.approx(25, abs=0.05)
-    assert found["low_percent"] < found["metric_percent"] < found["high_percent"]
-    assert found["agree"] and found["significant"] and not found["note"]
-
-
 def test_pair_without_steps_is_a_row() -> None:
     study = study_of(("free", 1, math.nan))
     study._known[pairs.steps_of_pairs] = study.once(pairs.steps_of_pairs)[:0]

@@ -5,16 +5,12 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from conftest import PACKAGE
 
 from showstopper import cli
-from showstopper.lab import values
 from showstopper.profile import options, portability
 from showstopper.text import UserError
 
@@ -96,15 +92,6 @@ def test_invalid_settings_are_refused(words: str, said: str, programs: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.0305, "0.0305 s"), (9.96, "9.96 s"), (22.5, "22.5 s"), (59.96, "1 min 00 s"),
-     (100, "1 min 40 s"), (3725, "1 h 02 min"), (172800, "48 h 00 min")],
-)  # fmt: skip
-def test_spans_are_those_of_ssbatch(seconds: float, text: str) -> None:
-    assert values.span(seconds) == text
-
-
-@pytest.mark.parametrize(
     ("status", "ended", "said"),
     [(1, 1, "some runs were refused or not carried out"), (125, 125, "the study cannot continue")],
 )
@@ -118,31 +105,6 @@ def test_status_of_ssbatch_decides(
     assert said in capsys.readouterr().err
     assert (programs / "words").read_text().startswith(f"--others 100% {programs}/portability-res")
     assert (programs / "plan").read_text().startswith("plan 1\nset experiment=portability\n")
-
-
-@pytest.mark.parametrize("given", [{}, {"LC_CTYPE": "C"}, {"LC_ALL": "C"}, {"LANG": "de_DE"}])
-def test_studies_see_the_environment_of_the_caller(given: dict[str, str], programs: Path) -> None:
-    caller = {"PATH": f"{programs}/bin:/usr/bin:/bin", "FEW": "1", **given}
-    code = f"import sys; sys.path.insert(0, {str(PACKAGE)!r})\nfrom showstopper.cli import launch\n"
-    command = [sys.executable, "-IXutf8", "-c", code + "launch('ssprofile')", "portability"]
-    command += ["demo", "--kernels", "all", "--others", "100%"]
-    environment = {**caller, "SHOWSTOPPER_PROGRAM": f"{programs}/bin/ssprofile", "STATUS": "125"}
-    done = subprocess.run(
-        command, env=environment, cwd=programs, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 125, done.stderr
-    seen = dict(one.split("=", 1) for one in (programs / "env").read_text().splitlines())
-    of_shell = {"PWD", "OLDPWD", "SHLVL", "_"}
-    assert {name: seen[name] for name in seen.keys() - of_shell} == {**caller, "STATUS": "125"}
-
-
-def test_no_library_is_loaded_while_benchmarks_run() -> None:
-    code = (
-        f"import sys; sys.path.insert(0, {str(PACKAGE)!r})\n"
-        "from showstopper import cli\nfrom showstopper.profile import portability\n"
-        "sys.exit(any(one in sys.modules for one in ('numpy', 'pandas', 'matplotlib')))"
-    )
-    assert subprocess.run([sys.executable, "-IXutf8", "-c", code], check=False).returncode == 0
 
 
 # Results

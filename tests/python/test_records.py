@@ -75,15 +75,6 @@ def test_sample_before_the_previous_one_is_left_out(make_record: Maker) -> None:
     assert record.notes[0].startswith("samples.csv:8: damaged row")
 
 
-def test_iteration_in_progress_has_an_estimated_end(make_record: Maker) -> None:
-    record = Record(make_record(iterations_csv="instance,start,end\n0,0,2\n0,2,4\n"))
-    last = record.iterations.iloc[-1]
-    assert last["start"] == 4 and last["end"] == pytest.approx(4 + 2 / 0.99)
-    # One that takes longer than usual is nearly done.
-    long = Record(make_record("long", iterations_csv="instance,start,end\n0,0,1\n")).iterations
-    assert long["end"].iloc[-1] == pytest.approx(1 + 5 / 0.99)
-
-
 def test_iteration_counts_for_its_part_in_each_window() -> None:
     rows = pd.DataFrame({"start": [0.0, 1.0, 3.0], "end": [1.0, 3.0, 3.0]})
     rate, _ = steps.rates(rows, [0, 2], [2, 4])
@@ -100,11 +91,6 @@ def test_staircase_holds_the_top_level_twice(make_record: Maker) -> None:
     assert found["target"].tolist() == [0.2, 0.4, 0.6, 0.6, 0.4, 0.2]
     assert found["half"].tolist() == [1, 1, 1, 2, 2, 2]
     assert found["from"].iloc[2] == 6.5 and found["to"].iloc[2] == 8.5
-
-
-def test_ninety_fifth_percentile_is_a_value() -> None:
-    error = pd.Series(np.arange(1, 21) / 100)
-    assert steps.errors(error, 0.0)["error_p95_percent"] == 19
 
 
 def test_sample_without_a_target_makes_the_error_unknown() -> None:
@@ -128,18 +114,6 @@ def test_negative_power_is_damage(make_record: Maker) -> None:
     record = Record(make_record(energy_csv=POWER.replace("20\n", "-20\n")))
     assert record.power["watts"].tolist()[0] == 10 and len(record.power) == 3
     assert record.notes[0].startswith("energy.csv:3:")
-
-
-def test_power_that_cannot_be_read_is_noted(make_record: Maker) -> None:
-    record = Record(make_record(energy_csv="other\n1\n"))
-    assert record.power.empty
-    assert record.notes[0].startswith("power is unknown: energy.csv:1:1: no column 'time'")
-
-
-def test_guest_begins_by_the_clock_of_its_host(make_record: Maker) -> None:
-    clock = "when,host_seconds,guest_seconds\nstart,100,102\nend,200,205\n"
-    record, plain = Record(make_record("a", guest__clock_csv=clock)), Record(make_record("b"))
-    assert record.wall == plain.wall - 2 and record.guest_clock == (2, 5)
 
 
 def test_later_schema_is_refused(make_record: Maker) -> None:

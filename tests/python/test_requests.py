@@ -14,7 +14,7 @@ from conftest import TEN, second, write
 from showstopper import Study, levels
 from showstopper.rates import df_rates
 from showstopper.report import page, summary
-from showstopper.report.topics import energy, knobs
+from showstopper.report.topics import knobs
 from showstopper.report.topics import requests as topic
 from showstopper.requests import Requests
 
@@ -207,26 +207,6 @@ def test_capacity_is_told(tmp_path: Path, capacity: Any, sentence: str) -> None:
     assert df_rates(study).empty
 
 
-def test_wait_at_the_cap_is_told(tmp_path: Path) -> None:
-    rows = [second(at, 20, 0.1) for at in range(1, 8)]
-    profile = {"kind": "constant", "rate": 20}
-    study = Study(write(tmp_path / "a", rows, {"profile": profile, "cap": 5} | whole(0.1, 0.01)))
-    (sentence,) = of_kind(study, "omission")
-    assert "within 30.0 ms of being sent, but only within 300 ms of being due" in sentence
-    assert sentence.endswith("at the cap, which times from sending leave out.")
-
-
-def whole(intended: float, actual: float) -> dict[str, Any]:
-    """Return the figures of a whole run of 140 requests."""
-    factors = {"mean": 1, "p50": 1, "p95": 2, "p99": 3, "most": 4}
-    successes = {
-        name: {f"{figure}_seconds": factor * time for figure, factor in factors.items()}
-        for name, time in (("intended", intended), ("actual", actual))
-    }
-    counts = dict.fromkeys(("intended", "sent", "succeeded"), 140) | {"failed": 0, "refused": 0}
-    return counts | {"success_ratio": 1, "response": {"successes": successes}}
-
-
 def test_stops_add_their_rest_and_those_during_the_work() -> None:
     # sssim queue agrees: 10 ms at 1 request per second take 18.6 and 38.2 ms longer.
     assert topic.added_by_stops(0.5, 0.107, 0.01) == pytest.approx(0.018375)
@@ -322,40 +302,10 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return Study(folder)
 
 
-def test_rates_have_power_and_state(study: Study) -> None:
-    rates = df_rates(study)
-    assert len(rates) == 18
-    assert rates["state"].tolist()[:3] == ["underloaded", "underloaded", "overloaded"]
-    assert rates["idle_watts"].iloc[0] == pytest.approx(119.5)
-    assert rates["saturated"].tolist()[:3] == ["no", "no", "yes"]
-    assert rates["name"].iloc[0] == "serve, frequency=max, even"
-
-
-def test_idle_states_have_rates(study: Study) -> None:
-    rows = energy.df_idle_states(study)
-    assert len(rows) == 18 and rows["frequency_mhz"].eq(1400).all()
-    assert rows["active"].tolist()[:3] == pytest.approx([0.3, 0.6, 0.99])
-
-
-def test_savings_compare_two_levels(study: Study) -> None:
-    (saving,) = levels.df_savings(study).to_dict("records")
-    assert (saving["rate"], saving["saturated"], saving["knob"]) == (30, "yes", "frequency")
-    figures = [saving[name] for name in ("high_capacity", "low_capacity", "lost", "saved")]
-    assert figures == pytest.approx([25, 15, 0.4, 0.14])
-    assert saving["published_lost_percent"] == 33
-
-
 def test_levels_that_differ_in_two_knobs_are_not_compared(tmp_path: Path) -> None:
     write_level(tmp_path / "a", "frequency=max+pin=free", HIGH, 1)
     write_level(tmp_path / "b", "frequency=min+pin=first:2", LOW, 1)
     assert levels.df_savings(Study(tmp_path)).empty
-
-
-def test_limits_have_both_criteria(study: Study) -> None:
-    rows = levels.df_limits(study)
-    rows = rows[rows["counted"] == "intended, all"].set_index(["knobs", "criterion"])
-    assert rows["crossing_rate"]["frequency=max", "both"] == pytest.approx(25)
-    assert rows["last_rate"]["frequency=1.4GHz", "both"] == 10
 
 
 def test_knobs_without_rates_have_no_answer(tmp_path: Path) -> None:

@@ -57,11 +57,3 @@ def test_link_and_second_name_are_refused(folder: Path) -> None:
     (folder / "run.json").symlink_to("second")
     with pytest.raises(OutputError, match="run.json is not a regular file"):
         read(folder)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="root: files of two users are needed")
-@pytest.mark.parametrize("name", ["", "run.json"])
-def test_state_of_another_user_is_refused(name: str, folder: Path) -> None:
-    os.chown(folder / name, 65534, 65534)
-    with pytest.raises(OutputError, match="who would decide what is carried out"):
-        read(folder)

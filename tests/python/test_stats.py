@@ -129,19 +129,6 @@ def test_points_on_a_line_have_no_errors() -> None:
     assert steep.slope_error > 0 and steep.slope_p == steep.intercept_p == 0
 
 
-values = some.lists(some.floats(-1e6, 1e6), min_size=2, max_size=30)
-
-
-@given(values, some.floats(-1e3, 1e3))
-def test_mean_moves_with_its_values(sample: list[float], shift: float) -> None:
-    mean, moved = st.mean_of(sample), st.mean_of(np.array(sample) + shift)
-    scale = 1e-9 * (1 + max(map(abs, sample)))
-    assert moved.mean == pytest.approx(mean.mean + shift, abs=scale)
-    assert moved.deviation == pytest.approx(mean.deviation, abs=scale)
-    assert min(sample) <= mean.mean <= max(sample) or np.ptp(sample) < scale
-    assert st.quantile(sample, 0) == min(sample) and st.quantile(sample, 1) == max(sample)
-
-
 def test_functions_take_many_trials() -> None:
     trials = np.random.default_rng(1).normal(1, 1, (5, 12))
     one = [st.mean_of(trial) for trial in trials]
@@ -325,19 +312,6 @@ def test_effect_of_the_position_cancels() -> None:
     look = st.look_at(shifted, orders, 65)
     assert (look.mean, look.half) == pytest.approx((plain.mean, plain.half), abs=1e-15)
     assert st.look_at(shifted, None, 65).half > 2 * look.half
-
-
-def test_sequential_interval_has_the_mean_at_all_looks() -> None:
-    studies = np.random.default_rng(1).normal(0, 0.02, (1000, 65))
-    orders = np.arange(65) % 2
-    bounded, endless, naive = np.zeros((3, 1000), dtype=bool)
-    for n in range(st.LOOK_MIN, 66):
-        look = st.look_at(studies[:, :n], orders[:n], 65)
-        bounded |= np.abs(look.mean) > look.half
-        endless |= np.abs(look.mean) > st.look_at(studies[:, :n], orders[:n]).half
-        t = st.Uncertainty(look.deviation / math.sqrt(n), n - 2).half(0.95)
-        naive |= np.abs(look.mean) > t
-    assert bounded.mean() <= 0.06 and endless.mean() <= 0.06 and naive.mean() >= 0.2
 
 
 def test_differences_of_runs_and_turns() -> None:

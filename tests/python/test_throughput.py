@@ -138,17 +138,6 @@ def test_replay_follows_most_of_the_trace(tmp_path: Path) -> None:
     assert not topic.is_replay(other, of)
 
 
-def test_prediction_is_the_mean_of_the_curve_over_the_trace(tmp_path: Path) -> None:
-    """10 s at 2, 10 s at 6 and 10 s from 6 to 8 make a mean of 5 per second. The replay did 10, 30
-    and 40 in 15 s."""
-    found = predict(cut(tmp_path, TRACE), np.arange(1, 10) / 10, make_replay())
-    assert found["inside"] == pytest.approx(1)
-    assert found["predicted_iterations_per_second"] == pytest.approx(5)
-    assert found["measured_iterations_per_second"] == pytest.approx(80 / 15)
-    assert found["difference_percent"] == pytest.approx(100 * (5 / (80 / 15) - 1))
-    assert found["note"] == ""
-
-
 def test_unknown_loads_are_left_out_of_the_prediction(tmp_path: Path) -> None:
     """Loads above 70 % are unknown, which excludes 5 of the last 10 s: (10 * 2 + 10 * 6 + 5 * 6.5)
     / 25. The replay counts over the same time: 10 + 30 + 20 iterations in 12.5 s."""

@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other files for other programs: timelines, profiles for sssim; counters; pictures of traces."""
+"""Other files for other programs: timelines, profiles for sssim; and counters."""
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from conftest import Record as Maker
-from showstopper import Record, Study, cli, memory_profile, trace_picture
+from showstopper import Record, Study, cli, memory_profile
 from showstopper.records import COUNTERS
-from showstopper.report import figures
 from showstopper.report.topics import counters as topic
 
 
@@ -58,14 +55,6 @@ def test_timeline_leaves_out_impossible_times(
     assert "left out 1 event at impossible times" in capsys.readouterr().err
 
 
-def test_file_that_is_read_is_not_written(make_record: Maker) -> None:
-    record = make_record()
-    for name in ("samples.csv", "plan.json"):
-        before = (record / name).read_text()
-        words = ["ssreport", "-q", "--perfetto", str(record / name), str(record)]
-        assert cli.main(words) == 125 and (record / name).read_text() == before
-
-
 def counters(*rows: dict[str, object]) -> str:
     names = ["elapsed_seconds", "runnable", *COUNTERS]
     lines = (",".join(str(row.get(name, "")) for name in names) for row in rows)
@@ -105,55 +94,3 @@ def test_profile_of_an_instance(make_record: Maker, tmp_path: Path) -> None:
     both = [str(record), str(make_record("other"))]
     assert cli.main(["ssreport", "-q", "--profile", str(out), *both]) == 125
     assert cli.main(["ssreport", "-q", "--profile", str(out), both[1]]) == 125
-
-
-# Pictures of traces
-
-TABLE = "free,least,mean,most\n1,,,\n0,0.2,0.3,0.4\n0,0.5,0.5,0.5\n1,,,\n"
-TABLE += "0,0.6,0.6,0.6\n0,0.6,0.6,0.6\n"
-
-
-@pytest.mark.parametrize(
-    ("length", "axis"),
-    [(0, ("seconds", 1)), (2999, ("nanoseconds", 2999)), (359 * 10**9, ("seconds", 359)),
-     (360 * 10**9, ("minutes", 6))],
-)  # fmt: skip
-def test_unit_suits_the_length(length: int, axis: tuple[str, float]) -> None:
-    assert trace_picture.time_axis(length) == axis
-
-
-def test_loads_extend_to_the_ends_of_their_sections() -> None:
-    _, columns = trace_picture.read_columns(io.StringIO("6\n" + TABLE))
-    rows = trace_picture.points(columns)
-    assert rows["at"].tolist() == [0.5, 1, 1.5, 2.5, 3, 3.5, 4, 4.5, 5.5, 6]
-    means = [math.nan, 30, 30, 50, 50, math.nan, 60, 60, 60, 60]
-    assert rows["mean"].tolist() == pytest.approx(means, nan_ok=True)
-    assert rows["most"].iloc[1] == pytest.approx(40)
-
-
-@pytest.mark.parametrize(
-    ("column", "names"), [("1,,,", ["free"]), ("0,0,1,1", ["minimum to maximum", "mean"])]
-)
-def test_legend_names_what_is_drawn(column: str, names: list[str]) -> None:
-    columns = trace_picture.read_columns(
-        io.StringIO(f"9\nfree,least,mean,most\n{column}\n{column}\n")
-    )
-    [ax] = trace_picture.plot_trace(*columns).axes
-    assert ax.get_legend_handles_labels()[1] == names
-
-
-def test_picture_of_a_trace_is_written_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path, title = tmp_path / "a.svg", "it's $b_{c}$ <&> " + 200 * "\u00e4"
-    monkeypatch.setattr("sys.stdin", io.StringIO("9\n" + TABLE))
-    assert cli.main(["sstrace", "plot", "--title", title, "-o", str(path)]) == 0
-    assert path.read_text().count("<svg ") == 1 and "var(" not in path.read_text()
-    assert [*tmp_path.iterdir()] == [path]
-    monkeypatch.setattr("sys.stdin", io.StringIO("9\n" + TABLE))
-    assert cli.main(["sstrace", "plot", "-o", "/none/a.png"]) == 2
-    assert "sstrace: /none/a.png: No such file" in capsys.readouterr().err
-    assert cli.main(["sstrace", "plot"]) == 125
-    assert isinstance(figures.svg(trace_picture.plot_trace(9, pd.DataFrame(
-        {"free": [0.0], "least": [math.nan], "mean": [math.nan], "most": [math.nan]}
-    ))), str)

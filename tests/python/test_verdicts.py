@@ -9,6 +9,7 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
 from showstopper.inputs import judge
 
 CHECKS = [
@@ -98,42 +99,36 @@ def judged(load: str, throughput: str | None, others: str = "invalid") -> dict[s
     return {"ended_by": "duration", "verdict": verdict | {"reasons": "all of them"}}
 
 
-def test_verdict_of_a_subject_has_its_own_reasons(tmp_path: Path) -> None:
-    record = str(write_record(tmp_path / "a", **judged("valid", "invalid")))
-    words = {}
-    for subject in ("", "load", "throughput"):
-        [(_, verdict)] = judge([record], [], "", subject)
-        words[subject] = (verdict.result, verdict.reasons)
-    assert words == {
-        "": ("invalid", "all of them"),
-        "load": ("valid", "nothing found in 2 checks"),
-        "throughput": ("invalid", "other processes used 22.4 % (invalid above 10)"),
-    }
+OTHERS = ("invalid", "other processes used 22.4 % (invalid above 10)")
+LEFT_OUT = ("invalid", f"left out: invalid: {OTHERS[1]}")
+NOTHING = ("valid", "nothing found in 2 checks")
 
 
-def test_throughput_inherits_an_invalid_load(tmp_path: Path) -> None:
-    record = str(write_record(tmp_path / "a", **judged("invalid", "invalid", "passed")))
-    [(_, verdict)] = judge([record], [], "", "throughput")
-    assert (verdict.result, verdict.reasons) == ("invalid", "mean error 4")
-
-
-def test_run_that_counts_nothing_is_judged_by_its_load(tmp_path: Path) -> None:
-    record = str(write_record(tmp_path / "a", **judged("valid", None)))
-    for subject in ("", "load", "throughput"):
-        assert judge([record], [], "", subject)[0][1].result == "valid"
-
-
-def test_record_of_an_earlier_version_has_one_verdict(tmp_path: Path) -> None:
-    record = str(write_record(tmp_path / "a", **whole()))
-    for subject in ("load", "throughput"):
-        [(_, verdict)] = judge([record], [], "", subject)
-        assert (verdict.result, verdict.reasons) == ("doubtful", REASONS)
-
-
-def test_records_are_left_out_by_the_subject_that_is_checked(tmp_path: Path) -> None:
-    record = str(write_record(tmp_path / "a", **judged("valid", "invalid")))
-    assert judge([record], [], "invalid", "load")[0][1].reasons == "nothing found in 2 checks"
-    assert judge([record], [], "invalid", "throughput")[0][1].reasons.startswith("left out: ")
+@pytest.mark.parametrize(
+    ("summary", "left_out", "subject", "expected"),
+    [
+        (judged("valid", "invalid"), "", "", ("invalid", "all of them")),
+        (judged("valid", "invalid"), "", "load", NOTHING),
+        (judged("valid", "invalid"), "", "throughput", OTHERS),
+        (judged("valid", "invalid"), "invalid", "load", NOTHING),
+        (judged("valid", "invalid"), "invalid", "throughput", LEFT_OUT),
+        # The load is a condition of the throughput.
+        (judged("invalid", "invalid", "passed"), "", "throughput", ("invalid", "mean error 4")),
+        # A run that counts nothing is judged by its load.
+        (judged("valid", None), "", "", ("valid", "all of them")),
+        (judged("valid", None), "", "throughput", ("valid", "all of them")),
+        # An earlier version wrote one verdict.
+        (whole(), "", "load", ("doubtful", REASONS)),
+        (whole(), "", "throughput", ("doubtful", REASONS)),
+    ],
+)
+def test_each_subject_has_its_own_verdict(
+    summary: dict[str, object], left_out: str, subject: str, expected: tuple[str, str],
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    record = str(write_record(tmp_path / "a", **summary))
+    [(_, verdict)] = judge([record], [], left_out, subject)
+    assert (verdict.result, verdict.reasons) == expected
 
 
 def test_neighbors_in_a_study_do_not_disturb_the_throughput(tmp_path: Path) -> None:

@@ -27,19 +27,14 @@ number='-?[0-9]+(\.[0-9]+)?'
 # Their output depends on the machine.
 benches_run_in_their_shortest_form() { # case, timing
     local name options
-    need_built ssbatch ssprofile ssrequest serve
+    need_built ssrequest serve
     have_first_cpus $(($(nproc) - 1)) || skip "cpus: the first ones may not be used"
-    echo "int64 integer /s higher 'ssburn kernel int64 --time 50m' '^rate ([0-9.e+]+)'" >battery
     while read -r name options; do
         # shellcheck disable=SC2086 # words
         bench "$name.sh" $options </dev/null
     done <<END
 own-cpu --instances 4 --control fixed --rounds 1 --seconds 1
-batch --runs 5 --memory $scratch --disk $scratch
-profile --parts speed --throttles duty --battery $scratch/battery --repetitions 1
-requests --seconds 1 --rates 50 --rounds 2 --turn 1 --requests 50 --duties 50 --caps 5 --minutes 0.02 --output $scratch/requests
-tree --sessions 3 --processes 12 --unrelated 20 --rounds 1 --seconds 1
-traces --records 2000 --megabytes 1 --machines 100 --hours 1 --rounds 1
+requests --seconds 1 --rates 50 --rounds 2 --turn 1 --minutes 0.02 --output $scratch/requests
 END
 }
 
@@ -146,17 +141,6 @@ questions_bench_counts_right_answers() { # case
     prints "Bar: duet finds a difference between equal commands: 9 of 90, at most 9 of 100: not decided"
 }
 
-questions_bench_refuses_answers_of_other_settings_of_the_same_part() { # case
-    local questions=("$benches/questions.sh" --build "$build" --answers "$scratch/settings" --studies 0)
-    "${questions[@]}" >"$output" 2>&1 || fail "status $?"
-    ! "${questions[@]}" --slot 1s >"$output" 2>&1 || fail "answers of studies of another length are counted"
-    prints "questions.sh: $scratch/settings has answers of antagonist with --slot 5s: use the same options, $(:
-        )or another --answers"
-    "${questions[@]}" --slot 1s --parts equal,slower,loadline >"$output" 2>&1 || fail "--slot is not of these parts"
-    ! "${questions[@]}" --time 5M --parts slower >"$output" 2>&1 || fail "--time of another value is accepted"
-    ! "${questions[@]}" --rounds 3 --parts loadline >"$output" 2>&1 || fail "--rounds of another value is accepted"
-}
-
 questions_bench_ends_its_study_on_a_signal() { # case
     local study=$scratch/questions/equal-1 pid
     need_built ssbatch
@@ -167,85 +151,6 @@ questions_bench_ends_its_study_on_a_signal() { # case
     ends 143
     [ ! -e "$study/answer.txt" ] || fail "the bench waits for the end of its study"
     ! pgrep -f "$study" >>"$output" || fail "processes of the study continue"
-}
-
-questions_bench_compares_the_same_levels_of_two_studies() { # case
-    printf '%s\n' set,target,done 1,0.5,0.7 1,0.9,0.95 1,1,1 >"$scratch/first.csv"
-    printf '%s\n' set,done,target 1,0.707,0.5 1,0.95,0.9 1,1,1 >"$scratch/second.csv"
-    awk -f "$benches/levels.awk" "$scratch"/{first,second}.csv >"$output" || fail "status $?"
-    [ "$(<"$output")" = "$(printf '%s\n' '0.5 1' '0.9 0')" ] || fail "wrong differences, or the maximum counts"
-    sed -i '/,0.9$/d' "$scratch/second.csv"
-    ! awk -f "$benches/levels.awk" "$scratch"/{first,second}.csv >"$output" 2>&1 || fail "a missing level is left out"
-    prints "levels.awk: the level 0.9 has no throughput in one of the studies"
-    ! awk -f "$benches/levels.awk" "$scratch"/{second,first}.csv >"$output" 2>&1 || fail "an additional level is left out"
-}
-
-environments_bench_prints_the_load_in_a_container() { # case, timing
-    local measured row=() why
-    if ! timeout "$patience" "$benches/environments.sh" --build "$build" --targets 50 --instances 2 --settle 1 \
-        --seconds 1 >"$output" 2>&1; then
-        why=$(sed -n 's/^environments.sh: lxc: //p' "$output")
-        case $why in
-        lxc-execute*) skip "lxc-execute: not installed" ;;
-        *control* | *namespaces* | *root*) skip "containers: $why" ;;
-        *) fail "environments.sh failed" ;;
-        esac
-    fi
-    for measured in inside host; do
-        row=("lxc +" "$measured +" " +50 %" " *$number %" " *[-+]$number %" " *$number" " *[-+]$number %" " *$number")
-        prints "\\|$(printf ' %s \\|' "${row[@]}")"
-    done
-}
-
-a_killed_tree_bench_leaves_no_process() { # case
-    local parent line='' leaders=()
-    exec {tree_output}< <(exec timeout "$patience" "$build/tests/tree" 3 12 leaders)
-    parent=$!
-    while read -r line <&"$tree_output" && [ "$line" != ready ]; do
-        leaders+=("$line")
-    done
-    [ "$line ${#leaders[@]}" = "ready 3" ] || fail "tree: unexpected output: ${leaders[*]} $line"
-    # The first group is the parent's own.
-    for line in "${leaders[@]:1}"; do
-        [ "$(cut -d ' ' -f 6 "/proc/$line/stat")" = "$line" ] || fail "tree: $line does not lead a session"
-    done
-    for line in "${leaders[@]}"; do
-        kill -STOP -- "-$line"
-    done
-    kill -KILL "$parent"
-    # Every process of the tree holds the other end of the pipe until it exits.
-    timeout "$patience" cat <&"$tree_output" || fail "tree: a process outlives its parent"
-    exec {tree_output}<&-
-}
-
-unknown_options_are_refused() { # case
-    local name call
-    for name in own-cpu tree control zoo environments requests held knobs questions; do
-        "$benches/$name.sh" --help >"$output" || fail "$name --help: status $?"
-        grep -q "^Usage: tests/bench/$name.sh" "$output" || fail "$name --help: wrong usage"
-        ! "$benches/$name.sh" --sedonds 3 >"$output" 2>&1 || fail "$name accepts --sedonds"
-        prints "$name.sh: --sedonds: unknown option: see --help"
-    done
-    while read -r call; do
-        # shellcheck disable=SC2086 # its words
-        ! PATH=$build/tests:$benches:$PATH $call >"$output" 2>&1 || fail "accepted: $call"
-        ! grep -q 'command not found' "$output" || fail "$call"
-    done <<END
-floor 4 100
-floor 2 20 1 ./not-there
-floor -g 1 10 1
-floor -g 1 10 1 true
-judge 1 500,300
-judge 1 500 1.1
-tree 5 4
-tree 1 2 laeders
-control.sh --configs pid
-knobs.sh --parts speed
-questions.sh --parts speed
-requests.sh --parts speed
-held.sh --parts speed
-zoo.sh --programs gcc
-END
 }
 
 # Other processes may add load, so loads have only a lower bound. A late judge makes longer windows; the means must
@@ -288,7 +193,6 @@ control_bench_prints_a_row_per_condition() { # case
     bench control.sh --quick --configs new,fixed,attached --seconds 1 --settle 0 --csv "$scratch/results.csv"
     # Without a control group there is no run time, nor the largest load by it.
     prints "\| (new|fixed|attached) \| 2 \| 50 \|( $figure \|){6} $number \| $number \| ($number|-) \|"
-    prints "\| fixed \| serial \| 50 \| $number \| 7.54 \| [-+]$number \| -0.13 \|"
     ! grep -q "^attached is skipped: no control group can be made" "$output" || lines=3
     awk -F, -v lines="$lines" 'NF != 52 { exit bad = 1 } END { exit bad || NR != lines }' "$scratch/results.csv" ||
         fail "wrong raw results: $(cat "$scratch/results.csv")"
@@ -344,48 +248,6 @@ zoo_bench_prints_tables_and_gains() { # case, timing
     prints "samples +10"
 }
 
-# The input is synthetic, so the result is known: windows of 20 ms alternate between 1.5 CPUs and 1 CPU, and in another
-# run one of two instances is stopped for the second half.
-zoo_gains_of_made_up_windows_are_correct() ( # case
-    # shellcheck source=../bench/zoo_gains.sh
-    . "$benches/zoo_gains.sh"
-    # shellcheck disable=SC2030,SC2031,SC2034 # it reads them
-    folder=$scratch gains=$scratch settle=1
-    nproc() { echo 2; }
-    mkdir "$folder/it"
-    awk 'BEGIN {
-        print "elapsed_seconds,target,runtime,idle,ticks"
-        for (i = 1; i <= 50; i++)
-            print i / 50 ",,," (i % 2 ? 0.75 : 0.5) ",0" }' >"$folder/series.csv"
-    write_profile it
-    sed -n 2,5p "$folder/it.profile" | tr '\n' ' ' >"$output"
-    prints "0\.000m 2 10\.000m 1 50\.000m 2 60\.000m 1 "
-    [ "$(tail -n 1 "$folder/it.profile")" = "1000.000m 0" ] || fail "$(cat "$folder/it.profile")"
-    # shellcheck disable=SC2034 # it reads it
-    usable=(it)
-    print_gains >"$output"
-    prints "\| it \| 1\.25 \| 0\.05 \| 0\.01 \| 1\.24\.\.1\.26 \|"
-    # Rounding errors must not accumulate.
-    awk 'BEGIN {
-        print "elapsed_seconds,target,runtime,idle,ticks"
-        for (i = 1; i <= 50; i++)
-            print i / 50 ",,0.51,0,0" }' >"$folder/series.csv"
-    write_profile it
-    awk '!/#/ { sum += threads * ($1 - time); time = $1; threads = $2 }
-        END { exit sum < 1019 || sum > 1021 }' "$folder/it.profile" || fail "$(cat "$folder/it.profile")"
-    mkdir "$folder/record"
-    {
-        echo time,elapsed_seconds,executor,state,planned_seconds,real_seconds
-        echo ,0.5,0,running,1,1
-        echo ,0.5,1,running,0.65,0.65
-        echo ,1.15,1,stopped,1,1
-    } >"$folder/record/decisions.csv"
-    printf 'elapsed_seconds,target,runtime,idle,ticks\n0.1,,0.9,,\n0.2,,0.6,,\n' >"$folder/series.csv"
-    write_gains "$folder/gains.csv"
-    [ "$(tail -n 2 "$folder/gains.csv" | tr '\n' ' ')" = \
-        "0.1,1.800,2.000,0.900 0.2,1.200,1.500,0.800 " ] || fail "$(cat "$folder/gains.csv")"
-)
-
 two_are_launched() {
     [ "$(cat "$scratch"/control/*/launched 2>&1 | grep -c '^[0-9]* [0-9]*$')" -eq 2 ]
 }
@@ -432,42 +294,6 @@ only_programs_of_the_bench_are_ended() ( # case
     starts[$stranger]=$(start_of "$stranger")
     end_launched
     is_gone "$stranger" || fail "a program of the bench still runs"
-)
-
-# The figures are synthetic, so the expected tables are known.
-control_tables_match_known_figures() ( # case
-    # shellcheck source=../bench/control_tables.sh
-    . "$benches/control_tables.sh"
-    # shellcheck source=../bench/control_steps.sh
-    . "$benches/control_steps.sh"
-    folder=$scratch source=$(cd "$benches/../.." && pwd) PATH=$build/bin:$PATH
-    # Four rounds: the median is the mean of the middle two. The second cell has a run without figures.
-    {
-        echo config,class,instances,target,early,idle_500_error_mse_e4,idle_500_error_mean_percent
-        printf 'pi,serial,2,25,0,%s,1\n' 10 9 30 8
-        printf 'new,serial,2,25,%s\n' 0,5,-2 1,,-4
-        echo geom,blocking,2,25,0,5,-2
-    } >"$folder/raw.csv"
-    print_table serial "idle_500_error_mse_e4:+%.1f:MSE" "idle_500_error_mean_percent:%+.1f:e" >"$output"
-    prints "\| config \| N \| target \| MSE \| e \|"
-    prints "\| pi \| 2 \| 25 \| 9\.5 \(8\.0\.\.30\.0\) \| \+1\.0 \|"
-    prints "\| new \| 2 \| 25 \(broken off\) \| 5\.0 \| -3\.0 \|"
-    [ "$(wc -l <"$output")" -eq 4 ] || fail "wrong number of rows"
-    print_published >"$output"
-    prints "\| pi \| serial \| 25 \| 14\.25 \| 3\.63 \| \+1\.00 \| ~-0\.14 \|"
-    prints "\| geom \| blocking \| 25 \| 5\.00 \| 3\.34 \| -2\.00 \| 0\.42 \|"
-    ! grep "new" "$output" || fail "published figures listed for new"
-    # Levels of 2 s: one rises, overshoots by 5 points in the second window, and returns; one falls at once.
-    seconds=6 unit=2 settle=1
-    awk 'BEGIN {
-        print "elapsed_seconds,target,runtime,idle,ticks"
-        for (i = 0; i < 60; i++) {
-            target = i >= 20 && i < 40 ? 0.6 : 0.1
-            print (i + 1) / 10 "," target ",," target + (i >= 25 && i < 30 ? 0.05 : 0.02) ",0"
-        } }' >"$folder/series"
-    [ "$(judge_steps "$folder/series")" = 0.500,5.000 ] || fail "wrong figures of the steps: $(judge_steps "$folder/series")"
-    [ "$(shape saw | sed -n '2p;$p' | tr '\n' ' ')" = "1 0.6 6 0.1 " ] || fail "wrong saw: $(shape saw)"
-    [ "$(shape ramp | showstopper_trace | sed -n 3p)" = "4.000000s 0.9" ] || fail "wrong ramp"
 )
 
 run_cases
