@@ -8,9 +8,8 @@
  */
 
 #include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,9 +85,32 @@ static inline void tree_give(const char *name, uid_t user) {
     assert_int_equal(lchown(tree_path(name), user, user), 0);
 }
 
+/* Lets no write make a file larger than this, as on a full disk; RLIM_INFINITY ends that. */
+static inline void tree_limit_size(rlim_t size) {
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = size < limit.rlim_max ? size : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* Ends a case that requires files of other users. */
+static inline void tree_need_users(void) {
+    SKIP_UNLESS(geteuid() == 0, "root: only root can make files of other users");
+    SKIP_UNLESS(
+        lchown(tree_path("."), 65534, 65534) == 0, "another-user: root cannot give it files");
+    tree_give(".", 0);
+}
+
+static inline mode_t tree_mode(const char *name) {
+    struct stat status;
+    assert_int_equal(lstat(tree_path(name), &status), 0);
+    return status.st_mode & 07777;
+}
+
 /* Fails unless this is all of the file. */
 static inline void tree_assert_file(const char *name, const char *text) {
-    static char found[1 << 16];
+    static char found[1 << 18];
     FILE *file = fopen(tree_path(name), "re");
     assert_non_null(file);
     size_t length = fread(found, 1, sizeof found - 1, file);

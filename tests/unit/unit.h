@@ -122,14 +122,4 @@ static inline void unit_add(struct CMUnitTest test) {
         return unit_status(failed, argc > 1 ? 1 : unit_case_count);                                \
     }
 
-/* The same with a list of the cases. */
-#define UNIT_MAIN(...)                                                                             \
-    int main(int argc, char **argv) {                                                              \
-        const struct CMUnitTest tests[] = {__VA_ARGS__};                                           \
-        if (argc > 1)                                                                              \
-            cmocka_set_test_filter(argv[1]);                                                       \
-        return unit_status(cmocka_run_group_tests(tests, NULL, NULL),                              \
-            argc > 1 ? 1 : sizeof tests / sizeof *tests);                                          \
-    }
-
 #endif

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/number.h"
 #include "unit.h"
@@ -86,19 +82,16 @@ TEST(numbers_agree_with_printf) {
 }
 
 TEST(seconds_have_six_decimals) {
-    char text[64];
-    ss_number_put_seconds(text, 1500000);
-    assert_string_equal(text, "0.001500");
-    ss_number_put_seconds(text, -2500000499);
-    assert_string_equal(text, "-2.500000");
-    ss_number_put_seconds(text, 500);
-    assert_string_equal(text, "0.000001");
-    ss_number_put_seconds(text, -500);
-    assert_string_equal(text, "0.000000");
-    ss_number_put_seconds(text, -2500000501);
-    assert_string_equal(text, "-2.500001");
-    ss_number_put_seconds(text, INT64_MIN);
-    assert_string_equal(text, "-9223372036.854776");
+    static const struct {
+        int64_t ns;
+        const char *text;
+    } rows[] = {{1500000, "0.001500"}, {500, "0.000001"}, {-500, "0.000000"},
+        {-2500000499, "-2.500000"}, {-2500000501, "-2.500001"}, {INT64_MIN, "-9223372036.854776"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[64];
+        ss_number_put_seconds(text, rows[i].ns);
+        assert_string_equal(text, rows[i].text);
+    }
 }
 
 UNIT_RUN

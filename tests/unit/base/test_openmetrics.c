@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/openmetrics.h"
 
-#include <math.h>
-
 #include "text.h"
 
 static const struct ss_metric load = {

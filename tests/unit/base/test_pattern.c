@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <regex.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "base/pattern.h"
 #include "unit.h"

@@ -15,33 +15,11 @@ static void set(pid_t pid, uint32_t value) {
     assert_int_equal(ss_pid_map_get(&map, pid), value);
 }
 
-TEST(new_pid_map_is_empty) {
-    open_map(100);
-    for (pid_t pid = -3; pid < 1000; pid++)
-        assert_int_equal(ss_pid_map_get(&map, pid), SS_PID_MAP_NONE);
-    ss_pid_map_close(&map);
-    ss_pid_map_close(&map);
-}
-
-TEST(latest_value_set_for_a_pid_is_returned) {
-    open_map(10);
-    set(4711, 0);
-    set(4711, 7);
-    set(4711, 8);
-    set(4712, 9);
-    assert_int_equal(ss_pid_map_get(&map, 4711), 8);
-    assert_int_equal(map.count, 2);
-    ss_pid_map_remove(&map, 4711);
-    assert_int_equal(ss_pid_map_get(&map, 4711), SS_PID_MAP_NONE);
-    assert_int_equal(ss_pid_map_get(&map, 4712), 9);
-    assert_int_equal(map.count, 1);
-    ss_pid_map_close(&map);
-}
-
 TEST(removing_a_missing_pid_has_no_effect) {
-    open_map(10);
-    set(5, 1);
     const pid_t others[] = {0, -1, -5, 4, 6, INT32_MAX};
+    open_map(10);
+    assert_int_equal(ss_pid_map_get(&map, 5), SS_PID_MAP_NONE);
+    set(5, 1);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         ss_pid_map_remove(&map, others[i]);
         assert_int_equal(ss_pid_map_get(&map, others[i]), SS_PID_MAP_NONE);

@@ -31,10 +31,7 @@ static int begin(void **state) {
 
 static int begin_with_users(void **state) {
     begin(state);
-    SKIP_UNLESS(getuid() == 0, "root: only root can make files of other users");
-    SKIP_UNLESS(
-        lchown(tree_path("state"), ALICE, ALICE) == 0, "another-user: root cannot give it files");
-    tree_give("state", 0);
+    tree_need_users();
     return 0;
 }
 
@@ -59,12 +56,6 @@ static void expect_file(const struct ss_trust *trust) {
     assert_that(opened, >=, 0);
 }
 
-static mode_t mode_of(const char *name) {
-    struct stat status;
-    assert_int_equal(lstat(tree_path(name), &status), 0);
-    return status.st_mode & 07777;
-}
-
 TEST_WITH(files_that_others_may_write_are_refused, begin, end) {
     static const mode_t modes[] = {0664, 0646, 0666};
     expect_file(&nobody_else);
@@ -77,13 +68,11 @@ TEST_WITH(files_that_others_may_write_are_refused, begin, end) {
 }
 
 TEST_WITH(files_with_two_names_are_refused, begin, end) {
-    char other[300];
-    snprintf(other, sizeof other, "%s", tree_path("other"));
-    assert_int_equal(link(tree_path("state"), other), 0);
+    assert_int_equal(link(tree_path("state"), tree_path("other")), 0);
     assert_fails(open_file(O_RDWR | O_TRUNC, &nobody_else), error,
         "state has another name (a hard link): remove it");
     tree_assert_file("state", "text\n");
-    assert_int_equal(unlink(other), 0);
+    assert_int_equal(unlink(tree_path("other")), 0);
     expect_file(&nobody_else);
 }
 
@@ -92,7 +81,7 @@ TEST_WITH(own_folders_lose_the_permission_of_others, begin, end) {
     tree_set_mode("folder", 0777);
     SS_OWNED(close) int opened = open_folder(&nobody_else);
     assert_that(opened, >=, 0);
-    assert_int_equal(mode_of("folder"), 0755);
+    assert_int_equal(tree_mode("folder"), 0755);
 }
 
 TEST_WITH(folders_of_others_keep_their_mode, begin_with_users, end) {
@@ -103,7 +92,7 @@ TEST_WITH(folders_of_others_keep_their_mode, begin_with_users, end) {
     assert_int_equal(ss_trust_user(&trust, "65534", &error), 0);
     SS_OWNED(close) int opened = open_folder(&trust);
     assert_that(opened, >=, 0);
-    assert_int_equal(mode_of("folder"), 0777);
+    assert_int_equal(tree_mode("folder"), 0777);
 }
 
 TEST_WITH(files_of_unknown_owners_are_refused, begin_with_users, end) {
@@ -141,7 +130,7 @@ static void expect_lock(bool is_replaced) {
     SS_OWNED(close) int lock = ss_lock_open(folder, "state", &nobody_else, "state", &error);
     assert_that(lock, >=, 0);
     assert_true(ss_lock_has_name(lock, folder, "state"));
-    assert_int_equal(mode_of("state"), 0600);
+    assert_int_equal(tree_mode("state"), 0600);
     assert_int_equal(inode_of("state") != before, is_replaced);
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
 
 #include "base/suggest.h"
 #include "unit.h"
@@ -9,44 +8,37 @@ static const char *const names[] = {"averageq", "fixedq", "even", "uneven", "rea
 
 static const struct ss_suggest_names known = {"name", SS_SUGGEST_ROWS(names), NULL};
 
-static const char *nearest(const char *word) {
-    return ss_suggest(&known, word);
-}
-
-TEST(word_with_one_wrong_letter_is_suggested) {
-    assert_string_equal(nearest("averagq"), "averageq");
-    assert_string_equal(nearest("averageqq"), "averageq");
-    assert_string_equal(nearest("averabeq"), "averageq");
-    assert_string_equal(nearest("avergaeq"), "averageq");
-    assert_string_equal(nearest("evne"), "even");
-    assert_string_equal(nearest("tao"), "tau");
-}
-
 TEST(closest_name_is_suggested) {
-    assert_string_equal(nearest("even"), "even");
-    assert_string_equal(nearest("uneve"), "uneven");
-    assert_string_equal(nearest("neven"), "even");
-}
-
-TEST(case_is_ignored_in_suggestions) {
-    assert_string_equal(nearest("RealTime"), "realtime");
-}
-
-TEST(name_that_begins_with_the_word_is_suggested) {
-    assert_string_equal(nearest("stair"), "staircase");
-    assert_string_equal(nearest("const"), "constant");
-    assert_null(nearest("st"));
+    static const char *const rows[][2] = {
+        /* One wrong letter. */
+        {"averagq", "averageq"},
+        {"averageqq", "averageq"},
+        {"averabeq", "averageq"},
+        {"avergaeq", "averageq"},
+        {"evne", "even"},
+        {"tao", "tau"},
+        /* Two names are close. */
+        {"even", "even"},
+        {"uneve", "uneven"},
+        {"neven", "even"},
+        {"RealTime", "realtime"},
+        /* The beginning of a name. */
+        {"stair", "staircase"},
+        {"const", "constant"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(ss_suggest(&known, rows[i][0]), rows[i][1]);
 }
 
 TEST(distant_words_get_no_suggestion) {
-    assert_null(nearest("banana"));
-    assert_null(nearest("x"));
-    assert_null(nearest(""));
+    static const char *const words[] = {"banana", "x", "st", ""};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        assert_null(ss_suggest(&known, words[i]));
     assert_null(ss_suggest(&(struct ss_suggest_names){"name", names, 0, 0, NULL}, "even"));
     char text[1000];
     memset(text, 'e', sizeof text);
     text[sizeof text - 1] = '\0';
-    assert_null(nearest(text));
+    assert_null(ss_suggest(&known, text));
     const char *const lengthy[] = {text};
     const struct ss_suggest_names one = {"name", SS_SUGGEST_ROWS(lengthy), NULL};
     assert_null(ss_suggest(&one, "eeee"));

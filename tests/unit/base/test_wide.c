@@ -16,12 +16,6 @@ TEST(carries_reach_the_upper_half) {
     assert_wide(ss_wide_subtract(ss_wide(0), ss_wide(1)), ONES, ONES);
 }
 
-TEST(products_have_all_bits) {
-    assert_wide(ss_wide_times(ss_wide(ONES), ONES), ONES - 1, 1);
-    assert_wide(ss_wide_times((struct ss_wide){1, ONES}, 3), 5, ONES - 2);
-    assert_wide(ss_wide_times((struct ss_wide){ONES, ONES}, ONES), ONES, 1);
-}
-
 TEST(the_upper_halves_decide_first) {
     assert_int_equal(ss_wide_compare((struct ss_wide){1, 0}, (struct ss_wide){0, ONES}), 1);
     assert_int_equal(ss_wide_compare((struct ss_wide){1, 0}, (struct ss_wide){1, 1}), -1);

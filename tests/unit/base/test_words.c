@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/words.h"
 #include "text.h"
@@ -21,14 +19,6 @@ static void assert_words(const char *line, const char *expected) {
     assert_null(words[count]);
     assert_string_equal(found, expected);
     free(words);
-}
-
-static void assert_refused(const char *line, const char *part) {
-    struct ss_error error = {0};
-    size_t count = 99;
-    assert_null(ss_words_split(line, &count, &error));
-    assert_says(error.message, part);
-    assert_int_equal(error.status, SS_ERROR_FAILED);
 }
 
 TEST(blanks_separate_words) {
@@ -76,26 +66,23 @@ TEST(shell_expansions_are_kept_literally) {
     assert_words("$HOME ~ * $(x) `y` a|b & ;", "[$HOME][~][*][$(x)][`y`][a|b][&][;]");
 }
 
-TEST(unclosed_quotes_are_refused) {
-    assert_refused("ab 'cd", "quote ' at column 4 is not closed");
-    assert_refused("\"", "quote \" at column 1");
-    assert_refused("\"abc\\\"", "quote \" at column 1");
-    assert_refused("a $'b\\'", "quote ' at column 4 is not closed");
-    assert_refused("$'\\", "quote ' at column 2 is not closed");
-}
-
-TEST(null_bytes_are_refused) {
-    assert_refused("a $'b\\0c'", "escape at column 6 is a null byte");
-    assert_refused("$'\\x00'", "column 3");
-    assert_refused("$'\\400'", "column 3");
-}
-
-TEST(word_count_argument_is_optional) {
-    char **words = ss_words_split("a b", NULL, NULL);
-    assert_non_null(words);
-    assert_string_equal(words[1], "b");
-    free(words);
-    assert_null(ss_words_split("'", NULL, NULL));
+TEST(unclosed_quotes_and_null_bytes_are_refused) {
+    static const char *const rows[][2] = {
+        {"ab 'cd", "quote ' at column 4 is not closed"},
+        {"\"", "quote \" at column 1"},
+        {"\"abc\\\"", "quote \" at column 1"},
+        {"a $'b\\'", "quote ' at column 4 is not closed"},
+        {"$'\\", "quote ' at column 2 is not closed"},
+        {"a $'b\\0c'", "escape at column 6 is a null byte"},
+        {"$'\\x00'", "column 3"},
+        {"$'\\400'", "column 3"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ss_error error = {0};
+        assert_null(ss_words_split(rows[i][0], NULL, &error));
+        assert_says(error.message, rows[i][1]);
+        assert_int_equal(error.status, SS_ERROR_FAILED);
+    }
 }
 
 TEST(line_of_single_letter_words_fits_in_its_allocation) {

@@ -14,7 +14,10 @@ static hwloc_topology_t topology;
 static struct topology_usable usable;
 static struct topology_order order;
 
+/* The machine stays open until the next call. */
 static void open_machine(const char *text) {
+    if (topology)
+        hwloc_topology_destroy(topology);
     assert_int_equal(hwloc_topology_init(&topology), 0);
     assert_int_equal(hwloc_topology_set_synthetic(topology, text), 0);
     assert_int_equal(hwloc_topology_load(topology), 0);
@@ -62,7 +65,6 @@ TEST(published_placements_of_a_quarter_load_are_reproduced) {
     expect(TOPOLOGY_ONE_CHIP, 8, "0 8 2 10 4 12 6 14");
     expect(TOPOLOGY_SPREAD, 8, "0 16 8 24 2 18 10 26");
     expect(TOPOLOGY_FIRST, 8, "0 1 2 3 4 5 6 7");
-    hwloc_topology_destroy(topology);
 }
 
 TEST(sides_get_the_cpus_of_each_sharing_scheme) {
@@ -71,7 +73,6 @@ TEST(sides_get_the_cpus_of_each_sharing_scheme) {
     expect_side(TOPOLOGY_SIDE_OF_CHIPS, 1, "16-31");
     expect_side(TOPOLOGY_SIDE_OF_CORES, 0, "0-1,4-5,8-9,12-13,16-17,20-21,24-25,28-29");
     expect_side(TOPOLOGY_SIDE_OF_THREADS, 1, "1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31");
-    hwloc_topology_destroy(topology);
 }
 
 TEST(xeon_uses_all_cores_before_second_threads) {
@@ -80,7 +81,6 @@ TEST(xeon_uses_all_cores_before_second_threads) {
     expect(TOPOLOGY_SPREAD, 4, "0 6 1 7");
     expect(TOPOLOGY_ONE_NODE, 2, "0 1");
     expect_side(TOPOLOGY_SIDE_OF_THREADS, 0, "0-11");
-    hwloc_topology_destroy(topology);
 }
 
 TEST(requests_for_too_many_cpus_are_refused) {
@@ -89,11 +89,9 @@ TEST(requests_for_too_many_cpus_are_refused) {
     assert_string_equal(choose(TOPOLOGY_ONE_CHIP, 13, 0), too_many);
     assert_string_equal(choose(TOPOLOGY_FIRST, 25, 0), too_many);
     assert_null(choose(TOPOLOGY_ONE_CHIP, 12, 0));
-    hwloc_topology_destroy(topology);
     open_machine("package:1 core:4 pu:1");
     assert_string_equal(choose(TOPOLOGY_SIDE_OF_CHIPS, 0, 0), "there is only one chip");
     assert_string_equal(choose(TOPOLOGY_SIDE_OF_THREADS, 0, 0), "no core has two hardware threads");
-    hwloc_topology_destroy(topology);
 }
 
 TEST(only_usable_cpus_are_chosen) {
@@ -103,7 +101,6 @@ TEST(only_usable_cpus_are_chosen) {
         ss_cpus_add(&usable.usable, cpu);
     expect(TOPOLOGY_ONE_CHIP, 0, "16 18 20 22 17 19 21 23");
     expect(TOPOLOGY_FIRST, 2, "12 13");
-    hwloc_topology_destroy(topology);
 }
 
 UNIT_RUN

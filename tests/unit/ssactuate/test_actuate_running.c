@@ -6,14 +6,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "tree.h"
-#include "unit.h"
 
 /* Replaces sched_getaffinity() and sched_setaffinity() by a simulated affinity. */
 
@@ -44,6 +39,12 @@ static void bear(void) {
     assert_int_equal(pthread_create(&newborn, NULL, live, NULL), 0);
     while (newborn_id == 0)
         sched_yield();
+}
+
+static void bury(void) {
+    pthread_mutex_unlock(&life);
+    pthread_join(newborn, NULL);
+    newborn_id = 0;
 }
 
 static struct ss_cpus *affinity_of(pid_t thread) {
@@ -168,9 +169,7 @@ TEST(thread_started_while_confining_is_confined) {
     assert_int_equal(ssactuate_journal_confine(&journal, 0, &one, &error), 0);
     assert_that(newborn_id, >, 0);
     assert_memory_equal(&newborn_affinity, &one, sizeof one);
-    pthread_mutex_unlock(&life);
-    pthread_join(newborn, NULL);
-    newborn_id = 0;
+    bury();
     ssactuate_journal_close(&journal);
     ssactuate_state_close(&folder);
 }
@@ -181,16 +180,12 @@ TEST(affinity_is_noted_again_after_a_failure) {
     struct ss_error error = {0};
     struct ssactuate_state folder;
     struct ssactuate_journal journal;
-    struct rlimit limit;
     begin();
     open_journal(&folder, &journal);
-    signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    assert_int_equal(
-        setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 1, .rlim_max = limit.rlim_max}), 0);
+    tree_limit_size(1);
     assert_int_equal(ssactuate_journal_confine(&journal, 0, &one, &error), -1);
     assert_affinity("0-1");
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    tree_limit_size(RLIM_INFINITY);
     error = (struct ss_error){0};
     assert_int_equal(ssactuate_journal_confine(&journal, 0, &one, &error), 0);
     assert_int_equal(ssactuate_journal_reload(&journal, &error), 0);
@@ -212,9 +207,7 @@ TEST(thread_started_while_restoring_is_restored) {
     assert_affinity("0-1");
     assert_memory_equal(&newborn_affinity, &both, sizeof both);
     assert_int_equal(foreign, 0);
-    pthread_mutex_unlock(&life);
-    pthread_join(newborn, NULL);
-    newborn_id = 0;
+    bury();
     ssactuate_running_free(&running);
 }
 

@@ -5,9 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "batch_options.h"
 #include "calls.h"
@@ -58,9 +56,7 @@ static void begin_run(const char *name, enum ssbatch_reuse reuse) {
 }
 
 static void expect_closed(const char *path) {
-    struct stat status;
-    assert_int_equal(lstat(tree_path(path), &status), 0);
-    assert_int_equal(status.st_mode & 022, 0);
+    assert_int_equal(tree_mode(path) & 022, 0);
 }
 
 /* From the moment they are made: with `everyone`, no later check changes the mode. */
@@ -188,20 +184,6 @@ TEST_WITH(the_lock_of_a_killed_process_is_not_held, make_study, NULL) {
     assert_int_equal(ssbatch_study_is_locked(&study, "a", &holder), SSBATCH_LOCKED);
 }
 
-/* flock() needs no more than permission to read, which an earlier version gave to all. */
-TEST_WITH(a_lock_that_others_may_hold_is_replaced, make_study, NULL) {
-    struct stat status;
-    tree_write("study/.study/locks/a", "");
-    assert_int_equal(chmod(tree_path("study/.study/locks/a"), 0644), 0);
-    int other = open(tree_path("study/.study/locks/a"), O_RDONLY | O_CLOEXEC);
-    assert_int_equal(flock(other, LOCK_SH), 0);
-    int lock = lock_run("a");
-    assert_int_equal(stat(tree_path("study/.study/locks/a"), &status), 0);
-    assert_int_equal(status.st_mode & 0777, 0600);
-    ssbatch_study_unlock_run(&study, "a", lock);
-    close(other);
-}
-
 static int reader;
 
 static void close_reader(int number) {
@@ -211,7 +193,7 @@ static void close_reader(int number) {
 TEST_WITH(a_process_that_looks_at_a_lock_only_delays_a_call, make_study, NULL) {
     const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
     tree_write("study/.study/locks/a", "");
-    assert_int_equal(chmod(tree_path("study/.study/locks/a"), 0600), 0);
+    tree_set_mode("study/.study/locks/a", 0600);
     reader = open(tree_path("study/.study/locks/a"), O_RDONLY | O_CLOEXEC);
     assert_int_equal(flock(reader, LOCK_SH), 0);
     signal(SIGALRM, close_reader);
@@ -270,10 +252,6 @@ TEST_WITH(files_that_vanish_are_not_synced, make_study, NULL) {
     assert_true(exists("folder/1") != exists("folder/2"));
 }
 
-static void make_link(const char *path) {
-    assert_int_equal(symlink("elsewhere", tree_path(path)), 0);
-}
-
 static void remove_tree(const char *path) {
     struct ss_error error = {0};
     assert_int_equal(ssbatch_disk_remove_tree(tree_path(path), &error), 0);
@@ -292,13 +270,13 @@ TEST_WITH(a_copy_loses_what_the_original_has_lost, make_study, NULL) {
     tree_write("from/file", "");
     make_folder("from/folder");
     tree_write("from/folder/inner", "");
-    make_link("from/link");
+    tree_link("elsewhere", "from/link");
     copy_tree("from", "to");
     assert_true(exists("to/file") && exists("to/folder/inner") && exists("to/link"));
     remove_tree("from/file");
     remove_tree("from/folder");
     remove_tree("from/link");
-    make_link("from/folder");
+    tree_link("elsewhere", "from/folder");
     make_folder("from/link");
     tree_write("from/link/inner", "");
     copy_tree("from", "to");
@@ -374,23 +352,17 @@ TEST_WITH(journals_of_a_dead_call_are_undone, make_study, NULL) {
     make_folder("ram");
     tree_set_mode("ram", 0700);
     tree_write("ram/file", "x");
-    snprintf(path, sizeof path, "folder /tmp\nafter close a 'x y'\nremove %s/ram\n", tree_root);
+    snprintf(path, sizeof path,
+        "folder /tmp\nstatuses 0,1\nafter close a 'x y'\nafter close2\nremove %s/ram\n", tree_root);
     note_journal(&call, "", "folder /var\nafter stop all\n");
     note_journal(&call, "a", path);
     die(&call);
     clear_all();
-    assert_string_equal(undone, "/tmp:close(a) /var:stop(all)");
+    assert_string_equal(undone, "/tmp:close(a)=0,1 /tmp:close2() /var:stop(all)");
     assert_false(exists("ram"));
     assert_int_equal(ended, 1);
     snprintf(path, sizeof path, "study/.study/calls/%s", call.mark);
     assert_false(exists(path));
-}
-
-TEST_WITH(journals_have_the_statuses_of_an_after, make_study, NULL) {
-    struct ssbatch_call call;
-    leave_call(&call, "statuses 0,1\nafter close\nafter close2\n");
-    clear_all();
-    assert_string_equal(undone, "/:close()=0,1 /:close2()");
 }
 
 /* Leaves a call that was killed while it carried out run a, whose files are in memory. */
@@ -477,16 +449,19 @@ TEST_WITH(the_result_of_a_finished_run_is_not_copied_again, make_study, NULL) {
     assert_false(exists("study/.a.part/result"));
 }
 
-/* In a folder that is not in memory, files remain, but may be damaged. */
-TEST_WITH(results_from_before_a_reboot_are_not_copied, make_study, NULL) {
+/* In a folder that is not in memory, files remain, but may be damaged. Processes are gone. */
+TEST_WITH(after_a_reboot_results_are_not_copied_and_processes_not_ended, make_study, NULL) {
     struct ssbatch_call call;
     begin_run("a", SSBATCH_REUSE_INTERRUPTED);
     leave_files(&call);
+    note_journal(&call, "b", "after close\n");
     claim(&call, true);
     strcpy(study.boot, "87654321-9");
     clear_all();
     assert_false(exists("ram"));
     assert_false(exists("study/.a.part/result/half"));
+    assert_string_equal(undone, "/:close()");
+    assert_int_equal(ended, 0);
 }
 
 TEST_WITH(journals_of_a_living_call_are_left_alone, make_study, NULL) {
@@ -529,15 +504,6 @@ TEST_WITH(journals_of_another_host_are_left_alone, make_study, NULL) {
     assert_string_equal(undone, "");
 }
 
-TEST_WITH(processes_of_a_call_are_not_searched_for_after_a_reboot, make_study, NULL) {
-    struct ssbatch_call call;
-    leave_call(&call, "after close\n");
-    strcpy(study.boot, "87654321-9");
-    clear_all();
-    assert_string_equal(undone, "/:close()");
-    assert_int_equal(ended, 0);
-}
-
 TEST_WITH(lines_that_cannot_be_undone_stay_in_the_journal, make_study, NULL) {
     struct ssbatch_call call;
     struct ss_error error = {0};
@@ -556,48 +522,23 @@ TEST_WITH(lines_that_cannot_be_undone_stay_in_the_journal, make_study, NULL) {
 
 /* Journals of another user, and those that another user may write to, are commands of that user. */
 TEST_WITH(foreign_journals_are_refused_unread, make_study, NULL) {
-    SKIP_UNLESS(getuid() == 0, "root: only root can make files of another user");
     struct ssbatch_call call;
     struct ss_error error = {0};
-    char folder[300], file[300], name[300];
+    char folder[200], file[200];
+    tree_need_users();
     leave_call(&call, "after close\n");
-    snprintf(name, sizeof name, "study/.study/calls/%s", call.mark);
-    snprintf(folder, sizeof folder, "%s", tree_path(name));
-    snprintf(name, sizeof name, "study/.study/calls/%s/a.undo", call.mark);
-    snprintf(file, sizeof file, "%s", tree_path(name));
-    SKIP_UNLESS(chown(file, 65534, 65534) == 0, "another-user: root cannot give it files");
+    snprintf(folder, sizeof folder, "study/.study/calls/%s", call.mark);
+    snprintf(file, sizeof file, "study/.study/calls/%s/a.undo", call.mark);
+    tree_give(file, 65534);
     assert_fails(clear_calls(NULL, &error), error, "belongs to ");
-    assert_int_equal(chown(file, 0, 0), 0);
-    assert_int_equal(chmod(file, 0646), 0);
+    tree_give(file, 0);
+    tree_set_mode(file, 0646);
     assert_fails(clear_calls(NULL, &error), error, "other users may write to it");
-    assert_int_equal(chmod(file, 0644), 0);
-    snprintf(name, sizeof name, "%s/other", tree_root);
-    assert_int_equal(link(file, name), 0);
-    assert_fails(clear_calls(NULL, &error), error, "has another name (a hard link)");
-    assert_int_equal(rename(name, file), 0); /* of two names of a file: does nothing */
-    assert_int_equal(unlink(file), 0);
-    assert_int_equal(symlink(name, file), 0);
-    assert_int_equal(clear_calls(NULL, &error), -1);
-    assert_int_equal(unlink(file), 0);
-    assert_int_equal(mkfifo(file, 0600), 0); /* does not wait for a writer */
-    assert_fails(clear_calls(NULL, &error), error, "is not a regular file");
-    assert_int_equal(rename(name, file), 0);
-    assert_int_equal(chown(folder, 65534, 65534), 0);
+    tree_set_mode(file, 0644);
+    tree_give(folder, 65534);
     assert_fails(clear_calls(NULL, &error), error, "belongs to ");
     assert_string_equal(undone, "");
-    assert_int_equal(chown(folder, 0, 0), 0);
-    clear_all();
-    assert_string_equal(undone, "/:close()");
-}
-
-/* As made by an earlier version with umask 002. */
-TEST_WITH(own_folders_lose_the_permission_of_others, make_study, NULL) {
-    struct ssbatch_call call;
-    struct stat status;
-    assert_int_equal(chmod(tree_path("study/.study/calls"), 0775), 0);
-    leave_call(&call, "after close\n");
-    assert_int_equal(stat(tree_path("study/.study/calls"), &status), 0);
-    assert_int_equal(status.st_mode & 07777, 0755);
+    tree_give(folder, 0);
     clear_all();
     assert_string_equal(undone, "/:close()");
 }
@@ -605,7 +546,6 @@ TEST_WITH(own_folders_lose_the_permission_of_others, make_study, NULL) {
 TEST_WITH(state_is_made_for_us_alone_whatever_the_umask, make_study, NULL) {
     static const char *const names[] = {".study", ".study/calls", ".study/runs", ".study/locks"};
     struct ss_error error = {0};
-    struct stat status;
     mode_t before = umask(0);
     assert_int_equal(
         ssbatch_study_open(&study, tree_path("open"), SSBATCH_STUDY_MAKE, NULL, &error), 0);
@@ -614,11 +554,9 @@ TEST_WITH(state_is_made_for_us_alone_whatever_the_umask, make_study, NULL) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[100];
         snprintf(path, sizeof path, "open/%s", names[i]);
-        assert_int_equal(stat(tree_path(path), &status), 0);
-        assert_int_equal(status.st_mode & 07777, 0755);
+        assert_int_equal(tree_mode(path), 0755);
     }
-    assert_int_equal(stat(tree_path("open/.study/plan"), &status), 0);
-    assert_int_equal(status.st_mode & 07777, 0644);
+    assert_int_equal(tree_mode("open/.study/plan"), 0644);
 }
 
 UNIT_RUN

@@ -9,9 +9,11 @@ static int read_text(struct ssbatch_plan *plan, const char *text, struct ss_erro
     return status;
 }
 
+/* The plan is valid until the next call. */
 static struct ssbatch_plan *parse(const char *text) {
     static struct ssbatch_plan plan;
     struct ss_error error = {0};
+    ssbatch_plan_free(&plan);
     assert_succeeds(read_text(&plan, text, &error), error);
     return &plan;
 }
@@ -88,7 +90,6 @@ TEST(simplest_plan_has_one_run_with_one_command) {
     assert_printed(
         print_run, plan, "a", "run a takes 70s size=big load=20\n  main -- ./bench --big\n");
     assert_null(ssbatch_plan_find(plan, "b"));
-    ssbatch_plan_free(plan);
 }
 
 TEST(set_adds_columns_to_all_runs_below_it) {
@@ -99,7 +100,6 @@ TEST(set_adds_columns_to_all_runs_below_it) {
     assert_printed(print_run, plan, "x", "run x takes 1s a=1 b=3\n  main -- x\n");
     assert_printed(print_run, plan, "y", "skip y reason='not here' a='' b=2 c=4 d=5\n");
     assert_string_equal(plan->runs[1].reason, "not here");
-    ssbatch_plan_free(plan);
 }
 
 TEST(lines_above_the_first_run_belong_to_the_study) {
@@ -110,7 +110,10 @@ TEST(lines_above_the_first_run_belong_to_the_study) {
               "after -- umount\n"
               "run a takes 1s\n main -- x {work}\n"
               "once more match=(.) -- y\n"
-              "run b takes 1s needs=work,more,a,work needs=a\n main -- z\n");
+              "run b takes 1s needs=work,more,a,work needs=a\n main -- z\n"
+              /* Runs may have the same roles, and commands without a role. */
+              "run c takes 1s\n main x -- x\n"
+              "run d takes 1s\n before -- x\n before -- x\n main x -- x\n");
     assert_int_equal(plan->study.count, 5);
     assert_int_equal(plan->study.items[0].kind, SSBATCH_ONCE);
     assert_string_equal(plan->study.items[0].role, "work");
@@ -120,7 +123,6 @@ TEST(lines_above_the_first_run_belong_to_the_study) {
     assert_int_equal(plan->runs[0].lines.count, 1);
     assert_int_equal(plan->runs[1].need_count, 3);
     assert_string_equal(plan->runs[1].needs[2], "a");
-    ssbatch_plan_free(plan);
 }
 
 TEST(backslashes_comments_and_quotes_work_as_in_a_shell) {
@@ -134,7 +136,6 @@ TEST(backslashes_comments_and_quotes_work_as_in_a_shell) {
     assert_string_equal(ssbatch_columns_get(&plan->runs[0].columns, "note"), "a b");
     assert_int_equal(plan->runs[0].lines.items[0].number, 6);
     assert_words(plan->runs[0].lines.items[0].words, "[sh][-c][it's\n][ab]");
-    ssbatch_plan_free(plan);
 }
 
 TEST(printed_plan_reads_back_as_the_same) {
@@ -148,7 +149,6 @@ TEST(printed_plan_reads_back_as_the_same) {
                                "skip b reason=$'two\\012lines'\n";
     struct ssbatch_plan *plan = parse(text);
     assert_printed(print_all, plan, "", text);
-    ssbatch_plan_free(plan);
 }
 
 TEST(identity_of_a_run_excludes_its_times) {
@@ -165,20 +165,14 @@ TEST(identity_of_a_run_excludes_its_times) {
                                    "once m match='(.)' -- mbench\n"
                                    "  columns\n";
     assert_printed(ssbatch_plan_print_identity, plan, "a", expected);
-    ssbatch_plan_free(plan);
     plan = parse("once m match=(.) -- mbench\n"
                  "run a takes 2s needs=m b=2 a=1\n"
                  "main x c=3 d=4 -- w {{n}}\n");
     assert_printed(ssbatch_plan_print_identity, plan, "a",
         "run a a=1 b=2\nmain x -- w '{{n}}'\n  columns c=3 d=4\n"
         "once m match='(.)' -- mbench\n  columns\n");
-    ssbatch_plan_free(plan);
-}
-
-TEST(identity_of_a_skipped_run_includes_its_reason) {
-    struct ssbatch_plan *plan = parse("skip a reason='not here' b=1 a=2\n");
+    plan = parse("skip a reason='not here' b=1 a=2\n");
     assert_printed(ssbatch_plan_print_identity, plan, "a", "run a reason='not here' a=2 b=1\n");
-    ssbatch_plan_free(plan);
 }
 
 TEST(milliseconds_meant_as_minutes_cause_a_warning) {
@@ -186,7 +180,6 @@ TEST(milliseconds_meant_as_minutes_cause_a_warning) {
     assert_int_equal(plan->runs[0].takes, 2 * SS_MILLISECOND);
     assert_int_equal(plan->doubt_count, 2);
     assert_non_null(strstr(plan->doubt, "plan:1: takes 2m"));
-    ssbatch_plan_free(plan);
 }
 
 TEST(ten_thousand_runs_are_found_by_name) {
@@ -200,7 +193,6 @@ TEST(ten_thousand_runs_are_found_by_name) {
         snprintf(name, sizeof name, "r%d", i);
         assert_ptr_equal(ssbatch_plan_find(plan, name), &plan->runs[i]);
     }
-    ssbatch_plan_free(plan);
 }
 
 /* Nothing in a plan is ignored. */
@@ -313,7 +305,6 @@ TEST(carriage_returns_within_a_line_are_refused) {
     struct ssbatch_plan *plan = parse("run a takes 1s\r\nmain -- x $'small\\r' y\r");
     assert_words(plan->runs[0].lines.items[0].words, "[x][small\r][y]");
     assert_printed(print_run, plan, "a", "run a takes 1s\n  main -- x $'small\\015' y\n");
-    ssbatch_plan_free(plan);
 }
 
 TEST(names_have_up_to_200_bytes) {
@@ -322,13 +313,7 @@ TEST(names_have_up_to_200_bytes) {
     const struct refusal refusals[] = {{text, 1, "too long"}};
     ASSERT_REFUSED(refusals);
     snprintf(text, sizeof text, "run %0200d takes 1s\nmain -- x\n", 1);
-    ssbatch_plan_free(parse(text));
-}
-
-/* Runs may have the same roles, and commands without a role. */
-TEST(roles_are_unique_within_a_run) {
-    ssbatch_plan_free(parse(
-        "run a takes 1s\nmain x -- x\nrun b takes 1s\nbefore -- x\nbefore -- x\nmain x -- x\n"));
+    parse(text);
 }
 
 UNIT_RUN

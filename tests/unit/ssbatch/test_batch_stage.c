@@ -328,15 +328,12 @@ TEST(cpu_time_includes_commands_that_run) {
     close_stage();
 }
 
-TEST(adjacent_mains_run_simultaneously) {
+TEST(only_adjacent_mains_run_simultaneously) {
     begin("run a takes 1s\nmain x -- work\nmain y -- work2\n", usual);
     carry_out();
     assert_int_equal(world.now, 1005 * SS_SECOND);
     assert_int_equal(ssbatch_stage_cpu_time(&stage), 2 * SS_SECOND);
     close_stage();
-}
-
-TEST(mains_separated_by_other_lines_run_one_after_another) {
     begin("run a takes 1s\nmain x -- work\nbefore -- prepare\nmain y -- work2\n", usual);
     carry_out();
     assert_int_equal(world.now, 1009 * SS_SECOND);
@@ -371,22 +368,27 @@ TEST(main_without_a_result_ends_the_other_mains) {
 }
 
 TEST(signal_ends_commands_in_the_usual_order) {
-    begin("run a takes 1s\nbeside -- serve\nmain -- work\nafter -- close\n", usual);
-    world.signal_at = 1002 * SS_SECOND;
-    carry_out();
-    assert_string_equal(world.log, "+serve +work -work -serve +close");
-    assert_int_equal(stage.signal, 15);
-    close_stage();
-}
-
-/* Signals to all processes of a job may reach the command first. */
-TEST(command_that_ends_just_before_a_signal_has_not_failed) {
-    begin("run a takes 1s\nmain -- signaled\nafter -- close\n", usual);
-    world.signal_at = 1002 * SS_SECOND + 100 * SS_MILLISECOND;
-    carry_out();
-    assert_string_equal(world.log, "+signaled +close");
-    assert_int_equal(stage.signal, 15);
-    close_stage();
+    static const struct {
+        const char *lines;
+        ss_time at;
+        const char *log;
+    } rows[] = {
+        {"beside -- serve\nmain -- work\nafter -- close\n", 2 * SS_SECOND,
+            "+serve +work -work -serve +close"},
+        /* Signals to all processes of a job may reach the command first, which has not failed. */
+        {"main -- signaled\nafter -- close\n", 2 * SS_SECOND + 100 * SS_MILLISECOND,
+            "+signaled +close"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "run a takes 1s\n%s", rows[i].lines);
+        begin(text, usual);
+        world.signal_at = 1000 * SS_SECOND + rows[i].at;
+        carry_out();
+        assert_string_equal(world.log, rows[i].log);
+        assert_int_equal(stage.signal, 15);
+        close_stage();
+    }
 }
 
 /* The words of the last command, in which each %s is the folder of the output. */

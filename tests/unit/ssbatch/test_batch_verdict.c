@@ -9,17 +9,18 @@ static void assert_unfit(const char *const *words, const char *message) {
 }
 
 TEST(repeat_is_suggested_only_for_commands) {
-    static const char *const command[] = {"showstopper", "-n", "1", "--", "--attach=7", NULL};
-    static const char *const pid[] = {"showstopper", "--attach", "7", NULL};
-    static const char *const name[] = {"/bin/showstopper", "-q", "--attach-name=a", NULL};
+    static const struct {
+        const char *words[6], *message;
+    } rows[] = {
+        {{"showstopper", "-n", "1", "--", "--attach=7"}, "--repeat starts it again"},
+        {{"showstopper", "--attach", "7"}, "the attached processes ended by themselves"},
+        {{"/bin/showstopper", "-q", "--attach-name=a"},
+            "the attached processes ended by themselves"},
+    };
     tree_new();
     tree_write("summary.json", "{\"samples\": 5, \"instances\": 1, \"ended_by\": \"workloads\"}");
-    assert_unfit(command, "it ended before the trace of the run did: the command ended by itself; "
-                          "--repeat starts it again");
-    assert_unfit(pid,
-        "it ended before the trace of the run did: the attached processes ended by themselves");
-    assert_unfit(name,
-        "it ended before the trace of the run did: the attached processes ended by themselves");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_unfit(rows[i].words, rows[i].message);
 }
 
 /* Options of showstopper may be joined; those of its command do not concern it. */
@@ -47,9 +48,9 @@ TEST(only_options_of_showstopper_name_a_trace) {
 TEST(foreign_link_is_not_a_missing_file) {
     static const char *const words[] = {"showstopper", NULL};
     tree_new();
-    SKIP_UNLESS(geteuid() == 0, "root: files of two users are needed");
-    SKIP_UNLESS(lchown(tree_root, 20001, 20001) == 0, "another-user: root cannot give it files");
-    assert_int_equal(symlink("/none/summary.json", tree_path("summary.json")), 0);
+    tree_need_users();
+    tree_give(".", 20001);
+    tree_link("/none/summary.json", "summary.json");
     tree_give("summary.json", 20001);
     assert_unfit(words, "summary.json is a link of ");
 }

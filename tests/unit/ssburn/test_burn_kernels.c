@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include <errno.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "kernels.h"
 #include "tree.h"
-#include "unit.h"
 
 static const struct caches small = {8 << 10, 32 << 10, 1 << 20};
 
@@ -22,11 +19,16 @@ TEST(kernel_names_are_unique_and_described) {
     assert_that(count, >=, 24);
 }
 
+static struct kernel_data open_kernel(const struct kernel *kernel, const struct caches *caches) {
+    struct kernel_data data;
+    struct ss_error error = {0};
+    assert_succeeds(kernel_open(kernel, caches, &data, &error), error);
+    return data;
+}
+
 TEST(every_kernel_computes_the_right_result) {
     for (size_t i = 0; kernels[i]; i++) {
-        struct kernel_data data;
-        struct ss_error error = {0};
-        assert_int_equal(kernel_open(kernels[i], &small, &data, &error), 0);
+        struct kernel_data data = open_kernel(kernels[i], &small);
         for (int round = 0; round < 3; round++) {
             if (!kernels[i]->round(&data))
                 fail_msg("%s: round %d is wrong", kernels[i]->name, round);
@@ -51,9 +53,7 @@ TEST(a_round_reads_as_much_from_a_cache_of_any_size) {
     const struct kernel *kernel = find("read-l1");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct caches caches = {sizes[i], 2 << 20, 4 << 20};
-        struct kernel_data data;
-        struct ss_error error = {0};
-        assert_int_equal(kernel_open(kernel, &caches, &data, &error), 0);
+        struct kernel_data data = open_kernel(kernel, &caches);
         assert_true(kernel->round(&data));
         assert_int_equal(data.state % data.bytes, (256 << 10) % data.bytes);
         kernel_close(&data);
@@ -66,9 +66,7 @@ TEST(kernels_detect_changed_memory) {
         "latency-l1", "latency-l2", "read-l1", "read-l2", "string-search", "search"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct kernel *kernel = find(names[i]);
-        struct kernel_data data;
-        struct ss_error error = {0};
-        assert_int_equal(kernel_open(kernel, &small, &data, &error), 0);
+        struct kernel_data data = open_kernel(kernel, &small);
         assert_true(kernel->round(&data));
         for (size_t at = 4; at < data.bytes; at += 64)
             ((unsigned char *)data.memory)[at] ^= 0x10 + at / 64 % 3;
@@ -86,9 +84,7 @@ TEST(kernels_detect_changed_memory) {
 
 TEST(failed_calls_are_not_wrong_results) {
     const struct kernel *kernel = find("pipe");
-    struct kernel_data data;
-    struct ss_error error = {0};
-    assert_int_equal(kernel_open(kernel, &small, &data, &error), 0);
+    struct kernel_data data = open_kernel(kernel, &small);
     assert_true(kernel->round(&data));
     assert_int_equal(data.failure, 0);
     close(data.descriptors[1]);

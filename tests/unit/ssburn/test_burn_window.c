@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include <math.h>
-
 #include "unit.h"
 #include "window.h"
 

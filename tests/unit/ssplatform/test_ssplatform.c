@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <sched.h>
-#include <stdio.h>
 
 #include "platform_report.h"
-#include "unit.h"
 
 static const char *const machines[] = {"xeon", "epyc", "arm", "container", "hybrid"};
 

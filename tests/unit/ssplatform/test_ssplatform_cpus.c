@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include <stdio.h>
-
 #include "platform_report.h"
-#include "unit.h"
 
 /* SMT was turned off, so the kernel removes the files that describe a CPU. */
 TEST(offline_cpus_are_not_reported) {

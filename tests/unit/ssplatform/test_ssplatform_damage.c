@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include <stdbool.h>
-#include <stdio.h>
-#include <sys/stat.h>
 
 #include "platform_report.h"
-#include "unit.h"
 
 /*
  * Reports are made in forked children. AddressSanitizer would retain the freed texts of all huge

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include "platform_report.h"
-#include "unit.h"
 
 /* "CONFIG_HZ=300" and other options, compressed by gzip. */
 // clang-format off

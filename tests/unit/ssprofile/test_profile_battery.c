@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "battery.h"
-#include "unit.h"
+#include "tree.h"
 
 #define TASK "sort cpu /s higher 'run sort' 'rate ([0-9.e+-]+)'"
 
@@ -77,27 +72,26 @@ TEST(invalid_benchmarks_of_a_battery_are_refused) {
     }
 }
 
-static void expect_refused(const char *path, const char *message) {
-    struct ssprofile_battery battery;
-    struct ss_error error = {0};
-    assert_int_equal(ssprofile_battery_read(&battery, path, &error), -1);
-    assert_says(error.message, message);
-    ssprofile_battery_free(&battery);
-}
-
-TEST(binary_battery_file_is_refused) {
+TEST(unusable_battery_files_are_refused) {
     static const char bytes[] = TASK "\n\0" TASK "\n";
-    char path[] = "/tmp/battery-XXXXXX";
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    assert_int_equal(write(file, bytes, sizeof bytes - 1), sizeof bytes - 1);
-    close(file);
-    expect_refused(path, "the file contains a null byte: it is not text");
-    unlink(path);
-    expect_refused("/dev/null", "/dev/null: the file contains no benchmark");
-    expect_refused("/dev/zero", "the file contains a null byte");
-    expect_refused("/tmp", "/tmp: Is a directory: use a file");
-    expect_refused(path, "No such file or directory");
+    tree_new();
+    const struct {
+        const char *path, *message;
+    } refused[] = {
+        {tree_write_bytes("f", bytes, sizeof bytes - 1),
+            "the file contains a null byte: it is not text"},
+        {"/dev/null", "/dev/null: the file contains no benchmark"},
+        {"/dev/zero", "the file contains a null byte"},
+        {"/tmp", "/tmp: Is a directory: use a file"},
+        {tree_path("none"), "No such file or directory"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct ssprofile_battery battery;
+        struct ss_error error = {0};
+        assert_int_equal(ssprofile_battery_read(&battery, refused[i].path, &error), -1);
+        assert_says(error.message, refused[i].message);
+        ssprofile_battery_free(&battery);
+    }
 }
 
 TEST(first_matching_output_line_is_the_result) {

@@ -1,119 +1,78 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "append_log.h"
 #include "base/owned.h"
 #include "battery.h"
-#include "unit.h"
+#include "tree.h"
 
-static char folder[32];
-static char path[64];
-
-static int make_folder(void **state) {
-    (void)state;
-    strcpy(folder, "/tmp/profile-folder-XXXXXX");
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/file", folder);
-    return 0;
+static const char *make_path(void) {
+    tree_new();
+    return tree_path("file");
 }
 
-static int remove_folder(void **state) {
-    (void)state;
-    char lock[64];
-    snprintf(lock, sizeof lock, "%s/.lock", folder);
-    unlink(lock);
-    unlink(path);
-    return rmdir(folder);
-}
-
-static void put(const char *text, size_t length) {
-    FILE *stream = fopen(path, "w");
-    assert_non_null(stream);
-    fwrite(text, 1, length, stream);
-    assert_int_equal(fclose(stream), 0);
-}
-
-static void expect(const char *wanted) {
-    char text[256] = "";
-    FILE *stream = fopen(path, "r");
-    assert_non_null(stream);
-    size_t length = fread(text, 1, sizeof text - 1, stream);
-    fclose(stream);
-    text[length] = '\0';
-    assert_string_equal(text, wanted);
-}
-
-TEST_WITH(rows_are_appended_after_a_heading, make_folder, remove_folder) {
+TEST(rows_are_appended_after_a_heading) {
     struct ssprofile_append_log log;
     struct ss_error error = {0};
-    unlink(path);
+    const char *path = make_path();
     assert_int_equal(ssprofile_append_log_open(&log, path, "a,b\n", &error), 0);
     assert_int_equal(ssprofile_append_log_add(&log, "1,2\n", &error), 0);
     assert_int_equal(ssprofile_append_log_add(&log, "3,4\n", &error), 0);
     assert_int_equal(log.rows, 2);
     ssprofile_append_log_close(&log);
-    expect("a,b\n1,2\n3,4\n");
+    tree_assert_file("file", "a,b\n1,2\n3,4\n");
 }
 
 /* Only complete rows remain, wherever the process was killed. */
-TEST_WITH(truncated_tables_keep_complete_rows, make_folder, remove_folder) {
+TEST(truncated_tables_keep_complete_rows) {
     static const char whole[] = "a,b\n1,2\n3,4\n";
     for (size_t length = 0; length < sizeof whole; length++) {
         struct ssprofile_append_log log;
         struct ss_error error = {0};
-        put(whole, length);
+        tree_new();
+        const char *path = tree_write_bytes("file", whole, length);
         assert_int_equal(ssprofile_append_log_open(&log, path, "a,b\n", &error), 0);
         size_t rows = length < 8 ? 0 : length < 12 ? 1 : 2;
         assert_int_equal(log.rows, rows);
         ssprofile_append_log_close(&log);
-        expect(rows == 0 ? "a,b\n" : rows == 1 ? "a,b\n1,2\n" : whole);
+        tree_assert_file("file", rows == 0 ? "a,b\n" : rows == 1 ? "a,b\n1,2\n" : whole);
     }
 }
 
-TEST_WITH(unwritable_tables_are_refused, make_folder, remove_folder) {
+TEST(unwritable_tables_are_refused) {
     struct ssprofile_append_log log;
     struct ss_error error = {0};
-    assert_fails(ssprofile_append_log_open(&log, folder, "a\n", &error), error, folder);
+    assert_fails(ssprofile_append_log_open(&log, tree_new(), "a\n", &error), error, tree_root);
 }
 
 /* On a full disk a row is written completely or not at all. */
-TEST_WITH(partial_rows_are_removed, make_folder, remove_folder) {
+TEST(partial_rows_are_removed) {
     struct ssprofile_append_log log;
     struct ss_error error = {0};
-    struct rlimit before, small;
+    const char *path = make_path();
     assert_int_equal(ssprofile_append_log_open(&log, path, "a,b\n", &error), 0);
     assert_int_equal(ssprofile_append_log_add(&log, "1,2\n", &error), 0);
-    getrlimit(RLIMIT_FSIZE, &before);
-    small = before;
-    small.rlim_cur = 10;
-    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &small);
+    tree_limit_size(10);
     int added = ssprofile_append_log_add(&log, "3,4\n", &error);
-    setrlimit(RLIMIT_FSIZE, &before);
-    signal(SIGXFSZ, handler);
+    tree_limit_size(RLIM_INFINITY);
     assert_int_equal(added, -1);
     assert_says(error.message, path);
     assert_int_equal(log.rows, 1);
     ssprofile_append_log_close(&log);
-    expect("a,b\n1,2\n");
+    tree_assert_file("file", "a,b\n1,2\n");
 }
 
 static int lock_folder(struct ss_error *error) {
-    SS_OWNED(close) int opened = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    SS_OWNED(close) int opened = open(tree_root, O_PATH | O_DIRECTORY | O_CLOEXEC);
     *error = (struct ss_error){0};
     return ssprofile_append_log_lock(opened, "results", error);
 }
 
-TEST_WITH(folder_of_results_has_only_one_writer, make_folder, remove_folder) {
+TEST(folder_of_results_has_only_one_writer) {
     struct ss_error error;
+    tree_new();
     int lock = lock_folder(&error);
     assert_that(lock, >=, 0);
     assert_fails(lock_folder(&error), error, "results: another process is writing results to it");
@@ -123,8 +82,9 @@ TEST_WITH(folder_of_results_has_only_one_writer, make_folder, remove_folder) {
 }
 
 /* As after a kill between fork and exec: a child shares the lock for a moment. */
-TEST_WITH(lock_of_a_killed_writer_is_awaited, make_folder, remove_folder) {
+TEST(lock_of_a_killed_writer_is_awaited) {
     struct ss_error error;
+    tree_new();
     int lock = lock_folder(&error);
     assert_that(lock, >=, 0);
     pid_t child = fork();

@@ -10,6 +10,9 @@
 
 #define DAY (86400 * SS_SECOND)
 
+/* Columns that are closed at the end of their scope. */
+#define OWNED_COLUMNS __attribute__((cleanup(sstrace_columns_close))) struct sstrace_columns
+
 static inline void add(struct sstrace_columns *columns, ss_time time, double load) {
     struct ss_trace_record record = {.time = time, .load = load};
     assert_int_equal(columns->sink.take(&columns->sink, &record, NULL), 0);

@@ -2,8 +2,6 @@
 
 #include "unit.h"
 
-#include <stdlib.h>
-
 #include "fields.h"
 
 static void assert_nearest(const char *text) {

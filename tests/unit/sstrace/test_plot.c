@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -74,7 +71,7 @@ TEST(plot_lines_fit_the_window_for_any_trace_length) {
     static const size_t counts[] = {15, 20, 35, 75, 195, 995};
     for (double length = 2; length < 1.8e19; length *= 1.37) {
         for (size_t i = 0; i < 6; i++) {
-            struct sstrace_columns columns = begin((ss_time)length, counts[i]);
+            OWNED_COLUMNS columns = begin((ss_time)length, counts[i]);
             add(&columns, 0, 1);
             add(&columns, (ss_time)length, 0);
             end(&columns);
@@ -84,17 +81,15 @@ TEST(plot_lines_fit_the_window_for_any_trace_length) {
             text = print(&columns, 8, false);
             assert_int_equal(check_lines(text, counts[i] + 5), lines);
             check_axis(text, (ss_time)length, counts[i]);
-            sstrace_columns_close(&columns);
         }
     }
 }
 
 TEST(plot_works_with_fewer_than_15_columns) {
     for (size_t count = 1; count < 15; count++) {
-        struct sstrace_columns columns = make("0 free\n1d 1/2\n213503d 1\n", 213503 * DAY, count);
+        OWNED_COLUMNS columns = make("0 free\n1d 1/2\n213503d 1\n", 213503 * DAY, count);
         char *text = print(&columns, 2, true);
         assert_int_equal(check_lines(text, count + 5 < 11 ? 11 : count + 5), 5);
-        sstrace_columns_close(&columns);
     }
 }
 

@@ -2,8 +2,6 @@
 
 /* Tests of --split: many traces in one file, and the names of the files that they become. */
 
-#include <stdlib.h>
-
 #include "split.h"
 #include "trace_spool.h"
 #include "unit.h"
