@@ -53,7 +53,7 @@ TEST(input_file_is_copied_into_the_record) {
     assert_ptr_equal(place, given);
 }
 
-TEST(input_file_changed_while_read_is_refused) {
+TEST(input_file_changed_or_replaced_while_read_is_refused) {
     begin("0 10%\n");
     tree_write("trace", "0 10%\n1s 20%\n");
     expect_changed(ss_inputs_check(&inputs, &error));
@@ -61,9 +61,6 @@ TEST(input_file_changed_while_read_is_refused) {
     assert_int_equal(ss_inputs_check(&inputs, &error), 0);
     tree_write("trace", "0 10%\n1s 20%\n");
     expect_changed(copy());
-}
-
-TEST(input_file_replaced_while_read_is_refused) {
     begin("0 10%\n");
     assert_int_equal(rename(tree_write("other", "0 20%\n"), tree_path("trace")), 0);
     expect_changed(ss_inputs_check(&inputs, &error));

@@ -151,20 +151,16 @@ TEST(v2_sole_process_moves_into_a_child_group) {
     tree_assert_file("cgroup/run/cgroup.subtree_control", "-cpu");
 }
 
-TEST(v2_container_root_with_processes_is_refused) {
-    tree_new();
-    tree_write("proc/self/cgroup", "0::/\n");
-    write_group("", "", "1\n2\n");
-    tree_write("cgroup/cgroup.type", "domain\n");
-    refuse("systemd-run --scope -p Delegate=yes");
-}
-
 TEST(group_that_cannot_have_a_quota_is_refused) {
     tree_new();
     tree_write("proc/self/cgroup", "0::/\n");
     write_group("", "cpu", "1\n2\n");
     refuse("cannot create the control group");
     assert_int_not_equal(access(tree_path(ours("", "")), F_OK), 0);
+    /* The root of a container, with processes. */
+    write_group("", "", "1\n2\n");
+    tree_write("cgroup/cgroup.type", "domain\n");
+    refuse("systemd-run --scope -p Delegate=yes");
     tree_new();
     refuse("cannot create a control group with a CPU quota");
 }

@@ -30,16 +30,13 @@ static struct ss_evidence end_at(double second) {
     return evidence;
 }
 
-TEST_WITH(frequency_is_the_mean_of_the_measured_cpus, set_up, NULL) {
+TEST_WITH(frequency_is_the_mean_of_up_to_sixteen_measured_cpus, set_up, NULL) {
     write_frequency(0, "2000000\n");
     write_frequency(1, "9000000\n");
     write_frequency(2, "1000000\n");
     assert_near(ss_platform_frequency(&roots, &cpus), 1.5e9, 1);
     write_frequency(2, "<unknown>\n");
     assert_near(ss_platform_frequency(&roots, &cpus), 2e9, 1);
-}
-
-TEST_WITH(at_most_sixteen_cpus_are_read, set_up, NULL) {
     for (unsigned cpu = 0; cpu < 40; cpu++) {
         ss_cpus_add(&cpus, cpu);
         write_frequency(cpu, cpu % 3 == 0 ? "1000000" : "7000000");

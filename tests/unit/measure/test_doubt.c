@@ -85,23 +85,4 @@ TEST(others_are_not_blamed_for_a_load_that_is_not_theirs) {
     }
 }
 
-TEST(longest_cause_fits_in_a_warning) {
-    char text[1024];
-    for (int i = 0; i < 128; i++) {
-        struct ss_doubt doubt = {.kind = i & 1 ? SS_DOUBT_ABOVE : SS_DOUBT_BELOW};
-        doubt.part = 1;
-        doubt.instances_use = i & 2 ? 1 : 0.3;
-        doubt.others_use = i & 4 ? 1 : 0;
-        doubt.own_use = i & 64 ? 1 : 0;
-        doubt.idle = i & 8 ? 0 : 1;
-        doubt.instances = doubt.cpus = 1000000;
-        doubt.running = i & 16 ? 1 : 1000000;
-        doubt.quota_cpus = i & 32 ? 99999.5 : 0;
-        doubt.throttled = 1;
-        doubt.open_loop = i & 2 ? "a_module_with_a_name_longer_than_any_that_there_is" : NULL;
-        ss_doubt_print(text, sizeof text, &doubt);
-        assert_in_range(strlen(text), 20, 255);
-    }
-}
-
 UNIT_RUN

@@ -105,39 +105,23 @@ MONITOR_TEST(mean_duty_omits_samples_without_instances) {
 
 /* A sample at an edge of a free section is partly in it. */
 MONITOR_TEST(samples_in_free_sections_are_not_counted) {
-    free_from = 3 * SS_SECOND;
-    free_until = 4 * SS_SECOND;
-    sample(5);
-    assert_int_equal(monitor.figures.count, 5);
-    assert_int_equal(monitor.free, 0);
-    sample(5);
-    assert_int_equal(monitor.figures.count, 8);
-    assert_int_equal(monitor.free, 2);
-}
-
-MONITOR_TEST(sample_around_a_short_free_section_is_not_counted) {
     free_from = 1100 * SS_MILLISECOND;
     free_until = free_from + 10 * SS_MILLISECOND;
     sample(6);
     assert_int_equal(monitor.figures.count, 5);
     assert_int_equal(monitor.free, 1);
-}
-
-MONITOR_TEST(late_sample_around_a_free_section_is_not_counted) {
-    free_from = 600 * SS_MILLISECOND;
-    free_until = 900 * SS_MILLISECOND;
-    sample(1);
-    sample_at(2200 * SS_MILLISECOND);
-    sample_at(2500 * SS_MILLISECOND);
-    assert_int_equal(monitor.figures.count, 2);
-    assert_int_equal(monitor.free, 1);
-    /* A section between the planned end of a sample, 3 s, and its end. */
-    free_from = 3100 * SS_MILLISECOND;
-    free_until = 3200 * SS_MILLISECOND;
-    sample_at(3300 * SS_MILLISECOND);
-    sample_at(3500 * SS_MILLISECOND);
-    assert_int_equal(monitor.figures.count, 3);
+    /* A section between the planned end of a sample, 3.5 s, and its end. */
+    free_from = 3600 * SS_MILLISECOND;
+    free_until = 3700 * SS_MILLISECOND;
+    sample_at(3800 * SS_MILLISECOND);
+    sample_at(4000 * SS_MILLISECOND);
+    assert_int_equal(monitor.figures.count, 6);
     assert_int_equal(monitor.free, 2);
+    free_from = 5 * SS_SECOND;
+    free_until = 6 * SS_SECOND;
+    sample(6);
+    assert_int_equal(monitor.figures.count, 10);
+    assert_int_equal(monitor.free, 4);
 }
 
 /*
@@ -217,9 +201,8 @@ MONITOR_TEST(late_begin_leaves_out_short_samples) {
     begin_late(950 * SS_MILLISECOND);
     assert_that(monitor.next, ==, START + 1500 * SS_MILLISECOND);
     assert_int_equal(monitor.lost_counted, 2);
-}
-
-MONITOR_TEST(sample_after_a_late_one_is_not_short) {
+    /* The same holds for a sample after a late one. */
+    begin_late(0);
     sample_at(999 * SS_MILLISECOND);
     assert_int_equal(monitor.lost_counted, 1);
     assert_that(monitor.next, ==, START + 1500 * SS_MILLISECOND);

@@ -21,34 +21,30 @@ static void assert_iterations(size_t interval, double want) {
         fail_msg("interval %zu: %g iterations, not %g", interval, have, want);
 }
 
-TEST(iteration_within_an_interval_adds_one) {
-    open_at(100);
-    add(101, 102);
-    add(102, 105.9);
-    add(106, 112);
-    assert_iterations(0, 2);
-    assert_iterations(1, 1);
-    assert_iterations(2, 0);
-}
-
-TEST(long_iteration_is_split_over_intervals) {
-    open_at(0);
-    add(3, 27); /* 24 s = 3 + 6 + 6 + 6 + 3 */
-    assert_iterations(0, 0.125);
-    assert_iterations(1, 0.25);
-    assert_iterations(2, 0.25);
-    assert_iterations(3, 0.25);
-    assert_iterations(4, 0.125);
-}
-
-TEST(iteration_that_began_before_counting_counts_in_part) {
-    open_at(10);
-    add(4, 12);
-    assert_iterations(0, 0.25);
-    add(1, 9);
-    assert_iterations(0, 0.25);
-    add(4, 10);
-    assert_iterations(0, 0.25);
+TEST(iterations_are_split_over_intervals_of_six_seconds) {
+    static const struct {
+        double from;
+        struct {
+            double start, end;
+        } added[3];
+        double expected[5];
+    } rows[] = {
+        {100, {{101, 102}, {102, 105.9}, {106, 112}}, {2, 1, 0}},
+        {0, {{3, 27}}, {0.125, 0.25, 0.25, 0.25, 0.125}},
+        /* Before counting begins. */
+        {10, {{4, 12}}, {0.25}},
+        {10, {{1, 9}, {4, 10}}, {0}},
+        /* Of no length, and with clocks that disagree. */
+        {0, {{7, 7}, {12, 12}, {9, 8}}, {0, 2, 1}},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        print_message("row %zu\n", row);
+        open_at(rows[row].from);
+        for (size_t i = 0; i < 3 && rows[row].added[i].end > 0; i++)
+            add(rows[row].added[i].start, rows[row].added[i].end);
+        for (size_t i = 0; i < 5; i++)
+            assert_iterations(i, rows[row].expected[i]);
+    }
 }
 
 TEST(only_complete_throughput_intervals_are_counted) {
@@ -59,16 +55,6 @@ TEST(only_complete_throughput_intervals_are_counted) {
     assert_int_equal(ss_throughput_count(&throughput, 0), 0);
     assert_iterations(0, 0.125);
     assert_iterations(1, 0.75);
-}
-
-TEST(zero_length_iteration_counts_in_its_interval) {
-    open_at(0);
-    add(7, 7);
-    add(12, 12);
-    add(9, 8); /* disagreeing clocks */
-    assert_iterations(0, 0);
-    assert_iterations(1, 2);
-    assert_iterations(2, 1);
 }
 
 /* Iterations overlap arbitrarily, but each adds one in total. */

@@ -28,11 +28,11 @@ static struct ss_usage_tree add_up(struct ss_process_usage *processes, size_t co
     add_up((struct ss_process_usage[]){__VA_ARGS__},                                               \
         sizeof((struct ss_process_usage[]){__VA_ARGS__}) / sizeof(struct ss_process_usage))
 
+/*
+ * Processes are in arbitrary order; 50 and 51 are descendants of 30, and 40 is an orphan adopted by
+ * an executor.
+ */
 TEST(usage_includes_times_of_waited_children) {
-    /*
-     * Processes are in arbitrary order; 50 and 51 are descendants of 30, and 40 is an orphan
-     * adopted by an executor.
-     */
     struct ss_usage_tree tree = ADD_UP({.times = {.pid = 51, .parent = 50, .used = 1}},
         {.times = {.pid = 20, .parent = 10, .used = 100, .waited = 2}},
         {.times = {.pid = 30, .parent = 20, .used = 4}},
@@ -57,22 +57,17 @@ TEST(usage_keeps_the_time_of_ended_instances) {
     assert_int_equal(tree.own, 1 + 2);
 }
 
-TEST(process_with_a_reused_executor_pid_is_foreign) {
+TEST(process_with_a_reused_executor_pid_or_an_unknown_ancestor_is_foreign) {
     struct ss_usage_tree tree =
         ADD_UP({.times = {.pid = 10, .parent = 1}}, {.times = {.pid = 20, .parent = 10}},
             {.times = {.pid = 21, .parent = 1, .used = 3000, .waited = 3000}},
-            {.times = {.pid = 70, .parent = 21, .used = 5000}});
+            {.times = {.pid = 70, .parent = 21, .used = 5000}},
+            {.times = {.pid = 80, .parent = 79, .used = 1}},
+            {.times = {.pid = 90, .parent = 91, .used = 2}},
+            {.times = {.pid = 91, .parent = 90, .used = 4}},
+            {.times = {.pid = 92, .parent = 92, .used = 8}});
     assert_int_equal(tree.instances, 0);
     assert_int_equal(tree.own, 0);
-}
-
-TEST(process_with_an_unknown_ancestor_is_foreign) {
-    struct ss_usage_tree tree = ADD_UP({.times = {.pid = 10, .parent = 1}},
-        {.times = {.pid = 20, .parent = 10}}, {.times = {.pid = 80, .parent = 79, .used = 1}},
-        {.times = {.pid = 90, .parent = 91, .used = 2}},
-        {.times = {.pid = 91, .parent = 90, .used = 4}},
-        {.times = {.pid = 92, .parent = 92, .used = 8}});
-    assert_int_equal(tree.instances, 0);
 }
 
 /* Instances are programs of other parents; 42 and the members of group 50 were found in a tree. */

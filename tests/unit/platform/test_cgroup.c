@@ -172,33 +172,18 @@ TEST(v1_limits_are_the_capacity) {
     assert_capacities(rows, sizeof rows / sizeof *rows);
 }
 
-/* Throttling affects the group with the tightest quota. */
-TEST(throttled_time_comes_from_the_tightest_quota) {
-    static const struct {
-        const char *group;
-        uint64_t period, throttled; /* milliseconds and nanoseconds */
-        const char *files[4][2];
-    } rows[] = {
-        {"a/b", 0, 0, {{0}}},
-        {"a/b", 100, 5000, {{"a/b/cpu.max", "100000 100000\n"}}},
-        {"a/b", 20, 70000, {{"a/b/cpu.max", "100000 100000\n"}, {"a/cpu.max", "10000 20000\n"}}},
-        {"a/b", 0, 0, {{"a/b/cpu.max", "400000 100000\n"}, {"a/cpu.max", "max 20000\n"}}},
-        {"x", 50, 12345,
-            {{"cpu/x/cpu.cfs_quota_us", "150000\n"}, {"cpu/x/cpu.cfs_period_us", "50000\n"},
-                {"cpu/x/cpu.stat", "nr_periods 9\nnr_throttled 3\nthrottled_time 12345\n"}}},
-        {"x", 50, 0,
-            {{"cpu/x/cpu.cfs_quota_us", "150000\n"}, {"cpu/x/cpu.cfs_period_us", "50000\n"}}},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+TEST(v1_throttled_time_is_read_with_the_quota) {
+    for (uint64_t throttled = 0; throttled <= 12345; throttled += 12345) {
         tree_new();
-        tree_write("cgroup/a/b/cpu.stat", USAGE "throttled_usec 5\n");
-        tree_write("cgroup/a/cpu.stat", USAGE "nr_throttled 3\nthrottled_usec 70\n");
         tree_write("cgroup/cpuacct/x/cpuacct.usage", "1\n");
-        write_group_files(rows[i].files, 4);
-        read_group(rows[i].group, "0-3");
+        tree_write("cgroup/cpu/x/cpu.cfs_quota_us", "150000\n");
+        tree_write("cgroup/cpu/x/cpu.cfs_period_us", "50000\n");
+        if (throttled)
+            tree_write("cgroup/cpu/x/cpu.stat", "nr_throttled 3\nthrottled_time 12345\n");
+        read_group("x", "0-3");
         assert_that(counters.cpus, ==, 4);
-        assert_int_equal(counters.period, rows[i].period * SS_MILLISECOND);
-        assert_int_equal(counters.throttled, rows[i].throttled);
+        assert_int_equal(counters.period, 50 * SS_MILLISECOND);
+        assert_int_equal(counters.throttled, throttled);
     }
 }
 
@@ -243,11 +228,8 @@ TEST(changed_limits_of_the_group_and_its_ancestors_are_noticed) {
                 counters.cpus, (double)counters.period / 1e6, (double)counters.throttled);
         assert_int_equal(counters.set, 0); /* readings before and after can be compared */
     }
-}
-
-TEST(changed_v1_limits_are_noticed) {
-    tree_new();
-    tree_write("proc/self/cgroup", "4:cpuset:/set\n3:cpuacct:/x\n2:cpu:/jobs/x\n");
+    tree_new(); /* version 1 */
+    tree_write("proc/self/cgroup", "3:cpuacct:/x\n2:cpu:/jobs/x\n");
     tree_write("cgroup/cpuacct/x/cpuacct.usage", "1\n");
     tree_write("cgroup/cpu/jobs/x/cpu.cfs_quota_us", "-1\n");
     tree_write("cgroup/cpu/jobs/x/cpu.cfs_period_us", "100000\n");
@@ -256,12 +238,6 @@ TEST(changed_v1_limits_are_noticed) {
     tree_write("cgroup/cpu/jobs/x/cpu.cfs_quota_us", "50000\n");
     read_later();
     assert_that(counters.capacity, ==, 0.5);
-    tree_write("cgroup/cpu/jobs/x/cpu.cfs_period_us", "20000\n");
-    read_later();
-    assert_that(counters.capacity, ==, 2.5);
-    tree_write("cgroup/cpuset/set/cpuset.effective_cpus", "0-1\n");
-    read_later();
-    assert_that(counters.capacity, ==, 2);
 }
 
 /* Whatever reads at the same time notices a change in the same second. */
@@ -354,19 +330,9 @@ TEST(full_paths_of_groups_are_accepted) {
     assert_that(counters.capacity, ==, 2);
 }
 
-TEST(unknown_groups_are_reported_by_name) {
-    tree_new();
-    char expected[4200];
-    snprintf(expected, sizeof expected,
-        "control group 'none': no cpu.stat or cpuacct.usage below %s", tree_path("cgroup"));
-    refuse_group("none", expected);
-    refuse_group(NULL, "control group '(showstopper's own)'");
-    tree_write("proc/self/cgroup", "0::/gone\n");
-    refuse_group(NULL, "control group '(showstopper's own)'");
-}
-
-TEST(garbled_group_counters_are_refused) {
+TEST(unknown_and_garbled_groups_are_refused) {
     static const char *const texts[] = {"", "usage_usec x\n", "nothing\n"};
+    char expected[4200];
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         tree_new();
         tree_write("cgroup/web/cpu.stat", USAGE);
@@ -376,8 +342,12 @@ TEST(garbled_group_counters_are_refused) {
     }
     /* The cpu.stat of version 1 has no CPU time. */
     tree_write("cgroup/unified/x/cpu.stat", "nr_periods 0\nnr_throttled 0\nthrottled_time 0\n");
-    refuse_group("x", "control group 'x'");
-    tree_new();
+    snprintf(expected, sizeof expected, "control group 'x': no cpu.stat or cpuacct.usage below %s",
+        tree_path("cgroup"));
+    refuse_group("x", expected);
+    refuse_group(NULL, "control group '(showstopper's own)'");
+    tree_write("proc/self/cgroup", "0::/gone\n");
+    refuse_group(NULL, "control group '(showstopper's own)'");
     tree_write("cgroup/cpuacct/x/cpuacct.usage", "\n");
     refuse_group("x", "/cpuacct.usage: ");
 }

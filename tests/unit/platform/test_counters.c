@@ -77,12 +77,6 @@ TEST(every_column_of_proc_stat_is_used) {
     }
 }
 
-TEST(proc_stat_may_have_fewer_columns) {
-    read_stat("0-1", "cpu 11 0 0 22\ncpu0 1 2 3 4\ncpu1 10 20 30 40\nintr 1\n");
-    assert_ticks(44, 0, 0, 66);
-    assert_that(counters.capacity, ==, 2);
-}
-
 TEST(unmeasured_cpus_between_measured_ones_are_skipped) {
     char text[2048] = "cpu  0 0 0 0 0 0 0 0 0 0\n";
     for (int cpu = 0; cpu < 12; cpu++) {
@@ -198,19 +192,15 @@ TEST(garbled_proc_stat_is_refused) {
     read_stat("0-1", "cpu 1 2 3 4\ncpu0 1 2 3 4 0 0 0 0\ncpu1 10 20 30 4");
     assert_ticks(4, 0, 0, 6);
     assert_that(counters.capacity, ==, 1);
-}
-
-TEST(zero_byte_ends_the_text_of_proc_stat) {
+    /* A zero byte ends the text. */
     static const char text[] = "cpu0 1 2 3 4\ncpu1 10 20\0 30 40\n";
-    tree_new();
     tree_write_bytes("stat", text, sizeof text - 1);
     open_stat("0-1");
-    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+    read_reader();
     assert_ticks(4, 0, 0, 6);
-    assert_that(counters.capacity, ==, 1);
-}
-
-TEST(overlong_numbers_in_proc_stat_are_accepted) {
+    /* Few columns and numbers that are too long are valid. */
+    read_stat("0-1", "cpu 11 0 0 22\ncpu0 1 2 3 4\ncpu1 10 20 30 40\nintr 1\n");
+    assert_ticks(44, 0, 0, 66);
     read_stat("0-1", "cpu0 99999999999999999999999999999999999999999999999999999 1 1 1 1 1 1 1\n"
                      "cpu1 1 2 3 4\n");
     assert_that(counters.capacity, ==, 2);
@@ -219,12 +209,8 @@ TEST(overlong_numbers_in_proc_stat_are_accepted) {
 TEST(missing_proc_stat_is_reported_by_path) {
     struct ss_error error = {0};
     tree_new();
-    assert_int_equal(open_with("0", &error), -1);
-    char expected[4200];
-    snprintf(expected, sizeof expected,
-        "cannot measure the load: %s/stat: No such file or directory", tree_root);
-    assert_string_equal(error.message, expected);
-    assert_int_equal(error.status, SS_ERROR_FAILED);
+    assert_fails(open_with("0", &error), error, "/stat: No such file or directory");
+    assert_says(error.message, tree_root);
     assert_int_equal(reader.file, -1);
     assert_null(reader.buffer);
 }
@@ -250,24 +236,6 @@ TEST(counter_reader_can_be_reopened) {
     ss_platform_counters_close(&reader);
     assert_int_equal(fcntl(file, F_GETFD), -1);
     assert_null(reader.buffer);
-}
-
-TEST(proc_stat_of_this_machine_is_read) {
-    struct ss_cpus cpus;
-    struct ss_error error = {0};
-    struct ss_counters later;
-    ss_platform_affinity(&cpus);
-    ss_platform_counters_close(&reader);
-    assert_int_equal(
-        ss_platform_counters_open(
-            &reader, &(struct ss_source_request){.source = SS_SOURCE_SYSTEM}, &cpus, NULL, &error),
-        0);
-    assert_string_equal(reader.path, "/proc/stat");
-    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
-    assert_int_equal(ss_platform_counters_read(&reader, &later), 0);
-    assert_that(later.capacity, ==, ss_cpus_count(&cpus));
-    assert_int_equal(later.set, counters.set);
-    assert_that(later.time, >, counters.time);
 }
 
 UNIT_RUN

@@ -6,23 +6,20 @@
 #include "platform/platform.h"
 #include "tree.h"
 
-static long runnable_in(const char *text) {
-    tree_new();
-    if (text)
-        tree_write("loadavg", text);
-    struct ss_platform_roots roots = {.proc = tree_path(".")};
-    return ss_platform_runnable(&roots);
-}
-
 TEST(runnable_threads_are_read_from_loadavg) {
-    assert_int_equal(runnable_in("0.20 0.18 0.12 1/80 11206\n"), 1);
-    assert_int_equal(runnable_in("10.20 100.18 0.12 123/4567 11206\n"), 123);
-    assert_int_equal(runnable_in("0.20 0.18 0.12 0/80 11206\n"), 0);
-    assert_int_equal(runnable_in("0.20 0.18 0.12\n"), -1);
-    assert_int_equal(runnable_in("0.20 0.18 0.12 x/80 11206\n"), -1);
-    assert_int_equal(runnable_in("0.20 0.18 0.12 1 80\n"), -1);
-    assert_int_equal(runnable_in(""), -1);
-    assert_int_equal(runnable_in(NULL), -1);
+    static const struct {
+        const char *text;
+        long runnable;
+    } cases[] = {{"0.20 0.18 0.12 1/80 11206\n", 1}, {"10.20 100.18 0.12 123/4567 11206\n", 123},
+        {"0.20 0.18 0.12 0/80 11206\n", 0}, {"0.20 0.18 0.12\n", -1},
+        {"0.20 0.18 0.12 x/80 11206\n", -1}, {"0.20 0.18 0.12 1 80\n", -1}, {"", -1}, {NULL, -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tree_new();
+        if (cases[i].text)
+            tree_write("loadavg", cases[i].text);
+        struct ss_platform_roots roots = {.proc = tree_path(".")};
+        assert_int_equal(ss_platform_runnable(&roots), cases[i].runnable);
+    }
     assert_that(ss_platform_runnable(NULL), >=, 1); /* this thread */
 }
 

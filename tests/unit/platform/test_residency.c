@@ -74,10 +74,8 @@ TEST(idle_time_combines_proc_stat_and_cpuidle) {
     /* Limited by /proc/stat. */
     write_state(2, 1, 2000 + 40000);
     assert_idle(2005 + 12.345 + 3020);
-}
-
-TEST(iowait_counts_as_idle_time) {
-    make_machine();
+    /* Waiting for a disk is idle time. */
+    tree_write("stat", STAT);
     open_into(&reader, SS_SOURCE_IDLE, "3");
     assert_idle(1205);
     assert_int_equal(counters.iowait, 200 * SS_MILLISECOND);
@@ -159,29 +157,9 @@ TEST(readers_of_idle_time_agree_after_joining) {
     assert_int_equal(theirs.idle, 2009 * SS_MILLISECOND);
     ss_platform_counters_close(&other);
     assert_idle(2009);
-}
-
-TEST(unreadable_idle_state_falls_back_to_proc_stat) {
-    make_machine();
-    open_into(&reader, SS_SOURCE_IDLE, "1");
-    write_state(1, 1, 1000 + 4000);
-    assert_idle(2009);
+    /* If the state becomes unreadable, only /proc/stat counts. */
     tree_write("sys/devices/system/cpu/cpu1/cpuidle/state1/time", "");
     assert_idle(2000);
-}
-
-TEST(sources_of_idle_time_are_described) {
-    char text[4300];
-    char expected[4300];
-    make_machine();
-    open_into(&reader, SS_SOURCE_IDLE, "1");
-    ss_platform_counters_from(text, sizeof text, &reader);
-    snprintf(
-        expected, sizeof expected, "%s/stat and /sys/devices/system/cpu/cpu*/cpuidle", tree_root);
-    assert_string_equal(text, expected);
-    open_into(&reader, SS_SOURCE_SYSTEM, "1");
-    ss_platform_counters_from(text, sizeof text, &reader);
-    assert_string_equal(text, tree_path("stat"));
 }
 
 /* On the reading CPU, the true value is at least the value in /proc/stat. */

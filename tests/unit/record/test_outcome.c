@@ -75,7 +75,6 @@ OUTCOME_TEST(figures_are_unknown_if_iterations_end_in_bursts) {
     assert_that(outcome.iterations_in_bursts, ==, 2820);
     assert_true(is_warned_of("2820 of 3020 iterations ended in bursts"));
     assert_true(is_warned_of("--tty"));
-    assert_true(is_warned_of("stdbuf -oL"));
 }
 
 /* One burst of two lines in a hundred. */
@@ -89,16 +88,6 @@ OUTCOME_TEST(rare_bursts_do_not_affect_the_figures) {
     assert_that(outcome.rate.per_second, >, 20);
     assert_that(outcome.iterations_in_bursts, ==, 6);
     assert_int_equal(outcome.warning_count, 0);
-}
-
-OUTCOME_TEST(few_iterations_cause_a_warning) {
-    for (uint32_t i = 0; i < 3; i++) {
-        for (ss_time ms = 10100; ms <= (i < 2 ? 20000 : 14900); ms += 100)
-            read_at(i, 1, ms);
-    }
-    take();
-    assert_int_equal(outcome.warning_count, 1);
-    assert_true(is_warned_of("only 49 iterations per instance ended"));
 }
 
 OUTCOME_TEST(warnings_have_no_control_characters) {
@@ -136,17 +125,18 @@ OUTCOME_TEST(unmatched_lines_are_shown_if_no_iteration_was_found) {
     assert_that(outcome.lines_unmatched, ==, 0);
 }
 
-OUTCOME_TEST(text_instead_of_a_time_is_shown_once) {
+OUTCOME_TEST(text_instead_of_a_time_and_few_iterations_cause_a_warning) {
     ss_iterations_untimed(&iterations, "done");
     ss_iterations_untimed(&iterations, "failed");
-    for (ss_time ms = 10100; ms <= 20000; ms += 100) {
-        for (uint32_t i = 0; i < 3; i++)
+    for (uint32_t i = 0; i < 3; i++) {
+        for (ss_time ms = 10100; ms <= (i < 2 ? 20000 : 14900); ms += 100)
             read_at(i, 1, ms);
     }
     take();
-    assert_int_equal(outcome.warning_count, 1);
+    assert_int_equal(outcome.warning_count, 2);
+    assert_true(is_warned_of("only 49 iterations per instance ended"));
     assert_true(is_warned_of("the first group of --iteration matched 'done'"));
-    assert_true(is_warned_of("2 of 300 iterations were measured from line to line"));
+    assert_true(is_warned_of("2 of 249 iterations were measured from line to line"));
 }
 
 OUTCOME_TEST(silence_of_stopped_instances_is_not_blamed_on_buffering) {
@@ -193,11 +183,6 @@ static void take_samples(const struct ss_monitor *monitor, struct ss_usage *usag
     free(board);
 }
 
-static void take_no_sample(const struct ss_monitor *monitor) {
-    struct ss_usage usage = {0};
-    take_samples(monitor, &usage);
-}
-
 /* Half of the samples: no CPU was idle, and other processes used most of the time. */
 TEST(use_of_the_cpus_explains_samples_off_target) {
     struct ss_monitor monitor = {.source = SS_SOURCE_SYSTEM,
@@ -209,41 +194,37 @@ TEST(use_of_the_cpus_explains_samples_off_target) {
         assert_true(ss_figures_add(&monitor.figures, 0.5, i < 5 ? 0.3 : 0.5));
     plan = (struct ss_plan){.instances = 1};
     take_samples(&monitor, &usage);
-    assert_string_equal(outcome.warnings[0],
-        "the target could not be reached in 50 % of the samples: the instances, always running, "
-        "used 30 % of the CPUs, other processes 69 %; no CPU was idle");
+    assert_says(outcome.warnings[0], "50 % of the samples");
+    assert_says(outcome.warnings[0], "other processes 69 %");
     ss_figures_free(&monitor.figures);
     ss_outcome_close(&outcome);
 }
 
 TEST(reason_for_no_sample_is_named) {
-    struct ss_monitor monitor = {.source = SS_SOURCE_SYSTEM, .counted_from = SS_TIME_NEVER};
-    plan = (struct ss_plan){.instances = 1};
-    take_no_sample(&monitor);
-    assert_true(is_warned_of("no sample was counted: the run was under control for less than half "
-                             "a second"));
-    assert_false(is_warned_of("--settle"));
-    ss_outcome_close(&outcome);
-    plan.settle = SS_SECOND;
-    monitor.lost = 1; /* before counting began */
-    take_no_sample(&monitor);
-    assert_true(is_warned_of("for less than half a second after --settle"));
-    ss_outcome_close(&outcome);
-    monitor.free = 2;
-    take_no_sample(&monitor);
-    assert_true(is_warned_of("no sample was counted: all were in `free` sections"));
-    ss_outcome_close(&outcome);
-    monitor.lost = monitor.lost_counted = 9;
-    take_no_sample(&monitor);
-    assert_true(is_warned_of("no sample was counted: 9 were lost, because the machine was too "
-                             "busy, or its counters could not be read"));
-    ss_outcome_close(&outcome);
-    monitor.lost_counted = 1;
-    monitor.source = SS_SOURCE_SENSOR;
-    take_no_sample(&monitor);
-    assert_true(is_warned_of("no sample was counted: 1 was lost, because the machine was too "
-                             "busy, or the sensor had printed no number yet"));
-    ss_outcome_close(&outcome);
+    static const struct {
+        ss_time settle;
+        uint32_t lost, lost_counted, free;
+        enum ss_source source;
+        const char *reason;
+    } rows[] = {
+        {0, 0, 0, 0, SS_SOURCE_SYSTEM, "under control for less than half a second"},
+        {SS_SECOND, 1, 0, 0, SS_SOURCE_SYSTEM, "less than half a second after --settle"},
+        {SS_SECOND, 1, 0, 2, SS_SOURCE_SYSTEM, "all were in `free` sections"},
+        {SS_SECOND, 9, 9, 2, SS_SOURCE_SYSTEM, "9 were lost, because the machine was too busy"},
+        {SS_SECOND, 9, 1, 2, SS_SOURCE_SENSOR, "or the sensor had printed no number yet"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ss_usage usage = {0};
+        struct ss_monitor monitor = {.source = rows[i].source,
+            .counted_from = SS_TIME_NEVER,
+            .lost = rows[i].lost,
+            .lost_counted = rows[i].lost_counted,
+            .free = rows[i].free};
+        plan = (struct ss_plan){.instances = 1, .settle = rows[i].settle};
+        take_samples(&monitor, &usage);
+        assert_says(outcome.warnings[0], rows[i].reason);
+        ss_outcome_close(&outcome);
+    }
 }
 
 UNIT_RUN

@@ -123,6 +123,9 @@ TEST(recorded_times_are_in_simulated_time) {
         .duty = 0.75,
         .counted = true};
     ss_recorder_sample(&recorder, &sample);
+    ss_recorder_set_origin(&recorder, SS_TIME_NEVER); /* before the warm-up */
+    ss_recorder_iteration(&recorder, &(struct ss_iteration){.start = START, .end = simulated_now});
+    ss_recorder_set_origin(&recorder, START);
     ss_recorder_iteration(
         &recorder, &(struct ss_iteration){.instance = 1, .start = START, .end = simulated_now});
     ss_recorder_event(
@@ -133,23 +136,11 @@ TEST(recorded_times_are_in_simulated_time) {
     assert_has("decisions.csv", "\n2017-07-14T02:40:01.000Z,1.000000,1,running,0.020000,0.030000,"
                                 "0.500000,0.250000,0.750000,1.000000\n");
     assert_has("samples.csv", "\n2017-07-14T02:40:01.030Z,1.030000,0.500000,0.250000,0.250000,");
-    assert_has("iterations.csv", "\n1,0.000000,1.030000\n");
+    assert_string_equal(read_record("iterations.csv"), "instance,start,end\n1,0.000000,1.030000\n");
     assert_has("events.jsonl", "{\"time\":\"2017-07-14T02:40:01.030Z\",\"elapsed_seconds\":1.03");
     assert_has("events.jsonl", "{\"time\":\"2017-07-14T02:40:02.000Z\",\"elapsed_seconds\":2.00");
     assert_has("summary.json", "\"late\"");
     assert_null(read_record("interrupted"));
-}
-
-TEST(iterations_before_the_warmup_are_not_recorded) {
-    open_record();
-    ss_recorder_set_origin(&recorder, SS_TIME_NEVER);
-    ss_recorder_iteration(
-        &recorder, &(struct ss_iteration){.start = START, .end = START + SS_SECOND});
-    ss_recorder_set_origin(&recorder, START);
-    ss_recorder_iteration(
-        &recorder, &(struct ss_iteration){.start = START, .end = START + 2 * SS_SECOND});
-    close_record();
-    assert_string_equal(read_record("iterations.csv"), "instance,start,end\n0,0.000000,2.000000\n");
 }
 
 static void record_iteration(ss_time ms, ss_time length_us, uint32_t line) {
@@ -271,21 +262,16 @@ TEST(lost_lines_of_a_record_are_counted) {
     assert_int_equal(outcome.lines_lost, 3 + 2);
 }
 
-TEST(simulated_run_is_marked_in_its_plan) {
-    open_record();
-    close_record();
-    assert_has("plan.json", "\n  \"started\": \"2017-07-14T02:40:00");
-    assert_has("plan.json", "\n  \"simulated\": true");
-}
-
 /* Describing the machine would execute a program. */
-TEST(simulated_record_does_not_describe_this_machine) {
+TEST(simulated_run_is_marked_and_does_not_describe_this_machine) {
     struct rusage children;
     open_record();
     close_record();
     assert_int_equal(getrusage(RUSAGE_CHILDREN, &children), 0);
     assert_int_equal(children.ru_minflt, 0);
     assert_null(read_record("platform.json"));
+    assert_has("plan.json", "\n  \"started\": \"2017-07-14T02:40:00");
+    assert_has("plan.json", "\n  \"simulated\": true");
 }
 
 UNIT_RUN

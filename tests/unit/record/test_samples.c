@@ -164,15 +164,8 @@ TEST(system_sample_needs_only_one_reading) {
         "0.940000,0.125000,,1,1.000000",
     };
     record_samples(SS_SOURCE_SYSTEM, rows, 3);
-}
-
-/* The load is the run time; the other columns come from the ticks of the same reading. */
-TEST(run_time_sample_has_the_load_by_ticks) {
-    static const char *const rows[] = {
-        "0.500000,0.500000,0.020000,0.480000,0.020000,0.020000,0.000000,0.000000,0.000000,0.000000,"
-        "0.980000,0.125000,,1,1.000000",
-    };
-    record_samples(SS_SOURCE_RUNTIME, rows, 1);
+    /* The load is the run time; the other columns come from the ticks of the same reading. */
+    record_samples(SS_SOURCE_RUNTIME, rows, 3);
 }
 
 TEST(group_sample_needs_only_one_reading) {

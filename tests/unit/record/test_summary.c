@@ -108,12 +108,8 @@ SUMMARY_TEST(json_summary_lists_all_cpus) {
     plan.cpus = (struct ss_cpus){0};
     for (uint32_t cpu = 0; cpu < 4096; cpu += 2)
         ss_cpus_add(&plan.cpus, cpu);
-    const char *text = printed(ss_summary_print_json);
-    assert_says(text, "\n  \"cpus\": \"0,2,4,");
-    assert_says(text, ",4092,4094\",\n");
-    text = printed(ss_summary_print);
-    assert_says(text, " (0,2,4,");
-    assert_says(text, ",...), load of the machine\n");
+    assert_says(printed(ss_summary_print_json), ",4092,4094\",\n");
+    assert_says(printed(ss_summary_print), ",...), load of the machine\n");
 }
 
 SUMMARY_TEST(json_summary_lists_modules_with_their_options) {
@@ -127,18 +123,6 @@ SUMMARY_TEST(json_summary_lists_modules_with_their_options) {
     assert_says(text, "\"control\": {\n      \"name\": \"rbpid\"");
     assert_says(text, "\"window_seconds\": 0.5,");
     assert_says(text, "\"space\": {\n      \"name\": \"even\"");
-}
-
-SUMMARY_TEST(json_summary_has_null_for_unknown_values) {
-    outcome.settling_seconds = outcome.iterations = outcome.rate.per_second = NAN;
-    outcome.error_mean_percent = outcome.steal_mean = NAN;
-    const char *text = printed(ss_summary_print_json);
-    assert_says(text, "\"settling_seconds\": null,");
-    assert_says(text, "\"iterations\": null,");
-    assert_says(text, "\"iterations_per_second\": null,");
-    assert_says(text, "\"error_mean_percent\": null,");
-    assert_says(text, "\"steal_mean\": null,");
-    assert_null(strstr(text, " nan"));
 }
 
 SUMMARY_TEST(json_summary_says_how_times_count) {
@@ -159,22 +143,15 @@ SUMMARY_TEST(json_summary_says_how_times_count) {
     }
 }
 
-SUMMARY_TEST(summary_says_if_the_feedback_counts_differently) {
+SUMMARY_TEST(summary_lists_warnings_and_what_feedback_counts) {
     plan.feedback_differs = true;
     snprintf(plan.found[SS_KIND_FEEDBACK], sizeof plan.found[0], "the statistics differ");
-    const char *text = printed(ss_summary_print);
-    assert_says(text, "\nfeedback the statistics differ\n");
-    set_up(state);
-    text = printed(ss_summary_print);
-    assert_null(strstr(text, "\nfeedback "));
-}
-
-SUMMARY_TEST(json_summary_lists_warnings) {
     ss_outcome_warn(&outcome, "first %d", 1);
     ss_outcome_warn(&outcome, "second");
     const char *text = printed(ss_summary_print_json);
     assert_says(text, "  \"warnings\": [\n    \"first 1\",\n    \"second\"\n  ],\n");
     text = printed(ss_summary_print);
+    assert_says(text, "\nfeedback the statistics differ\n");
     assert_says(text, "warning: first 1\nwarning: second\nverdict: load valid: nothing found in ");
 }
 
@@ -184,45 +161,34 @@ SUMMARY_TEST(changed_allowance_is_reported_with_the_first_one) {
     assert_says(printed(ss_summary_print_json),
         "\n  \"allowance\": {\n    \"changes\": 0,\n    \"latest_cpus\": null,\n"
         "    \"changed_seconds\": null\n  },\n");
-    outcome.capacity = (struct ss_capacity){.first = 1, .latest = 1.6, .changes = 1};
+    outcome.capacity = (struct ss_capacity){.first = 1, .latest = 1.6, .changes = 3};
     outcome.capacity_changed_seconds = 12.25;
     const char *text = printed(ss_summary_print);
-    assert_says(text, "\nallowance              1.600 CPU  since 12.2 s: 100 % was 1 before\n");
-    assert_null(strstr(text, "changes"));
+    assert_says(text, "\nallowance              1.600 CPU ");
+    assert_says(text, "the latest of 3 changes\n");
     assert_says(printed(ss_summary_print_json),
-        "\n  \"allowance\": {\n    \"changes\": 1,\n    \"latest_cpus\": 1.6,\n"
+        "\n  \"allowance\": {\n    \"changes\": 3,\n    \"latest_cpus\": 1.6,\n"
         "    \"changed_seconds\": 12.25\n  },\n");
-    outcome.capacity.changes = 3;
-    assert_says(printed(ss_summary_print), "the latest of 3 changes\n");
 }
 
 SUMMARY_TEST(high_own_cpu_time_causes_a_warning) {
-    outcome.own_cpu = 0.05;
-    ss_outcome_warn_of_own(&outcome);
-    outcome.own_cpu = NAN;
-    ss_outcome_warn_of_own(&outcome);
-    assert_int_equal(outcome.warning_count, 0);
-    outcome.own_cpu = 1.9;
-    outcome.samples = 0;
-    ss_outcome_warn_of_own(&outcome);
-    assert_int_equal(outcome.warning_count, 0);
-    outcome.samples = 1;
-    ss_outcome_warn_of_own(&outcome);
-    assert_int_equal(outcome.warning_count, 1);
-    assert_string_equal(outcome.warnings[0],
-        "Showstopper itself used 190 % of one CPU, which "
-        "counts as load: use a longer round (-D) to reduce it");
+    static const struct {
+        double own_cpu;
+        uint64_t samples;
+        int warnings;
+    } rows[] = {{0.05, 41, 0}, {NAN, 41, 0}, {1.9, 0, 0}, {1.9, 1, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        outcome.own_cpu = rows[i].own_cpu;
+        outcome.samples = rows[i].samples;
+        ss_outcome_warn_of_own(&outcome);
+        assert_int_equal(outcome.warning_count, rows[i].warnings);
+    }
+    assert_says(outcome.warnings[0], "190 % of one CPU");
 }
 
 SUMMARY_TEST(excess_warnings_are_counted) {
-    for (int i = 0; i < SS_WARNINGS_MAX; i++)
+    for (int i = 0; i < SS_WARNINGS_MAX + 3; i++)
         ss_outcome_warn(&outcome, "%d", i);
-    assert_int_equal(outcome.warning_count, SS_WARNINGS_MAX);
-    ss_outcome_warn(&outcome, "excess");
-    assert_int_equal(outcome.warning_count, SS_WARNINGS_MAX + 1);
-    assert_string_equal(outcome.warnings[SS_WARNINGS_MAX], "and 1 more warning");
-    ss_outcome_warn(&outcome, "excess");
-    ss_outcome_warn(&outcome, "excess");
     assert_int_equal(outcome.warning_count, SS_WARNINGS_MAX + 1);
     assert_string_equal(outcome.warnings[SS_WARNINGS_MAX - 1], "15");
     assert_string_equal(outcome.warnings[SS_WARNINGS_MAX], "and 3 more warnings");
@@ -243,7 +209,7 @@ SUMMARY_TEST(warning_has_room_for_a_path_and_is_cut_visibly) {
  * Counts iterations for three instances of one command and one of another; instance 1 is the
  * slowest of the three.
  */
-static void count_iterations(uint32_t line_count) {
+static void count_iterations(void) {
     static char say[] = "say", word[] = "what\n%", other[] = "other";
     static char *first[] = {say, word, NULL}, *second[] = {other, NULL};
     static struct ss_command_line lines[] = {
@@ -260,32 +226,21 @@ static void count_iterations(uint32_t line_count) {
     static char *numbers[] = {texts[0], texts[1], texts[2], texts[3]};
     plan.numbers = numbers;
     plan.commands.lines = lines;
-    plan.commands.line_count = line_count;
+    plan.commands.line_count = 2;
     outcome.iteration_times = of_lines[0].times;
     outcome.of_lines = of_lines;
     outcome.of_instances = of_instances;
 }
 
-SUMMARY_TEST(text_summary_shows_iteration_times) {
-    count_iterations(1);
-    const char *text = printed(ss_summary_print);
-    assert_says(text, "\niteration time         250.0 ms   mean; standard deviation 12.5\n"
-                      "                                  median 240.0, 95 % 260.0, 99 % 272.5\n"
-                      "each instance          0.050 /s   to 0.150 /s: instances 1 and 2\n");
-}
-
-SUMMARY_TEST(text_summary_shows_figures_of_each_command) {
-    count_iterations(2);
+SUMMARY_TEST(summary_shows_figures_of_each_command) {
+    count_iterations();
     const char *text = printed(ss_summary_print);
     assert_says(text, "\n3 x say what?%\n"
                       "  throughput           0.300 /s   6 iterations\n"
                       "  iteration time       250.0 ms   mean; standard deviation 12.5\n"
                       "                                  median 240.0, 95 % 260.0, 99 % 272.5\n"
                       "  each instance        0.050 /s   to 0.150 /s: instances 1 and 2\n"
-                      "1 x other\n"
-                      "  throughput           0.050 /s   1 iteration\n"
-                      "  iteration time       123.5 s    one iteration, which has no spread\n"
-                      "                                  median 123.0, 95 % 124.0, 99 % 125.0\n");
+                      "1 x other\n");
     assert_null(strstr(text, "\niteration time"));
     text = printed(ss_summary_print_json);
     assert_says(text, "\n  \"iteration_seconds\": {\n    \"mean\": 0.25,\n    \"deviation\": "
@@ -304,10 +259,6 @@ SUMMARY_TEST(text_summary_shows_figures_of_each_command) {
                       "\"iterations_per_second_bound\": null,\n      "
                       "\"iterations_estimated\": 0,\n      "
                       "\"iteration_seconds_mean\": null\n    }\n  ],\n");
-    outcome.of_lines = outcome.of_instances = NULL;
-    text = printed(ss_summary_print_json);
-    assert_says(text, "      \"instances\": 3,\n      \"iterations\": null,\n");
-    assert_says(text, "  \"instances_detail\": [],\n");
 }
 
 /* The instances of set_up() are numbered from 0 to 3. */
@@ -329,9 +280,7 @@ SUMMARY_TEST(dead_instance_is_reported_in_the_summary) {
     const char *text = printed(ss_summary_print);
     assert_says(text, "\nended early                3      of 4 instances\n"
                       "  instance 1 after 1.50 s: killed by SIGSEGV (core dumped)\n"
-                      "  instance 2 after 3.25 s: exit status 7\n"
-                      "  instance 3 after 9.00 s: exit status 0\n"
-                      "target ");
+                      "  instance 2 after 3.25 s: exit status 7\n");
     text = printed(ss_summary_print_json);
     assert_says(text, "  \"instances_ended\": [\n    {\n      \"instance\": 1,\n"
                       "      \"elapsed_seconds\": 1.5,\n      \"exit_status\": null,\n"
@@ -339,48 +288,29 @@ SUMMARY_TEST(dead_instance_is_reported_in_the_summary) {
     assert_says(text, "    {\n      \"instance\": 2,\n      \"elapsed_seconds\": 3.25,\n"
                       "      \"exit_status\": 7,\n      \"signal\": null,\n"
                       "      \"core_dumped\": false\n    },\n");
-}
-
-SUMMARY_TEST(finished_instance_is_not_reported_at_the_end) {
-    static const struct ss_end ends[] = {{.instance = 0, .seconds = 2, .status = 0},
-        {.instance = 1, .seconds = 1, .status = 3 << 8}};
+    /* If the run ends with its programs, those that succeeded did not end early. */
     outcome.ended_by = "workloads";
-    end_instances(ends, 1);
-    const char *text = printed(ss_summary_print);
-    assert_null(strstr(text, "ended early"));
-    end_instances(ends + 1, 1);
     text = printed(ss_summary_print);
-    assert_says(
-        text, "ended early                1      of 4 instances\n  instance 1 after 1.00 s: exit");
-    assert_null(strstr(text, "instance 0"));
-}
-
-SUMMARY_TEST(only_the_first_of_many_dead_instances_are_listed) {
-    for (int i = 200; i > 0; i--)
+    assert_says(text, "\nended early                2      of 4 instances\n");
+    assert_null(strstr(text, "instance 3 after"));
+    /* Only the first of many are listed. */
+    for (int i = 200; i > 3; i--)
         end_instances(&(struct ss_end){.instance = i % 4, .seconds = i, .status = SIGKILL}, 1);
-    const char *text = printed(ss_summary_print);
-    assert_says(text, "ended early              200      of 4 instances\n"
-                      "  instance 1 after 1.00 s: killed by SIGKILL\n"
-                      "  instance 2 after 2.00 s: killed by SIGKILL\n"
-                      "  instance 3 after 3.00 s: killed by SIGKILL\n"
-                      "  and 197 more\ntarget ");
+    text = printed(ss_summary_print);
+    assert_says(text, "\n  instance 2 after 3.25 s: exit status 7\n");
+    assert_says(text, "\n  and 196 more\n");
 }
 
 SUMMARY_TEST(text_summary_shows_the_same_figures_as_json) {
+    static const char *const parts[] = {"4 instances on 3 CPUs (0-1,5)",
+        "\ncounted                 20.5 s    ended by duration\n", "50.00 %", "50.50 %", "-0.500 %",
+        "\nmean squared error     1.250 %^2  ", "\n95 % within             2.75 % ",
+        "\nsettling time           1.50 s ", "\nthroughput             0.625 /s "};
     const char *text = printed(ss_summary_print);
-    assert_says(text, "\ncounted                 20.5 s    ended by duration\n");
-    assert_says(text, "50.00 %");
-    assert_says(text, "50.50 %");
-    assert_says(text, "-0.500 %");
-    assert_says(text, "\nmean squared error     1.250 %^2  ");
-    assert_says(text, "\n95 % within             2.75 %    of the target: 95 % of the samples\n");
-    assert_says(text, "\nsettling time           1.50 s    until");
-    outcome.settling_seconds = NAN;
-    plan.instances = plan.cpu_count = 1;
-    text = printed(ss_summary_print);
-    assert_says(text, "1 instance on 1 CPU (");
-    assert_says(text, "never");
-    assert_null(strstr(text, " nan"));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        assert_says(text, parts[i]);
+    outcome.error_mean_percent = -4e-4; /* no sign if rounded to zero */
+    assert_says(printed(ss_summary_print), "\nmean error             0.000 % ");
 }
 
 /* In a container, other programs on the machine may be part of the load. */
@@ -394,10 +324,8 @@ SUMMARY_TEST(the_first_line_says_whose_load_was_measured) {
         [SS_SOURCE_OWN] = "load of these instances alone",
     };
     for (size_t i = SS_SOURCE_SYSTEM; i < sizeof loads / sizeof *loads; i++) {
-        char line[120];
         plan.source = (struct ss_source_request){.source = i, .argument = "sensor"};
-        snprintf(line, sizeof line, "showstopper: 4 instances on 3 CPUs (0-1,5), %s\n", loads[i]);
-        assert_memory_equal(printed(ss_summary_print), line, strlen(line));
+        assert_says(printed(ss_summary_print), loads[i]);
     }
 }
 
@@ -410,17 +338,12 @@ SUMMARY_TEST(throughput_range_states_what_it_excludes) {
     outcome.throughput = (struct ss_throughput){.parts = parts, .count = 4};
     outcome.throughput_count = 3;
     const char *text = printed(ss_summary_print);
-    assert_says(
-        text, "\nthroughput             0.625 /s   iterations per second, mean of 20.5 s\n");
     assert_says(text, " 1.000 to 2.000 /s in 3 intervals of 6 s\n");
     assert_says(text, " without the last 2.5 s\n");
-    assert_fits(text, 80);
     outcome.duration_seconds = 18.005;
-    text = printed(ss_summary_print);
-    assert_null(strstr(text, "without the last"));
+    assert_null(strstr(printed(ss_summary_print), "without the last"));
     outcome.throughput_count = 1;
-    text = printed(ss_summary_print);
-    assert_null(strstr(text, "intervals"));
+    assert_null(strstr(printed(ss_summary_print), "intervals"));
 }
 
 SUMMARY_TEST(throughput_without_completed_iterations_is_a_bound) {
@@ -433,14 +356,6 @@ SUMMARY_TEST(throughput_without_completed_iterations_is_a_bound) {
     assert_says(text, "\"iterations_per_second\": null,\n"
                       "  \"iterations_per_second_uncertainty\": null,\n"
                       "  \"iterations_per_second_bound\": 0.2,\n");
-}
-
-SUMMARY_TEST(estimated_part_of_iterations_is_reported) {
-    outcome.rate = (struct ss_iteration_rate){0.99, 0.058, 0.95, NAN};
-    const char *text = printed(ss_summary_print);
-    assert_says(text, "\n                                  +- 0.058 /s, as 0.95 of the iterations "
-                      "had not\n                                  ended and are estimated\n");
-    assert_fits(text, 80);
 }
 
 /* A run that ended before counting has no figures, and no NaN may be printed. */
@@ -461,26 +376,20 @@ SUMMARY_TEST(run_without_counted_time_prints_no_figures) {
     assert_null(strstr(text, " nan"));
 }
 
-SUMMARY_TEST(single_sample_has_no_spread) {
-    outcome.samples = 1;
+SUMMARY_TEST(lines_of_the_text_summary_fit) {
+    static double parts[] = {6, 12, 9, 600};
+    count_iterations();
+    outcome.throughput = (struct ss_throughput){.parts = parts, .count = 4};
+    outcome.throughput_count = 3;
+    outcome.rate = (struct ss_iteration_rate){0.99, 0.058, 0.95, NAN};
+    assert_fits(printed(ss_summary_print), 80);
+    outcome.samples = 1; /* has no spread */
+    plan.instances = plan.cpu_count = 1;
     const char *text = printed(ss_summary_print);
-    assert_says(text, "one sample of 500 ms, which has no spread\n");
+    assert_says(text, "1 instance on 1 CPU (");
     assert_null(strstr(text, "1 samples"));
     assert_null(strstr(text, "within   "));
     assert_fits(text, 80);
-    outcome.samples = 19;
-    text = printed(ss_summary_print);
-    assert_says(text, "of the target: all of the few samples\n");
-    assert_fits(text, 80);
-}
-
-SUMMARY_TEST(small_negative_figure_has_no_sign) {
-    outcome.error_mean_percent = -4e-4;
-    assert_says(
-        printed(ss_summary_print), "\nmean error             0.000 %    target minus load\n");
-    outcome.error_mean_percent = -6e-4;
-    assert_says(
-        printed(ss_summary_print), "\nmean error            -0.001 %    target minus load\n");
 }
 
 SUMMARY_TEST(summary_file_is_written_completely_or_not_at_all) {

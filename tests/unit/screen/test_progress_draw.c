@@ -78,19 +78,17 @@ TEST(screen_shows_the_number_of_ended_instances) {
     char line[256];
     values.instances = 12;
     values.ended = 3;
+    values.others = 0.613;
     values.has_iterations = false;
     ss_progress_print_values(line, sizeof line, &values, 200);
-    assert_non_null(strstr(line, "duty  23.4 %  3 of 12 ended"));
+    assert_says(line, "duty  23.4 %  3 of 12 ended  others use 61 %");
+    values.others = NAN;
     for (int width = 0; width < 200; width++) {
         ss_progress_print_values(line, sizeof line, &values, width);
         assert_that((int)strlen(line), <=, width);
         assert_true(width < 24 || strstr(line, "  3 of 12 ended"));
     }
-    values.others = 0.613;
-    ss_progress_print_values(line, sizeof line, &values, 200);
-    assert_non_null(strstr(line, "  3 of 12 ended  others use 61 %"));
     values.ended = 0;
-    values.others = NAN;
     ss_progress_print_values(line, sizeof line, &values, 200);
     assert_null(strstr(line, "ended"));
     assert_null(strstr(line, "others"));
@@ -240,49 +238,33 @@ TEST(target_and_load_are_both_visible) {
     fill(1, 0.375, 0.75);
     expect_ends(true, true,
         (const char *[]){"", "\033[0;32m█\033[0m", "\033[0;35;42m─\033[0m", "\033[0;32m█\033[0m"});
-}
-
-TEST(uncontrolled_time_is_drawn_dim) {
+    /* Time that is not controlled is dim. */
     memset(&history, 0, sizeof history);
     fill(2, NAN, 0.25);
     expect_ends(true, true, (const char *[]){"  ", "  ", "  ", "\033[0;2m██\033[0m"});
-    expect_ends(true, false, (const char *[]){"  ", "  ", "  ", " ██"});
-}
-
-TEST(newest_sample_is_at_the_right) {
-    memset(&history, 0, sizeof history);
-    fill(1, NAN, 1);
-    assert_int_equal(draw(125, 24, false, false), 6);
-    assert_int_equal(strcspn(rows[4], "#"), 124);
-    for (int i = 1; i < 120; i++) {
-        fill(1, NAN, 0);
-        draw(125, 24, false, false);
-        assert_int_equal(strcspn(rows[4], "#"), 124 - i);
-    }
-    fill(1, NAN, 0);
-    draw(125, 24, false, false);
-    assert_int_equal(strcspn(rows[4], "#"), 125);
 }
 
 /* Two samples share a column. A drawn column moves left without changing. */
 TEST(samples_are_grouped_into_columns_by_number) {
+    static const char *const ends[] = {"▅█", "▅▅", "▅▅█", "▅▅▅", "▅▅▅█", "▅▅▅▅"};
     memset(&history, 0, sizeof history);
     fill(1, NAN, 0.2);
     expect_ends(true, false, (const char *[]){"  ", "  ", "  ", " ▆"});
     fill(1, NAN, 0.1);
-    assert_int_equal(draw(80, 24, true, false), 6);
-    assert_string_equal(rows[4] + strlen(rows[4]) - 4, " ▅");
     for (int i = 0; i < 6; i++) {
         fill(1, NAN, i % 2 ? 0.05 : 0.25);
-        draw(80, 24, true, false);
+        assert_int_equal(draw(80, 24, true, false), 6);
         const char *end = strstr(rows[4], "▅");
         assert_non_null(end);
-        assert_string_equal(end, i == 0   ? "▅█"
-                                 : i == 1 ? "▅▅"
-                                 : i == 2 ? "▅▅█"
-                                 : i == 3 ? "▅▅▅"
-                                 : i == 4 ? "▅▅▅█"
-                                          : "▅▅▅▅");
+        assert_string_equal(end, ends[i]);
+    }
+    /* In a wide window, each sample has a column; the newest is at the right. */
+    memset(&history, 0, sizeof history);
+    fill(1, NAN, 1);
+    for (int i = 0; i <= 120; i++) {
+        assert_int_equal(draw(125, 24, false, false), 6);
+        assert_int_equal(strcspn(rows[4], "#"), i < 120 ? 124 - i : 125);
+        fill(1, NAN, 0);
     }
 }
 

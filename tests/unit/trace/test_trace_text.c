@@ -52,110 +52,70 @@ static void assert_record(
             record->free ? " free" : "");
 }
 
-TEST(published_saw_trace_is_read) {
-    struct ss_trace_records records = read_well("0 1/10\n20s 6/10\n40s 1/10\n1M 9/10\n80s 4/10\n"
-                                                "100s 9/10\n2M 1/10\n");
-    assert_int_equal(records.count, 7);
-    static const double loads[] = {0.1, 0.6, 0.1, 0.9, 0.4, 0.9, 0.1};
-    for (size_t i = 0; i < 7; i++)
-        assert_record(&records, i, i * 20 * SS_SECOND, loads[i], false);
+static void assert_read(const char *text, const struct ss_trace_record *expected, size_t count) {
+    struct ss_trace_records records = read_well(text);
+    assert_int_equal(records.count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_record(&records, i, expected[i].time, expected[i].load, expected[i].free);
     ss_trace_records_free(&records);
     assert_null(records.items);
 }
 
-TEST(example_traces_are_valid) {
-    static const char *const paths[] = {
-        PROJECT_SOURCE_DIR "/traces/saw.txt", PROJECT_SOURCE_DIR "/traces/steps.txt"};
-    for (size_t i = 0; i < 2; i++) {
-        FILE *stream = fopen(paths[i], "r");
-        assert_non_null(stream);
-        assert_int_equal(fgetc(stream), '#');
-        rewind(stream);
-        struct ss_trace_records records;
-        assert_int_equal(read_stream(stream, paths[i], &records, NULL), 0);
-        assert_that(records.count, >, 1);
-        ss_trace_records_free(&records);
-        fclose(stream);
+TEST(traces_are_read) {
+    static const struct {
+        const char *text;
+        size_t count;
+        struct ss_trace_record records[5];
+    } cases[] = {
+        {"0 1/10\n20s 6/10\n1M 9/10\n", 3,
+            {{0, 0.1, false}, {20 * SS_SECOND, 0.6, false}, {60 * SS_SECOND, 0.9, false}}},
+        /* A time with a plus is relative to the previous record. */
+        {"+5s 10%\n+5s 20%\n20s 30%\n+0 40%\n+1M 50%\n", 5,
+            {{5 * SS_SECOND, 0.1, false}, {10 * SS_SECOND, 0.2, false},
+                {20 * SS_SECOND, 0.3, false}, {20 * SS_SECOND, 0.4, false},
+                {80 * SS_SECOND, 0.5, false}}},
+        /* A free section keeps the previous load. */
+        {"0 free\n1s free\n2s 60%\n3s free\n4s free\n", 5,
+            {{0, 0, true}, {SS_SECOND, 0, true}, {2 * SS_SECOND, 0.6, false},
+                {3 * SS_SECOND, 0.6, true}, {4 * SS_SECOND, 0.6, true}}},
+        /* Blanks, comments and a byte order mark are skipped. */
+        {"\xef\xbb\xbf# what it is for\r\n\r\n \t 0\t  10%\t\r\n5s 20%# half\r\n\n6s 30%", 3,
+            {{0, 0.1, false}, {5 * SS_SECOND, 0.2, false}, {6 * SS_SECOND, 0.3, false}}},
+        {"\xef\xbb\xbf\x30 10%\n", 1, {{0, 0.1, false}}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        print_message("case %zu\n", i);
+        assert_read(cases[i].text, cases[i].records, cases[i].count);
     }
 }
 
-TEST(time_with_a_plus_is_relative_to_the_previous_record) {
-    struct ss_trace_records records = read_well("+5s 10%\n+5s 20%\n20s 30%\n+0 40%\n+1M 50%\n");
-    assert_record(&records, 0, 5 * SS_SECOND, 0.1, false);
-    assert_record(&records, 1, 10 * SS_SECOND, 0.2, false);
-    assert_record(&records, 2, 20 * SS_SECOND, 0.3, false);
-    assert_record(&records, 3, 20 * SS_SECOND, 0.4, false);
-    assert_record(&records, 4, 80 * SS_SECOND, 0.5, false);
-    ss_trace_records_free(&records);
-}
-
-TEST(free_section_keeps_the_previous_load) {
-    struct ss_trace_records records = read_well("0 free\n1s free\n2s 60%\n3s free\n4s free\n");
-    assert_record(&records, 0, 0, 0, true);
-    assert_record(&records, 1, SS_SECOND, 0, true);
-    assert_record(&records, 2, 2 * SS_SECOND, 0.6, false);
-    assert_record(&records, 3, 3 * SS_SECOND, 0.6, true);
-    assert_record(&records, 4, 4 * SS_SECOND, 0.6, true);
-    ss_trace_records_free(&records);
-}
-
-TEST(blanks_and_comments_in_traces_are_ignored) {
-    struct ss_trace_records records = read_well(
-        "# what it is for\r\n\r\n \t 0\t  10%\t\r\n5s 20%# half\r\n   # more\r\n\n6s 30%");
-    assert_int_equal(records.count, 3);
-    assert_record(&records, 0, 0, 0.1, false);
-    assert_record(&records, 1, 5 * SS_SECOND, 0.2, false);
-    assert_record(&records, 2, 6 * SS_SECOND, 0.3, false);
-    ss_trace_records_free(&records);
-}
-
-TEST(byte_order_mark_of_a_trace_is_skipped) {
-    struct ss_trace_records records = read_well("\xef\xbb\xbf"
-                                                "0 10%\n5s 20%\n");
-    assert_int_equal(records.count, 2);
-    assert_record(&records, 0, 0, 0.1, false);
-    ss_trace_records_free(&records);
-    records = read_well("\xef\xbb\xbf# a comment\n0 10%\n5s 20%\n");
-    assert_int_equal(records.count, 2);
-    ss_trace_records_free(&records);
-    assert_refused("\xff\xfe"
-                   "0",
-        "saw.txt:1:1: this is UTF-16, but a trace is plain text or UTF-8: convert it");
-    assert_refused("\xff\xfe", "saw.txt:1:1: this is UTF-16");
-    assert_refused("0 10%\n\xef\xbb\xbf"
-                   "5s 20%\n",
-        "saw.txt:2:1: ");
-}
-
 TEST(trace_errors_name_the_place_and_show_the_line) {
-    assert_refused("0 10%\n\n20 60%\n",
-        "saw.txt:3:1: '20' has no unit: use 20s, 20ms or 20min, in \"20 60%\"");
-    assert_refused("0 10%\n  20s  1.5 # x\n",
-        "saw.txt:2:8: '1.5' is not a load: it must be between 0 and 1 (60%, 0.6 or 6/10), in "
-        "\"  20s  1.5 \"");
-    assert_refused("0 10% 5s\n", "saw.txt:1:7: unexpected '5s'");
-    assert_refused("0 Free\n", "saw.txt:1:3: 'Free' is not a load: use a number from 0 to 1 ");
-    assert_refused("0 Free\n", "or the word free, in \"0 Free\"");
-    assert_refused("0 10%\n5s\n", "saw.txt:2:3: missing load: use TIME LOAD");
-    assert_refused("0 10%\r\n5s \r\n", "saw.txt:2:4: missing load");
-    assert_refused("0 10%\n+ 5s\n", "saw.txt:2:1: '' is not a time");
-    assert_refused("0 10%\n++5s 5%\n", "saw.txt:2:1: '+5s' is not a time");
-    assert_refused("0\v10%\n", "saw.txt:1:1: '0 10%' contains white space");
-}
-
-TEST(decreasing_trace_times_are_refused) {
-    assert_refused("0 10%\n20s 60%\n19s 10%\n",
-        "saw.txt:3:1: '19s' is before the previous record: use a time of 20s or more");
-}
-
-TEST(excessive_trace_times_are_refused) {
-    assert_refused("213503d 10%\n+1d 60%\n", "saw.txt:2:1: the time '+1d' is too late");
-    assert_refused("0 10%\n+213504d 60%\n", "saw.txt:2:1: the time '213504d' is too long");
-}
-
-TEST(trace_without_records_is_refused) {
-    assert_refused("", "saw.txt:1:1: the trace has no record");
-    assert_refused("# nothing\n\n", "saw.txt:3:1: the trace has no record");
+    static const struct {
+        const char *text, *part;
+    } cases[] = {
+        {"0 10%\n\n20 60%\n", "3:1: '20' has no unit: use 20s, 20ms or 20min, in \"20 60%\""},
+        {"0 10%\n  20s  1.5 # x\n", "2:8: '1.5' is not a load: it must be between 0 and 1"},
+        {"0 10%\n  20s  1.5 # x\n", ", in \"  20s  1.5 \""},
+        {"0 10% 5s\n", "1:7: unexpected '5s'"},
+        {"0 Free\n", "1:3: 'Free' is not a load: use a number from 0 to 1 "},
+        {"0 Free\n", "or the word free, in \"0 Free\""},
+        {"0 10%\n5s\n", "2:3: missing load: use TIME LOAD"},
+        {"0 10%\r\n5s \r\n", "2:4: missing load"},
+        {"0 10%\n+ 5s\n", "2:1: '' is not a time"},
+        {"0 10%\n++5s 5%\n", "2:1: '+5s' is not a time"},
+        {"0\v10%\n", "1:1: '0 10%' contains white space"},
+        {"0 10%\n20s 60%\n19s 10%\n", "3:1: '19s' is before the previous record: use a time of"},
+        {"213503d 10%\n+1d 60%\n", "2:1: the time '+1d' is too late"},
+        {"0 10%\n+213504d 60%\n", "2:1: the time '213504d' is too long"},
+        {"", "1:1: the trace has no record"},
+        {"# nothing\n\n", "3:1: the trace has no record"},
+        {"\xff\xfe", "1:1: this is UTF-16, but a trace is plain text or UTF-8: convert it"},
+        {"0 10%\n\xef\xbb\xbf\n", "2:1: "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_refused(cases[i].text, "saw.txt:");
+        assert_refused(cases[i].text, cases[i].part);
+    }
 }
 
 TEST(zero_bytes_in_a_trace_are_refused) {

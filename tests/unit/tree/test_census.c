@@ -2,23 +2,16 @@
 
 #include "census_run.h"
 
-TEST(processes_in_the_instance_group_need_no_branch) {
-    world_pass(SS_SECOND);
-    pid_t child = world_fork(world_leader(0));
-    for (int i = 0; i < 10; i++)
-        world_fork(child);
-    world_pass(3 * SS_SECOND);
-    assert_int_equal(world_count_branches(), 0);
-}
-
-TEST(foreign_processes_are_never_claimed) {
+TEST(foreign_processes_and_the_instance_group_are_never_claimed) {
     pid_t daemon = world_fork_session(WORLD_INIT);
     pid_t sibling = world_fork(WORLD_MASTER);
     world_setsid(sibling);
+    pid_t child = world_fork(world_leader(0));
     for (int i = 0; i < 20; i++) {
         world_fork_session(daemon);
         world_fork(sibling);
         world_fork_session(WORLD_SHELL);
+        world_fork(child);
         world_pass(300 * SS_MILLISECOND);
     }
     assert_int_equal(world_count_branches(), 0);
@@ -36,18 +29,6 @@ TEST(new_session_becomes_a_branch) {
     assert_int_not_equal(world.board->rows[1].branches, notified);
     assert_int_not_equal(world.board->rows[1].wake, wake);
     assert_int_equal(world.board->rows[0].branches, 0);
-}
-
-TEST(session_of_any_size_is_one_branch) {
-    pid_t session = world_fork_session(world_leader(0));
-    pid_t child = world_fork(session);
-    for (int i = 0; i < 30; i++) {
-        world_fork(session);
-        world_fork(child);
-        world_pass(100 * SS_MILLISECOND);
-    }
-    world_expect_branch(0, session, true);
-    assert_int_equal(world_count_branches(), 1);
 }
 
 /* The leader is old, so the group is found through another member. */
@@ -72,26 +53,6 @@ TEST(session_is_found_200_generations_below_its_instance) {
     pid_t session = world_fork_session(pid);
     world_pass(100 * SS_MILLISECOND);
     world_expect_branch(2, session, true);
-}
-
-TEST(nested_sessions_are_separate_branches) {
-    pid_t sessions[10];
-    pid_t parent = world_leader(0);
-    for (int i = 0; i < 10; i++)
-        parent = sessions[i] = world_fork_session(parent);
-    world_pass(100 * SS_MILLISECOND);
-    assert_int_equal(world_count_branches(), 10);
-    for (int i = 0; i < 10; i++)
-        world_expect_branch(0, sessions[i], true);
-}
-
-TEST(setsid_of_an_existing_process_is_noticed) {
-    pid_t child = world_fork(world_leader(0));
-    world_pass(10 * SS_SECOND);
-    assert_int_equal(world_count_branches(), 0);
-    world_setsid(child);
-    world_pass(1100 * SS_MILLISECOND);
-    world_expect_branch(0, child, true);
 }
 
 #define BLOOM_LEVELS 5
@@ -248,10 +209,11 @@ TEST(zombie_leader_does_not_make_a_group_branch) {
 }
 
 /*
- * Forks a group that the guardian holds in time, but not the executor, because its leader ends.
- * Returns another member.
+ * The guardian held the group in time, but not the executor, because its leader ended. Until the
+ * next recount, a second later, the group would neither be stopped nor ended.
  */
-static pid_t fork_missed_group(void) {
+TEST(group_that_cannot_be_held_is_split_in_the_next_pass) {
+    world_pass(1500 * SS_MILLISECOND);
     pid_t middle = world_fork_session(world_leader(0));
     pid_t worker = world_fork(middle);
     world.late = true;
@@ -261,20 +223,6 @@ static pid_t fork_missed_group(void) {
     world.late = false;
     world.changes = UINT32_MAX;
     world_hold_all();
-    return worker;
-}
-
-TEST(group_the_executor_cannot_hold_becomes_single_branches) {
-    world_pass(SS_SECOND);
-    pid_t worker = fork_missed_group();
-    world_pass(3 * SS_SECOND);
-    world_expect_branch(0, worker, false);
-}
-
-/* Until the next recount, a second later, the group would neither be stopped nor ended. */
-TEST(group_that_cannot_be_held_is_split_in_the_next_pass) {
-    world_pass(1500 * SS_MILLISECOND);
-    pid_t worker = fork_missed_group();
     world_take();
     world_expect_branch(0, worker, false);
 }
@@ -297,32 +245,21 @@ TEST(group_the_guardian_cannot_hold_becomes_single_branches) {
     world_expect_branch(0, worker, false);
 }
 
+/* The leader of the last group has exited, so the group's instance is unknown. */
 TEST(foreign_group_is_not_claimed) {
     pid_t job = world_fork_session(WORLD_SHELL);
-    pid_t shells = world_fork(world_leader(0));
-    pid_t jobs = world_fork(world_leader(0));
-    pid_t masters = world_fork(world_leader(0));
-    world_join(shells, WORLD_SHELL);
-    world_join(jobs, job);
-    world_join(masters, WORLD_MASTER);
+    pid_t headless = world_fork_session(WORLD_SHELL);
+    const pid_t groups[] = {WORLD_SHELL, job, WORLD_MASTER, world_fork(headless)};
+    pid_t ours[4];
+    for (int i = 0; i < 4; i++) {
+        ours[i] = world_fork(world_leader(0));
+        world_join(ours[i], groups[i]);
+    }
+    world_end(headless);
     world_pass(5 * SS_SECOND);
-    assert_int_equal(world_count_branches(), 3);
-    world_expect_branch(0, shells, false);
-    world_expect_branch(0, jobs, false);
-    world_expect_branch(0, masters, false);
-}
-
-/* The leader has exited, so the group's instance is unknown. */
-TEST(foreign_group_without_a_leader_is_not_claimed) {
-    pid_t job = world_fork_session(WORLD_SHELL);
-    pid_t stranger = world_fork(job);
-    pid_t guest = world_fork(world_leader(0));
-    world_join(guest, job);
-    world_end(job);
-    world_pass(5 * SS_SECOND);
-    assert_int_equal(world_at(guest)->group, world_at(stranger)->group);
-    assert_int_equal(world_count_branches(), 1);
-    world_expect_branch(0, guest, false);
+    assert_int_equal(world_count_branches(), 4);
+    for (int i = 0; i < 4; i++)
+        world_expect_branch(0, ours[i], false);
 }
 
 /* The guest belongs to instance 1, but its group is a branch of its leader's instance 0. */
@@ -359,38 +296,27 @@ TEST(each_process_is_a_branch_if_groups_cannot_be_held) {
     assert_int_equal(world_count_branches(), 5);
 }
 
-TEST(branch_of_an_ended_process_is_released) {
-    pid_t daemons[5];
-    for (int i = 0; i < 5; i++)
+TEST(branch_of_an_ended_process_or_group_is_released) {
+    pid_t daemons[3];
+    for (int i = 0; i < 3; i++)
         daemons[i] = world_fork_daemon(world_leader(0));
+    pid_t session = world_fork_session(world_leader(0));
+    pid_t last = world_fork(session);
     world_pass(SS_SECOND);
-    assert_int_equal(world_count_branches(), 5);
+    assert_int_equal(world_count_branches(), 4);
     uint32_t notified = world.board->rows[0].branches;
     world_end(daemons[1]);
-    world_end(daemons[4]);
+    world_end(session);
     world_pass(1100 * SS_MILLISECOND);
     assert_int_equal(world_count_branches(), 3);
     assert_int_not_equal(world.board->rows[0].branches, notified);
     world_check(true);
     world_end(daemons[0]);
     world_end(daemons[2]);
-    world_end(daemons[3]);
-    world_pass(1100 * SS_MILLISECOND);
-    assert_int_equal(world_count_branches(), 0);
-    assert_int_equal(world.board->branches_used, 5);
-}
-
-TEST(branch_of_an_empty_group_is_released) {
-    pid_t session = world_fork_session(world_leader(0));
-    pid_t last = world_fork(session);
-    world_pass(SS_SECOND);
-    world_end(session);
-    world_pass(5 * SS_SECOND);
-    assert_int_equal(world_count_branches(), 1);
-    world_check(true);
     world_end(last);
     world_pass(1100 * SS_MILLISECOND);
     assert_int_equal(world_count_branches(), 0);
+    assert_int_equal(world.board->branches_used, 4);
 }
 
 TEST(reused_group_id_is_a_different_group) {
@@ -428,38 +354,28 @@ TEST(new_process_with_reused_pid_is_found) {
     assert_int_equal(world_count_branches(), 2);
 }
 
-TEST(unsignalable_process_is_counted_once) {
+/* A process may end just after a freezer was made for it. */
+TEST(unsignalable_process_is_frozen_or_counted_once) {
     pid_t inside = world_fork(world_leader(0));
     pid_t session = world_fork_session(world_leader(0));
-    pid_t later = world_fork(world_leader(1));
     world_at(inside)->foreign = true;
     world_at(session)->foreign = true;
     world_pass(5 * SS_SECOND);
     assert_int_equal(world.board->beyond, 2);
-    world_at(later)->foreign = true;
+    world_at(world_fork(world_leader(0)))->foreign = true;
     world_pass(5 * SS_SECOND);
     assert_int_equal(world.board->beyond, 3);
     assert_int_equal(world.board->rows[0].frozen, 0);
-}
-
-/* A process may end just after a freezer was made for it. */
-TEST(freezer_that_no_process_entered_will_be_removed) {
+    assert_int_equal(world.board->rows[0].may_have_freezer, 1);
+    assert_int_equal(world.board->rows[1].may_have_freezer, 0);
+    world.freezers = true;
+    uint32_t notified = world.board->rows[1].branches;
     world_at(world_fork(world_leader(1)))->foreign = true;
     world_pass(5 * SS_SECOND);
-    assert_int_equal(world.board->rows[1].frozen, 0);
-    assert_int_equal(world.board->rows[1].may_have_freezer, 1);
-    assert_int_equal(world.board->rows[0].may_have_freezer, 0);
-}
-
-TEST(frozen_process_is_not_counted_as_unsignalable) {
-    world.freezers = true;
-    uint32_t notified = world.board->rows[0].branches;
-    world_at(world_fork(world_leader(0)))->foreign = true;
-    world_pass(5 * SS_SECOND);
-    assert_int_equal(world.board->beyond, 0);
+    assert_int_equal(world.board->beyond, 3);
     assert_int_equal(world.frozen, 1);
-    assert_int_equal(world.board->rows[0].frozen, 1);
-    assert_int_not_equal(world.board->rows[0].branches, notified);
+    assert_int_equal(world.board->rows[1].frozen, 1);
+    assert_int_not_equal(world.board->rows[1].branches, notified);
 }
 
 /* A foreign group reuses an ID that was ours a moment ago. */

@@ -35,7 +35,19 @@ static void begin(void) {
     world_hold_all();
 }
 
-TEST(existing_descendants_are_found_when_attaching) {
+/* Leaves a daemon: its parent is a child that forks and ends before the next pass. */
+static pid_t leave_daemon(pid_t parent) {
+    pid_t child = world_fork(parent);
+    pid_t daemon = world_fork(child);
+    world_end(child);
+    return daemon;
+}
+
+static uint32_t strays(void) {
+    return atomic_load(&world.board->strays);
+}
+
+TEST(descendants_are_found_when_attaching_and_later) {
     pid_t root = attach(start_job());
     pid_t child = world_fork(root);
     pid_t grandchild = world_fork_session(child);
@@ -43,25 +55,19 @@ TEST(existing_descendants_are_found_when_attaching) {
     world_pass(100 * SS_MILLISECOND);
     world_expect_branch(0, child, false);
     world_expect_branch(0, grandchild, true);
-    assert_int_equal(world_count_branches(), 2);
-}
-
-TEST(descendants_forked_after_attaching_are_found) {
-    pid_t root = attach(start_job());
-    begin();
     world_pass(5 * SS_SECOND);
-    pid_t child = world_fork(root);
+    pid_t late = world_fork(root);
     world_pass(100 * SS_MILLISECOND);
-    world_expect_branch(0, child, false);
-    pid_t session = world_fork_session(child);
+    world_expect_branch(0, late, false);
+    pid_t session = world_fork_session(late);
     world_fork(session);
     world_pass(100 * SS_MILLISECOND);
     world_expect_branch(0, session, true);
-    assert_int_equal(world_count_branches(), 2);
+    assert_int_equal(world_count_branches(), 4);
 }
 
 /* All processes of a pipeline share a group, and any of them may lead it. */
-TEST(foreign_group_members_are_left_alone) {
+TEST(foreign_group_members_and_daemons_are_left_alone) {
     pid_t root = attach(start_job());
     pid_t neighbor = world_fork(WORLD_SHELL);
     world_join(neighbor, root);
@@ -69,11 +75,16 @@ TEST(foreign_group_members_are_left_alone) {
     begin();
     for (int i = 0; i < 20; i++) {
         world_fork(root);
+        world_end(world_fork(root));
         world_fork(neighbor);
         world_fork_session(neighbor);
+        world_setsid(leave_daemon(neighbor));
+        leave_daemon(leave_daemon(neighbor));
+        leave_daemon(WORLD_SHELL);
         world_pass(100 * SS_MILLISECOND);
         world_check(true);
     }
+    assert_int_equal(strays(), 0);
 }
 
 /* Foreign processes of the session may join a group that ours leads. */
@@ -128,27 +139,6 @@ TEST(group_of_the_run_is_not_a_branch) {
     world_pass(2 * SS_SECOND);
 }
 
-TEST(groups_that_cannot_be_held_are_not_branches) {
-    world.census.groups = false;
-    pid_t root = attach(start_service());
-    pid_t child = world_fork(root);
-    begin();
-    world_pass(100 * SS_MILLISECOND);
-    world_expect_branch(0, child, false);
-}
-
-/* Like a starting daemon: the parent ends, and the orphan later starts another session. */
-TEST(children_of_orphans_in_a_group_are_found) {
-    pid_t root = attach(start_service());
-    begin();
-    pid_t orphan = leave_orphan(root);
-    pid_t session = world_fork_session(orphan);
-    world_pass(100 * SS_MILLISECOND);
-    world_expect_branch(0, session, true);
-    world_fork_session(world_fork(session));
-    world_pass(100 * SS_MILLISECOND);
-}
-
 TEST(known_orphans_and_their_children_stay_branches) {
     pid_t root = attach(start_job());
     begin();
@@ -159,12 +149,7 @@ TEST(known_orphans_and_their_children_stay_branches) {
     pid_t late = world_fork_session(orphan);
     world_pass(100 * SS_MILLISECOND);
     world_expect_branch(0, late, true);
-}
-
-TEST(new_census_keeps_known_orphans) {
-    pid_t root = attach(start_job());
-    begin();
-    pid_t orphan = leave_orphan(root);
+    /* Also for the census of another guardian. */
     ss_census_close(&world.census);
     assert_int_equal(
         ss_census_open(&world.census, world.board, &world.source, true, world.latest), 0);
@@ -192,18 +177,6 @@ TEST(children_of_a_reused_pid_are_foreign) {
         world_pass(10 * SS_MILLISECOND);
         world_check(true);
     }
-}
-
-/* Leaves a daemon: its parent is a child that forks and ends before the next pass. */
-static pid_t leave_daemon(pid_t parent) {
-    pid_t child = world_fork(parent);
-    pid_t daemon = world_fork(child);
-    world_end(child);
-    return daemon;
-}
-
-static uint32_t strays(void) {
-    return atomic_load(&world.board->strays);
 }
 
 /* Without the report of its birth, the daemon is left alone and counted. */
@@ -324,23 +297,6 @@ TEST(the_run_itself_is_not_claimed_by_its_session) {
     pid_t executor = world_fork(master);
     world_pass(2 * SS_SECOND);
     assert_false(world_is_reached(executor));
-}
-
-TEST(foreign_daemons_are_left_alone) {
-    pid_t root = attach(start_job());
-    pid_t neighbor = world_fork(WORLD_SHELL);
-    world_join(neighbor, root);
-    begin();
-    for (int i = 0; i < 20; i++) {
-        pid_t daemon = leave_daemon(neighbor);
-        world_setsid(leave_daemon(neighbor));
-        leave_daemon(daemon);
-        leave_daemon(WORLD_SHELL);
-        world_end(world_fork(root));
-        world_pass(100 * SS_MILLISECOND);
-        world_check(true);
-    }
-    assert_int_equal(strays(), 0);
 }
 
 /* Between two passes a child ends, and a foreign process reuses its pid and becomes a daemon. */

@@ -15,10 +15,7 @@ static void change_on_look(pid_t pid) {
         change();
 }
 
-/*
- * For each lookup of a pass in turn, restarts with `prepare` and changes the world at that lookup.
- * With `whole`, all our processes must still be found.
- */
+/* For each lookup of a pass in turn, changes the world at that lookup. */
 static void change_at_each_look(void (*prepare)(void), void (*what)(void), bool whole) {
     change = what;
     for (unsigned long look = 1; look <= TRIES; look++) {
@@ -52,11 +49,6 @@ static void give_number_to_stranger(void) {
     world_setsid(subject);
 }
 
-TEST(reused_pid_is_not_claimed) {
-    change_at_each_look(prepare_daemon, give_number_to_stranger, false);
-    change_at_each_look(prepare_session, give_number_to_stranger, false);
-}
-
 /* Makes a late group that is found through one of our processes. */
 static void prepare_group(void) {
     subject = world_fork(world_leader(0));
@@ -68,10 +60,6 @@ static void prepare_group(void) {
 static void give_leaders_number_to_stranger(void) {
     world_join(other, WORLD_SHELL);
     give_number_to_stranger();
-}
-
-TEST(reused_leader_pid_is_not_claimed) {
-    change_at_each_look(prepare_group, give_leaders_number_to_stranger, false);
 }
 
 /* Makes a foreign process whose parent does not lead a group. */
@@ -90,19 +78,10 @@ static void give_parents_number_to_ours_in_a_session(void) {
     world_setsid(other);
 }
 
-TEST(child_of_reused_parent_pid_is_not_claimed) {
-    change_at_each_look(prepare_stranger, give_parents_number_to_ours, false);
-    change_at_each_look(prepare_stranger, give_parents_number_to_ours_in_a_session, false);
-}
-
 /* Makes a foreign process two generations below the shell. */
 static void prepare_grandchild(void) {
     other = world_fork(WORLD_SHELL);
     subject = world_fork_session(world_fork_session(other));
-}
-
-TEST(child_of_reused_grandparent_pid_is_not_claimed) {
-    change_at_each_look(prepare_grandchild, give_parents_number_to_ours, false);
 }
 
 static void prepare_line(void) {
@@ -119,10 +98,26 @@ static void give_parents_number_to_stranger(void) {
     world_put(other, WORLD_SHELL);
 }
 
-/* The process stays ours, whatever happens to its parent in the meantime. */
-TEST(broken_line_of_descent_is_retried) {
-    change_at_each_look(prepare_line, end_parent, true);
-    change_at_each_look(prepare_line, give_parents_number_to_stranger, true);
+TEST(process_that_changes_while_it_is_examined_is_claimed_if_it_is_ours) {
+    static const struct {
+        const char *subject;
+        void (*prepare)(void), (*change)(void);
+        bool whole; /* all of our processes must be found */
+    } rows[] = {
+        {"reused pid", prepare_daemon, give_number_to_stranger, false},
+        {"reused pid of a session", prepare_session, give_number_to_stranger, false},
+        {"reused pid of a leader", prepare_group, give_leaders_number_to_stranger, false},
+        {"child of a reused pid", prepare_stranger, give_parents_number_to_ours, false},
+        {"child of a reused pid in a session", prepare_stranger,
+            give_parents_number_to_ours_in_a_session, false},
+        {"grandchild of a reused pid", prepare_grandchild, give_parents_number_to_ours, false},
+        {"ours, whose parent ends", prepare_line, end_parent, true},
+        {"ours, whose parent's pid is reused", prepare_line, give_parents_number_to_stranger, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        print_message("%s\n", rows[i].subject);
+        change_at_each_look(rows[i].prepare, rows[i].change, rows[i].whole);
+    }
 }
 
 static void prepare_late_session(void) {
@@ -152,19 +147,6 @@ TEST(process_with_a_changing_line_of_descent_is_found) {
     world_pass(10 * SS_SECOND);
     assert_that(heir, >, 20);
     world_expect_branch(0, subject, true);
-}
-
-TEST(very_long_lines_of_descent_are_followed) {
-    pid_t ours = world_leader(0);
-    pid_t stranger = WORLD_SHELL;
-    for (int i = 0; i < 2000; i++) {
-        ours = world_fork(ours);
-        stranger = world_fork_session(stranger);
-    }
-    world_pass(5 * SS_SECOND);
-    world_fork_session(ours);
-    world_pass(5 * SS_SECOND);
-    world.partial = true;
 }
 
 static uint32_t seed;

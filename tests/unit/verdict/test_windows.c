@@ -28,16 +28,12 @@ TEST(amounts_are_spread_over_their_time) {
     add(10, 12, 4);
     add(13, 14, 1);
     assert_split(14, 4, (double[]){2, 2, 0, 1});
-}
-
-TEST(part_before_the_first_cell_is_left_out) {
+    /* The part before the first cell is left out. */
     open_at(10);
     add(8, 12, 4);
     add(8, 9.5, 7);
     assert_split(12, 2, (double[]){1, 1});
-}
-
-TEST(amount_without_a_length_counts_at_once) {
+    /* An amount without a length counts at once. */
     open_at(0);
     add(1.5, 1.5, 3);
     assert_split(2, 2, (double[]){0, 3});
