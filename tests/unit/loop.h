@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "modules.h"
 #include "trial.h"
@@ -114,14 +113,6 @@ static inline void assert_settled(const struct log *log, double from, double to,
             fail_msg("at %g s: target %g, load %g", sample->elapsed, sample->target, sample->load);
     }
     assert_that(checked, >, 0);
-}
-
-/* Writes a trace to a new file, which the caller unlinks. */
-static inline void write_trace(char *path, const char *text) {
-    int file = mkstemp(path);
-    assert_that(file, >=, 0);
-    assert_int_equal(write(file, text, strlen(text)), strlen(text));
-    close(file);
 }
 
 #endif

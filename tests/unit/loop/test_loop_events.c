@@ -2,8 +2,10 @@
 
 #include "loop.h"
 
+static struct trial trial;
+
 TEST(remaining_instances_make_up_for_a_departed_one) {
-    static struct trial trial;
+
     static const char *const spaces[] = {"even", "uneven"};
     for (size_t i = 0; i < 2; i++) {
         struct trial_options options = make_options(4, 4, "50%");
@@ -23,7 +25,7 @@ TEST(remaining_instances_make_up_for_a_departed_one) {
 
 /* Half of three instances is one and a half: the second always runs, the third half the time. */
 TEST(remaining_instances_get_new_ranks_after_a_departure) {
-    static struct trial trial;
+
     struct trial_options options = make_options(4, 4, "50%");
     options.modules[SS_KIND_CONTROL] = "fixed";
     options.modules[SS_KIND_SPACE] = "uneven";
@@ -63,7 +65,7 @@ TEST(late_wake_ups_cause_no_drift) {
 
 /* The executor sleeps for a minute, then continues without making up for the lost time. */
 TEST(delayed_executor_does_not_make_up_for_lost_time) {
-    static struct trial trial;
+
     struct trial_options options = make_options(2, 2, "50%");
     options.settle = 95 * SS_SECOND;
     open_trial(&trial, &options);
@@ -86,28 +88,28 @@ TEST(delayed_executor_does_not_make_up_for_lost_time) {
 }
 
 /* Pauses like the master, which takes no samples during a pause. */
-static void pause_for(struct trial *trial, ss_time length) {
-    struct ss_board *board = trial->board;
+static void pause_for(ss_time length) {
+    struct ss_board *board = trial.board;
     struct ss_counters before, after;
     atomic_store(&board->phase, SS_PHASE_PAUSED);
-    wake_all(trial);
-    sleepers_set(&trial->sleepers, trial->options.instances, SS_TIME_NEVER);
-    machine_read_exactly(&trial->machine, trial->now, &before);
-    advance(trial, length);
-    machine_read_exactly(&trial->machine, trial->now, &after);
-    assert_int_equal(after.idle - before.idle, trial->options.cpus * length);
+    wake_all(&trial);
+    sleepers_set(&trial.sleepers, trial.options.instances, SS_TIME_NEVER);
+    machine_read_exactly(&trial.machine, trial.now, &before);
+    advance(&trial, length);
+    machine_read_exactly(&trial.machine, trial.now, &after);
+    assert_int_equal(after.idle - before.idle, trial.options.cpus * length);
     atomic_store(&board->paused, board->paused + length);
-    atomic_store(&board->control_since, trial->now);
+    atomic_store(&board->control_since, trial.now);
     atomic_store(&board->phase, SS_PHASE_RUNNING);
-    ss_monitor_shift(&trial->monitor, length);
-    ss_monitor_begin(&trial->monitor, trial->now, trial->now);
-    sleepers_set(&trial->sleepers, trial->options.instances, trial->monitor.next);
-    wake_all(trial);
+    ss_monitor_shift(&trial.monitor, length);
+    ss_monitor_begin(&trial.monitor, trial.now, trial.now);
+    sleepers_set(&trial.sleepers, trial.options.instances, trial.monitor.next);
+    wake_all(&trial);
 }
 
 /* The pause is from 5 s to 35 s: the steps of 10 s and 20 s follow at 40 s and 50 s. */
 TEST(pause_delays_the_steps_of_a_trace) {
-    static struct trial trial;
+
     struct log log;
     struct trial_options options = make_options(4, 4, PROJECT_SOURCE_DIR "/traces/steps.txt");
     options.modules[SS_KIND_TRACE] = "file";
@@ -115,7 +117,7 @@ TEST(pause_delays_the_steps_of_a_trace) {
     keep_samples(&options, &log);
     open_trial(&trial, &options);
     advance(&trial, 5 * SS_SECOND);
-    pause_for(&trial, 30 * SS_SECOND);
+    pause_for(30 * SS_SECOND);
     advance(&trial, 24 * SS_SECOND);
     trial_close(&trial);
     for (size_t i = 0; i < log.count; i++) {
@@ -134,7 +136,7 @@ static double return_no_number(const struct ss_self *self, const struct ss_contr
 }
 
 TEST(nan_from_a_module_ends_the_trial) {
-    static struct trial trial;
+
     struct ss_error error = {0};
     struct trial_options options = make_options(4, 4, "50%");
     open_trial(&trial, &options);
@@ -145,7 +147,7 @@ TEST(nan_from_a_module_ends_the_trial) {
 }
 
 TEST(unsupported_simulations_are_refused) {
-    static struct trial trial;
+
     static const struct {
         const char *module, *options, *words;
     } cases[] = {
@@ -160,33 +162,6 @@ TEST(unsupported_simulations_are_refused) {
         options.options[SS_KIND_FEEDBACK] = cases[i].options;
         assert_fails(trial_open(&trial, &options, &error), error, cases[i].words);
     }
-}
-
-static void log_trial(struct log *log, uint64_t seed) {
-    struct trial_options options = make_options(4, 6, "50%");
-    options.lateness = 2 * SS_MILLISECOND;
-    options.lateness_varies = true;
-    options.seed = seed;
-    keep_samples(&options, log);
-    *log = (struct log){0};
-    run(&options, 60 * SS_SECOND);
-}
-
-TEST(equal_seeds_give_identical_logs) {
-    static struct log one, again, other;
-    log_trial(&one, 42);
-    log_trial(&again, 42);
-    log_trial(&other, 43);
-    assert_int_equal(one.count, 120);
-    assert_memory_equal(&one, &again, sizeof one);
-    assert_memory_not_equal(&one, &other, sizeof one);
-}
-
-TEST(trial_of_2000_instances_is_quick) {
-    struct trial_options options = make_options(1000, 2000, "50%");
-    struct trial_figures figures = run(&options, 20 * SS_SECOND);
-    assert_int_equal(figures.samples, 20);
-    assert_near(figures.error_mean_percent, 0, 3);
 }
 
 UNIT_RUN

@@ -57,31 +57,30 @@ BENCH_TEST(target_set_by_a_user_replaces_the_trace) {
     assert_action(step_at(20 * MS), true, SS_STATE_RUNNING, SS_TIME_NEVER);
 }
 
-BENCH_TEST(duty_equals_the_target_without_a_load_estimate) {
+BENCH_TEST(control_without_a_load_or_a_duty_to_compute) {
+    /* Without an estimate, the duty is the target. */
     bench.script.load = INFINITY;
     step_at(0);
     assert_int_equal(bench.script.updates, 0);
     assert_int_equal(bench.board->publications, 0);
     assert_near(bench.script.dithering.duty, 0.5, 0);
-}
 
-BENCH_TEST(planned_state_does_not_compute_a_duty) {
+    /* A planned state keeps the duty. */
+    open_bench(state);
     step_at(0);
     bench.script.planned = true;
     bench.script.read_error = EIO;
     bench.script.output = 0.9;
-    struct ss_action action = step_at(20 * MS);
-    assert_int_equal(action.failure, SS_FAILURE_NONE);
+    assert_int_equal(step_at(20 * MS).failure, SS_FAILURE_NONE);
     assert_int_equal(bench.script.decisions, 2);
     assert_int_equal(bench.script.updates, 1);
     assert_near(bench.script.dithering.duty, 0.6, 0);
-}
 
-BENCH_TEST(open_loop_control_requests_no_feedback) {
+    /* An open loop reads no feedback. */
+    open_bench(state);
     bench.rig.modules[SS_KIND_CONTROL].table.control.open_loop = true;
     bench.script.read_error = EIO;
-    struct ss_action action = step_at(0);
-    assert_int_equal(action.failure, SS_FAILURE_NONE);
+    assert_int_equal(step_at(0).failure, SS_FAILURE_NONE);
     assert_int_equal(bench.script.updates, 1);
     assert_true(isnan(bench.script.input.load));
 }

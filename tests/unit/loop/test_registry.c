@@ -54,9 +54,13 @@ static int each_module(void (*check)(enum ss_kind kind, const char *name, void *
     return count;
 }
 
-static void check_loads(enum ss_kind kind, const char *name, void *data) {
-    char which[128];
+/* `list` is the list of all modules. */
+static void check_module(enum ss_kind kind, const char *name, void *list) {
+    char which[128], line[1024];
+    struct ss_error error = {0};
     snprintf(which, sizeof which, "%s/%s", ss_kind_names[kind], name);
+    assert_int_equal(ss_registry_help(text_begin(), which, &error), 0);
+    const char *help = text_end();
     load(kind, name);
     assert_string_equal(module.head->name, name);
     assert_string_equal(module.object.path, module_file(which));
@@ -64,12 +68,30 @@ static void check_loads(enum ss_kind kind, const char *name, void *data) {
     assert_non_null(module.head->release);
     assert_non_null(module.head->describe);
     assert_non_null(module.head->unavailable);
+
+    snprintf(line, sizeof line, "%-20s %s\n", which, module.head->summary);
+    assert_says((const char *)list, line);
+    snprintf(line, sizeof line, "%s: %s\n", which, module.head->summary);
+    assert_memory_equal(help, line, strlen(line));
+    for (const struct ss_option *row = module.head->options; row && row->name; row++) {
+        snprintf(line, sizeof line, "\n  %s=", row->name);
+        assert_says(help, line);
+    }
     ss_registry_unload(&module);
     assert_null(module.object.handle);
 }
 
-TEST(every_built_in_module_can_be_loaded) {
-    assert_in_range(each_module(check_loads, NULL), 15, 100);
+TEST(every_built_in_module_is_loaded_listed_and_described) {
+    struct ss_error error = {0};
+    assert_int_equal(ss_registry_list(text_begin(), &error), 0);
+    char *list = strdup(text_end());
+    int count = each_module(check_module, list), lines = 0;
+    for (const char *at = list; (at = strchr(at, '\n')); at++)
+        lines++;
+    assert_int_equal(lines, count);
+    assert_in_range(count, 15, 100);
+    assert_null(strstr(list, "cannot be used"));
+    free(list);
 }
 
 TEST(missing_module_functions_get_defaults) {
@@ -88,34 +110,46 @@ TEST(missing_module_functions_get_defaults) {
     ss_registry_unload(&module);
 }
 
-TEST(unknown_module_gets_a_suggestion_and_the_list) {
-    refuse(SS_KIND_CONTROL, "rpbid", "unknown control module 'rpbid': did you mean 'rbpid'?");
-    refuse(
-        SS_KIND_CONTROL, "zzzzzz", "unknown control module 'zzzzzz'; available: deadbeat, fixed, ");
-    refuse(SS_KIND_CONTROL, "zzzzzz", "null, rbpid");
-    refuse(SS_KIND_SPACE, "evn",
-        "unknown space module 'evn': did you mean 'even'? Available: "
-        "even, null, uneven");
-    /* A module of another kind is not found. */
-    refuse(SS_KIND_DITHERING, "20s", "unknown dithering module '20s': this is a time; --duration ");
-    refuse(SS_KIND_SPACE, "rbpid", "unknown space module 'rbpid'");
-    refuse(SS_KIND_TRACE, "", "unknown trace module ''");
-    refuse(SS_KIND_TRACE, "constant.so", "unknown trace module 'constant.so'");
-}
-
-TEST(module_names_never_leave_their_folder) {
-    refuse(SS_KIND_TRACE, "..", "unknown trace module '..'");
-    refuse(SS_KIND_TRACE, ".", "unknown trace module '.'");
-    /* A name with a '/' is a path relative to the current folder, not to the folder of modules. */
-    assert_int_equal(chdir("/"), 0);
-    refuse(SS_KIND_TRACE, "../control/rbpid", "cannot read the trace module");
-    refuse(SS_KIND_CONTROL, "../control/rbpid", "rbpid': check the path");
-    refuse(SS_KIND_TRACE, "/nowhere/x.so", "cannot read the trace module '/nowhere/x.so'");
-    refuse(SS_KIND_TRACE, "a\nb", "unknown trace module 'a b'");
-    char name[300];
+TEST(names_and_files_that_are_not_modules_are_refused) {
+    char sine[4096], name[300];
+    strcpy(sine, module_file("trace/sine"));
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
-    refuse(SS_KIND_TRACE, name, "unknown trace module 'xxx");
+    tree_new();
+    /* An already loaded library that exports no table. */
+    struct link_map *map;
+    void *library = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+    assert_non_null(library);
+    assert_int_equal(dlinfo(library, RTLD_DI_LINKMAP, &map), 0);
+    const struct {
+        enum ss_kind kind;
+        const char *name, *words;
+    } rows[] = {
+        {SS_KIND_CONTROL, "rpbid", "unknown control module 'rpbid': did you mean 'rbpid'?"},
+        {SS_KIND_CONTROL, "zzzzzz", "module 'zzzzzz'; available: deadbeat, fixed, "},
+        {SS_KIND_CONTROL, "zzzzzz", "null, rbpid"},
+        {SS_KIND_SPACE, "evn", "did you mean 'even'? Available: even, null, uneven"},
+        {SS_KIND_DITHERING, "20s", "module '20s': this is a time; --duration "},
+        {SS_KIND_SPACE, "rbpid", "unknown space module 'rbpid'"},
+        {SS_KIND_TRACE, "", "unknown trace module ''"},
+        {SS_KIND_TRACE, "constant.so", "unknown trace module 'constant.so'"},
+        {SS_KIND_TRACE, "a\nb", "unknown trace module 'a b'"},
+        {SS_KIND_TRACE, name, "unknown trace module 'xxx"},
+        {SS_KIND_TRACE, "..", "unknown trace module '..'"},
+        /* A name with a '/' is a path from the current folder, not from the folder of modules. */
+        {SS_KIND_TRACE, "../control/rbpid", "cannot be read: check the path"},
+        {SS_KIND_CONTROL, "../control/rbpid", "cannot be read: check the path"},
+        {SS_KIND_TRACE, "/nowhere/x.so", "the trace module '/nowhere/x.so' cannot be read"},
+        {SS_KIND_CONTROL, sine, "sine.so is a trace module, not a control"},
+        {SS_KIND_TRACE, tree_write("text.so", "hello\n"), "text.so' cannot be loaded: "},
+        {SS_KIND_TRACE, tree_write("empty.so", ""), "empty.so' cannot be loaded: "},
+        {SS_KIND_TRACE, tree_root, "cannot be loaded: "},
+        {SS_KIND_TRACE, map->l_name, "is not a module: it does not export showstopper_module"},
+    };
+    assert_int_equal(chdir("/"), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        refuse(rows[i].kind, rows[i].name, rows[i].words);
+    dlclose(library);
 }
 
 TEST(module_paths_are_not_searched) {
@@ -127,25 +161,6 @@ TEST(module_paths_are_not_searched) {
     assert_string_equal(module.head->name, "geom");
     ss_registry_unload(&module);
     assert_int_equal(chdir("/"), 0);
-}
-
-TEST(module_of_another_kind_is_refused) {
-    refuse(SS_KIND_CONTROL, module_file("trace/sine"), "sine.so is a trace module, not a control");
-    refuse(SS_KIND_TRACE, module_file("dithering/averageq"), "is a dithering module, not a trace");
-}
-
-TEST(files_that_are_not_modules_are_refused) {
-    tree_new();
-    refuse(SS_KIND_TRACE, tree_write("text.so", "hello\n"), "text.so': ");
-    refuse(SS_KIND_TRACE, tree_write("empty.so", ""), "empty.so': ");
-    refuse(SS_KIND_TRACE, tree_root, "cannot load the trace module");
-    /* An already loaded library that exports no table. */
-    struct link_map *map;
-    void *self = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
-    assert_non_null(self);
-    assert_int_equal(dlinfo(self, RTLD_DI_LINKMAP, &map), 0);
-    refuse(SS_KIND_TRACE, map->l_name, "is not a module: it does not export showstopper_module");
-    dlclose(self);
 }
 
 static unsigned char *image;
@@ -261,75 +276,24 @@ TEST(module_path_is_searched) {
     load(SS_KIND_CONTROL, "rbpid");
     assert_string_equal(module.object.path, module_file("control/rbpid"));
     ss_registry_unload(&module);
-    unsetenv("SHOWSTOPPER_MODULE_PATH");
-}
-
-static void check_listed(enum ss_kind kind, const char *name, void *data) {
-    char line[1024], which[512];
-    load(kind, name);
-    snprintf(which, sizeof which, "%s/%s", ss_kind_names[kind], name);
-    snprintf(line, sizeof line, "%-20s %s\n", which, module.head->summary);
-    ss_registry_unload(&module);
-    if (!strstr(data, line))
-        fail_msg("not listed: %s", line);
-}
-
-TEST(list_includes_every_module) {
-    struct ss_error error = {0};
-    assert_int_equal(ss_registry_list(text_begin(), &error), 0);
-    char *text = text_end();
-    int count = each_module(check_listed, text), lines = 0;
-    for (const char *at = text; (at = strchr(at, '\n')); at++)
-        lines++;
-    assert_int_equal(lines, count);
-    assert_null(strstr(text, "cannot be used"));
-}
-
-TEST(broken_module_is_listed_as_broken) {
-    struct ss_error error = {0};
-    tree_new();
-    tree_write("space/broken.so", "hello\n");
-    tree_write("space/readme.txt", "hello\n");
-    setenv("SHOWSTOPPER_MODULE_PATH", tree_root, 1);
+    /* A broken module is listed as broken. */
+    tree_write("mine/space/broken.so", "hello\n");
+    tree_write("mine/space/readme.txt", "hello\n");
     assert_int_equal(ss_registry_list(text_begin(), &error), 0);
     const char *text = text_end();
-    unsetenv("SHOWSTOPPER_MODULE_PATH");
-    assert_non_null(strstr(text, "\nspace/broken         cannot be used: "));
+    assert_says(text, "\nspace/broken         cannot be used: ");
     assert_null(strstr(text, "readme"));
-}
-
-static void check_help(enum ss_kind kind, const char *name, void *data) {
-    char which[128], first[256];
-    struct ss_error error = {0};
-    snprintf(which, sizeof which, "%s/%s", ss_kind_names[kind], name);
-    assert_int_equal(ss_registry_help(text_begin(), which, &error), 0);
-    const char *text = text_end();
-    load(kind, name);
-    snprintf(first, sizeof first, "%s: %s\n", which, module.head->summary);
-    assert_memory_equal(text, first, strlen(first));
-    for (const struct ss_option *row = module.head->options; row && row->name; row++) {
-        snprintf(first, sizeof first, "\n  %s=", row->name);
-        assert_non_null(strstr(text, first));
-    }
-    ss_registry_unload(&module);
-}
-
-TEST(help_describes_every_module) {
-    assert_in_range(each_module(check_help, NULL), 15, 100);
+    unsetenv("SHOWSTOPPER_MODULE_PATH");
 }
 
 TEST(module_help_requires_kind_and_name) {
-    static const char *const wrong[] = {"rbpid", "", "/", "/rbpid", "controls/rbpid", "con/rbpid"};
+    static const char *const wrong[][2] = {{"rbpid", "use KIND/NAME"}, {"", "use KIND/NAME"},
+        {"/", "use KIND/NAME"}, {"/rbpid", "use KIND/NAME"}, {"con/rbpid", "use KIND/NAME"},
+        {"control/", "unknown control module"}, {"control/..", "unknown control module"}};
     FILE *stream = text_begin();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct ss_error error = {0};
-        assert_fails(ss_registry_help(stream, wrong[i], &error), error,
-            "does not name a module: use KIND/NAME");
-    }
-    static const char *const unknown[] = {"control/", "control/..", "control/zzzzzz"};
-    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
-        struct ss_error error = {0};
-        assert_fails(ss_registry_help(stream, unknown[i], &error), error, "unknown control module");
+        assert_fails(ss_registry_help(stream, wrong[i][0], &error), error, wrong[i][1]);
     }
     assert_string_equal(text_end(), "");
 }

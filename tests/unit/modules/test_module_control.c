@@ -143,21 +143,21 @@ TEST(rbpid_reaches_every_duty_with_any_ki) {
 
 /*
  * 100 s with e = 0.7: D is at its bound from the beginning (0.7 + 0.9), so I stays 0.9. Then e =
- * -0.1 for 0.1 s: I = 0.9 - 0.01, D = 0.89 - 0.1. Wound up to 1, it would give 0.89.
+ * -0.1 for 0.1 s: I = 0.9 - 0.01, D = 0.89 - 0.1. Wound up to 1, it would give 0.89. The lower
+ * bound: e = -0.8, D = 0.1 - 0.8 < 0; then e = 0.1 for 0.1 s.
  */
-TEST(rbpid_does_not_wind_up) {
-    RIG rig = rig_open("control/rbpid", NULL, 1, 1);
-    for (int i = 0; i <= 1000; i++)
-        assert_that(update_at(&rig, 100 + i * 0.1, 0.9, 0.2), ==, 1);
-    assert_near(update_at(&rig, 200.1, 0.9, 1), 0.89 - 0.1, 1e-9);
-}
-
-/* The lower bound: e = -0.8, D = 0.1 - 0.8 < 0; then e = 0.1 for 0.1 s. */
-TEST(rbpid_does_not_wind_down) {
-    RIG rig = rig_open("control/rbpid", NULL, 1, 1);
-    for (int i = 0; i <= 1000; i++)
-        assert_that(update_at(&rig, 100 + i * 0.1, 0.1, 0.9), ==, 0);
-    assert_near(update_at(&rig, 200.1, 0.1, 0), 0.11 + 0.1, 1e-9);
+TEST(rbpid_does_not_wind_up_or_down) {
+    for (int down = 0; down < 2; down++) {
+        RIG rig = rig_open("control/rbpid", NULL, 1, 1);
+        for (int i = 0; i <= 1000; i++) {
+            double duty = update_at(&rig, 100 + i * 0.1, down ? 0.1 : 0.9, down ? 0.9 : 0.2);
+            assert_that(duty, ==, !down);
+        }
+        if (down)
+            assert_near(update_at(&rig, 200.1, 0.1, 0), 0.11 + 0.1, 1e-9);
+        else
+            assert_near(update_at(&rig, 200.1, 0.9, 1), 0.89 - 0.1, 1e-9);
+    }
 }
 
 TEST(rbpid_as_published_winds_up) {

@@ -25,25 +25,7 @@ static void assert_account(
     assert_near(account.capacity, capacity, 0);
 }
 
-static void assert_request(const char *options, enum ss_source source, bool required) {
-    RIG rig = rig_open("feedback/exact", options, 1, 4);
-    struct ss_source_request request = {
-        .source = SS_SOURCE_SENSOR, .argument = "x", .required = !required};
-    module_of(&rig)->source(&rig.selves[0], &request);
-    assert_int_equal(request.source, source);
-    assert_int_equal(request.required, required);
-    assert_null(request.argument);
-}
-
-TEST(exact_requests_the_configured_source) {
-    assert_request(NULL, SS_SOURCE_RUNTIME, false);
-    assert_request("source=auto", SS_SOURCE_RUNTIME, false);
-    assert_request("source=runtime", SS_SOURCE_RUNTIME, true);
-    assert_request("source=idle", SS_SOURCE_IDLE, false);
-    assert_request("source=stat", SS_SOURCE_SYSTEM, false);
-}
-
-TEST(exact_records_used_cpu_time) {
+TEST(exact_records_used_or_non_idle_time) {
     RIG rig = rig_open("feedback/exact", NULL, 2, 4);
     assert_near(account_of(&rig, 0).capacity, 0, 0);
     sample_ran(&rig, 0, 1000, 5000);
@@ -54,27 +36,20 @@ TEST(exact_records_used_cpu_time) {
     /* The account is exact to the nanosecond because it is not blended. */
     sample_ran(&rig, 0, 1024, 5003.000001);
     assert_account(&rig, 1, 1024, 5003.000001, 4);
-}
-
-TEST(exact_records_non_idle_time) {
-    RIG rig = rig_open("feedback/exact", "source=idle", 2, 4);
-    assert_near(account_of(&rig, 1).capacity, 0, 0);
-    sample_idle(&rig, 0, 1000, 600);
-    assert_account(&rig, 1, 1000, 4 * 1000 - 600, 4);
-    sample_idle(&rig, 1, 1040, 720);
-    assert_account(&rig, 0, 1040, 4 * 1040 - 720, 4);
-}
-
-TEST(exact_starts_a_new_series_when_cpus_change) {
-    RIG rig = rig_open("feedback/exact", NULL, 1, 4);
-    sample_ran(&rig, 0, 1000, 5000);
-    struct ss_counters fewer = {
-        .time = MS(1010), .set = 8, .capacity = 2, .used = MS(5004), .ran = true};
-    sample_counters(&rig, 0, 1000, fewer);
+    /* A new series begins when CPUs change. */
+    sample_counters(&rig, 0, 1000,
+        (struct ss_counters){
+            .time = MS(1040), .set = 8, .capacity = 2, .used = MS(5004), .ran = true});
     struct ss_account account = account_of(&rig, 0);
     assert_int_equal(account.series, 8);
     assert_near(account.capacity, 2, 0);
     assert_near(account.used, 5004e6, 0);
+    rig_close(&rig);
+    rig = rig_open("feedback/exact", "source=idle", 2, 4);
+    sample_idle(&rig, 0, 1000, 600);
+    assert_account(&rig, 1, 1000, 4 * 1000 - 600, 4);
+    sample_idle(&rig, 1, 1040, 720);
+    assert_account(&rig, 0, 1040, 4 * 1040 - 720, 4);
 }
 
 TEST(exact_keeps_its_series_when_control_restarts) {
@@ -87,41 +62,6 @@ TEST(exact_keeps_its_series_when_control_restarts) {
     sample_counters(&rig, 0, 1001, next);
     assert_account(&rig, 0, 1001, 5002, 4);
     assert_that(estimate_at(&rig, 0, 1001, 1001), ==, -1);
-}
-
-static void assert_spacing_in(ss_time window, bool ran, uint32_t cpus, double spacing) {
-    RIG rig = rig_open_window("feedback/exact", NULL, 2, cpus, window);
-    void (*sample)(const struct rig *, uint32_t, double, double) = ran ? sample_ran : sample_idle;
-    assert_true(wants(&rig, 0, 1000, 1000));
-    assert_false(wants(&rig, 1, 1000, 1000));
-    sample(&rig, 0, 1000, 0);
-    assert_false(wants(&rig, 1, 1000 + spacing - 0.001, 1000));
-    assert_true(wants(&rig, 1, 1000 + spacing, 1000));
-    sample(&rig, 1, 1000 + spacing, 0);
-    assert_false(wants(&rig, 0, 1000 + 2 * spacing - 0.001, 1000));
-    assert_true(wants(&rig, 0, 1000 + 2 * spacing, 1000));
-}
-
-static void assert_spacing(bool ran, uint32_t cpus, double spacing) {
-    assert_spacing_in(SS_WINDOW_DEFAULT, ran, cpus, spacing);
-}
-
-/* Counters that advance only at ticks set a lower limit. */
-TEST(exact_sample_spacing_scales_with_the_window) {
-    assert_spacing_in(250 * SS_MILLISECOND, true, 4, 6);
-    assert_spacing_in(250 * SS_MILLISECOND, false, 4, 8);
-    assert_spacing_in(100 * SS_MILLISECOND, true, 4, 4);
-    assert_spacing_in(SS_SECOND, true, 4, 24);
-}
-
-/* The spacing depends on the source in use, not on the requested one or the number of CPUs. */
-TEST(exact_sample_spacing_depends_on_the_source) {
-    assert_spacing(true, 4, 12);
-    assert_spacing(true, 1, 12);
-    assert_spacing(true, 100, 12);
-    assert_spacing(false, 4, 16);
-    assert_spacing(false, 1, 16);
-    assert_spacing(false, 100, 16);
 }
 
 /* A late executor's reading is dropped if a newer one was just taken. */
@@ -179,47 +119,36 @@ TEST(exact_ignores_counters_that_jump) {
     assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.5, 1e-12);
 }
 
-/* feedback/realtime keeps an account, too; without one, control would have only the load. */
+/*
+ * feedback/realtime keeps an account, too; without one, control would have only the load. Control
+ * needs the quota, because a group may briefly use more CPUs than its mean allowance.
+ */
 TEST(realtime_and_cgroup_record_cpu_time_readings) {
     RIG rig = rig_open("feedback/realtime", NULL, 2, 4);
     sample_idle(&rig, 0, 1000, 600);
     assert_account(&rig, 1, 1000, 4 * 1000 - 600, 4);
+    assert_int_equal(account_of(&rig, 1).period, 0);
     rig_close(&rig);
     rig = rig_open("feedback/cgroup", NULL, 2, 4);
     sample_counters(&rig, 0, 1000,
-        (struct ss_counters){.time = MS(1000), .set = 7, .capacity = 1.5, .used = MS(700)});
+        (struct ss_counters){.time = MS(1000),
+            .set = 7,
+            .capacity = 1.5,
+            .cpus = 3,
+            .period = MS(100),
+            .throttled = MS(77),
+            .used = MS(700)});
     assert_account(&rig, 1, 1000, 700, 1.5);
+    struct ss_account account = account_of(&rig, 1);
+    assert_near(account.cpus, 3, 0);
+    assert_int_equal(account.period, MS(100));
+    assert_int_equal(account.throttled, MS(77));
     rig_close(&rig);
     rig = rig_open("feedback/command", "x", 1, 4);
     assert_null(module_of(&rig)->account);
     rig_close(&rig);
     rig = rig_open("feedback/null", NULL, 1, 4);
     assert_null(module_of(&rig)->account);
-}
-
-/* Control needs the quota, because a group may briefly use more CPUs than its mean allowance. */
-TEST(cgroup_readings_include_the_quota) {
-    RIG rig = rig_open("feedback/cgroup", NULL, 2, 4);
-    sample_counters(&rig, 0, 1000,
-        (struct ss_counters){.time = MS(1000),
-            .set = 7,
-            .capacity = 0.5,
-            .cpus = 3,
-            .period = MS(100),
-            .throttled = MS(77),
-            .used = MS(700)});
-    struct ss_account account = account_of(&rig, 1);
-    assert_near(account.capacity, 0.5, 0);
-    assert_near(account.cpus, 3, 0);
-    assert_int_equal(account.period, MS(100));
-    assert_int_equal(account.throttled, MS(77));
-    rig_close(&rig);
-    rig = rig_open("feedback/exact", NULL, 2, 4);
-    sample_counters(&rig, 0, 1000,
-        (struct ss_counters){.time = MS(1000), .set = 7, .capacity = 4, .cpus = 4, .ran = true});
-    account = account_of(&rig, 1);
-    assert_near(account.cpus, 4, 0);
-    assert_int_equal(account.period, 0);
 }
 
 UNIT_RUN

@@ -4,12 +4,75 @@
 #include "platform/platform.h"
 #include "tree.h"
 
-TEST(realtime_requests_system_counters) {
-    RIG rig = rig_open("feedback/realtime", NULL, 1, 4);
-    struct ss_source_request request = {.source = SS_SOURCE_SENSOR, .argument = "x"};
-    module_of(&rig)->source(&rig.selves[0], &request);
-    assert_int_equal(request.source, SS_SOURCE_SYSTEM);
-    assert_null(request.argument);
+TEST(modules_request_their_sources) {
+    static const struct {
+        const char *module, *options;
+        enum ss_source source;
+        const char *argument;
+        int required; /* -1: unchanged */
+    } rows[] = {
+        {"realtime", NULL, SS_SOURCE_SYSTEM, NULL, -1},
+        {"exact", NULL, SS_SOURCE_RUNTIME, NULL, false},
+        {"exact", "source=auto", SS_SOURCE_RUNTIME, NULL, false},
+        {"exact", "source=runtime", SS_SOURCE_RUNTIME, NULL, true},
+        {"exact", "source=idle", SS_SOURCE_IDLE, NULL, false},
+        {"exact", "source=stat", SS_SOURCE_SYSTEM, NULL, false},
+        {"cgroup", NULL, SS_SOURCE_CGROUP, NULL, -1},
+        {"cgroup", "/machine/box", SS_SOURCE_CGROUP, "/machine/box", -1},
+        {"command", "cat /dev/meter", SS_SOURCE_SENSOR, "cat /dev/meter", -1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        print_message("row %zu\n", i);
+        char which[32];
+        struct ss_source_request request = {
+            .source = SS_SOURCE_NONE, .argument = "x", .required = !rows[i].required};
+        snprintf(which, sizeof which, "feedback/%s", rows[i].module);
+        RIG rig = rig_open(which, rows[i].options, 1, 4);
+        module_of(&rig)->source(&rig.selves[0], &request);
+        assert_int_equal(request.source, rows[i].source);
+        if (rows[i].required >= 0)
+            assert_int_equal(request.required, rows[i].required);
+        if (rows[i].argument)
+            assert_string_equal(request.argument, rows[i].argument);
+        else
+            assert_null(request.argument);
+    }
+    assert_refused("feedback/command", NULL, "command");
+}
+
+/*
+ * For realtime 160 ms / P. For exact, counters that advance only at ticks set a lower limit, and
+ * the source in use decides, not the number of CPUs.
+ */
+TEST(one_executor_at_a_time_takes_a_sample_when_it_is_due) {
+    static const struct {
+        const char *module;
+        ss_time window; /* ms */
+        bool ran;
+        uint32_t cpus;
+        double spacing;
+    } rows[] = {{"feedback/realtime", 500, false, 4, 40}, {"feedback/realtime", 500, false, 1, 160},
+        {"feedback/realtime", 500, false, 1000, 0.16}, {"feedback/exact", 500, true, 4, 12},
+        {"feedback/exact", 500, true, 1, 12}, {"feedback/exact", 500, true, 100, 12},
+        {"feedback/exact", 500, false, 4, 16}, {"feedback/exact", 500, false, 1, 16},
+        {"feedback/exact", 500, false, 100, 16}, {"feedback/exact", 250, true, 4, 6},
+        {"feedback/exact", 250, false, 4, 8}, {"feedback/exact", 100, true, 4, 4},
+        {"feedback/exact", 1000, true, 4, 24}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        print_message("row %zu\n", i);
+        RIG rig = rig_open_window(rows[i].module, NULL, 2, rows[i].cpus, MS(rows[i].window));
+        for (uint32_t turn = 0; turn < 3; turn++) {
+            double now = 1000 + turn * rows[i].spacing;
+            uint32_t executor = turn % 2;
+            if (turn > 0)
+                assert_false(wants(&rig, executor, now - 0.001, 1000));
+            assert_true(wants(&rig, executor, now, 1000));
+            assert_false(wants(&rig, 1 - executor, now, 1000));
+            sample_counters(&rig, executor, 1000,
+                (struct ss_counters){
+                    .time = MS(now), .set = 7, .capacity = rows[i].cpus, .ran = rows[i].ran});
+        }
+    }
 }
 
 static void sample_used(
@@ -62,6 +125,9 @@ TEST(estimates_blend_the_samples_of_all_executors) {
         {"feedback/realtime", "100m", 0,
             {{0, 1000, 500, -1}, {0, 1040, 620, 0.25}, {1, 1080, 620 + 4 * 61 + 1, 0.25},
                 {0, 1180, 865, 0.625}}, 4},
+        /* Another group: sums restart and the estimate is kept. */
+        {"feedback/cgroup", "period=100m", 2,
+            {{0, 1000, 100, -1}, {0, 1040, 120, 0.25}, {0, 1120, 20, 0.25}, {0, 1220, 220, 0.625}}, 4},
         /* With a quota of one and a half CPUs: 30 ms used of 1.5 * 40, then 150 of 1.5 * 100. */
         {"feedback/cgroup", "period=100m", 1.5,
             {{0, 1000, 700, -1}, {0, 1040, 730, 0.5}, {1, 1140, 880, 0.5 * 0.5 + 0.5 * 1}}, 3},
@@ -88,82 +154,44 @@ TEST(estimates_blend_the_samples_of_all_executors) {
     }
 }
 
-TEST(realtime_sample_is_due_40_ms_after_the_last) {
-    RIG rig = rig_open("feedback/realtime", NULL, 2, 4);
-    assert_true(wants(&rig, 0, 1000, 1000));
-    sample_idle(&rig, 0, 1000, 0);
-    assert_false(wants(&rig, 1, 1000, 1000));
-    assert_false(wants(&rig, 1, 1039.999, 1000));
-    assert_true(wants(&rig, 1, 1040, 1000));
-    sample_idle(&rig, 1, 1040, 80);
-    /* The time counts from the other executor's sample. */
-    assert_false(wants(&rig, 0, 1079.999, 1000));
-    assert_true(wants(&rig, 0, 1080, 1000));
-}
-
-/* 160 ms / P: 160 ms for one CPU, 0.16 ms for a thousand. */
-TEST(realtime_spacing_shrinks_with_cpus) {
-    RIG rig = rig_open("feedback/realtime", NULL, 1, 1);
-    sample_idle(&rig, 0, 1000, 0);
-    assert_false(wants(&rig, 0, 1159.999, 1000));
-    assert_true(wants(&rig, 0, 1160, 1000));
-    rig_close(&rig);
-    rig = rig_open("feedback/realtime", NULL, 1000, 1000);
-    sample_idle(&rig, 0, 1000, 0);
-    assert_false(wants(&rig, 999, 1000.159, 1000));
-    assert_true(wants(&rig, 999, 1000.16, 1000));
-}
-
-/* Two of four CPUs go offline: the sums restart, and the load covers the remaining two. */
-TEST(realtime_continues_with_fewer_cpus) {
-    RIG rig = rig_open("feedback/realtime", "100m", 1, 4);
-    sample_idle(&rig, 0, 1000, 1000);
-    sample_idle(&rig, 0, 1040, 1120); /* load 0.25 */
-    struct ss_counters counters = {.time = MS(1080), .set = 8, .capacity = 2, .idle = MS(1130)};
-    sample_counters(&rig, 0, 1000, counters);
-    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
-    /* T_i = 100 / 2 = 50 of 100 ms. */
-    counters.time = MS(1180);
-    counters.idle = MS(1230);
-    sample_counters(&rig, 0, 1000, counters);
-    assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.5, 1e-12);
-}
-
-/*
- * A group's limit is raised from one CPU to two. It still uses half a CPU, and what it used before
- * counts relative to the new limit.
- */
-TEST(cgroup_continues_with_another_limit) {
-    RIG rig = rig_open("feedback/cgroup", "period=100m", 1, 4);
-    sample_used(&rig, 0, 1000, 1, 0);
-    sample_used(&rig, 0, 1100, 1, 50);
-    assert_near(estimate_of(&rig, 0), 0.5, 1e-12);
-    sample_used(&rig, 0, 1200, 2, 100);
-    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
-    sample_used(&rig, 0, 1300, 2, 250);
-    assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.75, 1e-12);
-}
-
-/* Another CPU replaces an offline one: the number is the same, but the counters differ. */
-TEST(realtime_survives_replaced_cpus) {
-    RIG rig = rig_open("feedback/realtime", "100m", 1, 4);
-    sample_idle(&rig, 0, 1000, 0);
-    struct ss_counters counters = {.time = MS(1040), .set = 8, .capacity = 4, .idle = MS(100)};
-    sample_counters(&rig, 0, 1000, counters);
-    assert_that(estimate_of(&rig, 0), ==, -1);
-    counters.time = MS(1080);
-    counters.idle = MS(220);
-    sample_counters(&rig, 0, 1000, counters);
-    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
-}
-
-TEST(realtime_without_cpus_has_no_estimate) {
-    RIG rig = rig_open("feedback/realtime", NULL, 1, 4);
-    struct ss_counters counters = {.time = MS(1000), .set = 1, .capacity = 0};
-    sample_counters(&rig, 0, 1000, counters);
-    counters.time = MS(1040);
-    sample_counters(&rig, 0, 1000, counters);
-    assert_that(estimate_of(&rig, 0), ==, -1);
+TEST(estimates_continue_with_other_cpus_and_limits) {
+    static const struct {
+        const char *module;
+        struct {
+            uint64_t set;
+            double capacity, now, time, load; /* as in struct reading */
+        } readings[4];
+        int count;
+    } rows[] = {
+        /* Two of four CPUs go offline: the sums restart, then T_i = 100 / 2 = 50 of 100 ms. */
+        {"feedback/realtime",
+            {{7, 4, 1000, 1000, -1}, {7, 4, 1040, 1120, 0.25}, {8, 2, 1080, 1130, 0.25},
+                {8, 2, 1180, 1230, 0.5 * 0.25 + 0.5 * 0.5}},
+            4},
+        /* Another CPU replaces an offline one: the number is the same, but the counters differ. */
+        {"feedback/realtime", {{7, 4, 1000, 0, -1}, {8, 4, 1040, 100, -1}, {8, 4, 1080, 220, 0.25}},
+            3},
+        {"feedback/realtime", {{1, 0, 1000, 0, -1}, {1, 0, 1040, 0, -1}}, 2},
+        /* A group's limit is raised: what it used before counts relative to the new limit. */
+        {"feedback/cgroup",
+            {{0, 1, 1000, 0, -1}, {0, 1, 1100, 50, 0.5}, {0, 2, 1200, 100, 0.25},
+                {0, 2, 1300, 250, 0.5 * 0.25 + 0.5 * 0.75}},
+            4},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        RIG rig = rig_open(rows[i].module, "period=100m", 1, 4);
+        for (int j = 0; j < rows[i].count; j++) {
+            ss_time time = MS(rows[i].readings[j].time);
+            sample_counters(&rig, 0, 1000,
+                (struct ss_counters){.time = MS(rows[i].readings[j].now),
+                    .set = rows[i].readings[j].set,
+                    .capacity = rows[i].readings[j].capacity,
+                    .idle = time,
+                    .used = time});
+            if (!(fabs(estimate_of(&rig, 0) - rows[i].readings[j].load) <= 1e-12))
+                fail_msg("row %zu, reading %d: %g", i, j, estimate_of(&rig, 0));
+        }
+    }
 }
 
 TEST(realtime_resets_when_control_restarts) {
@@ -248,52 +276,8 @@ TEST(realtime_ratio_is_weighted_by_counted_time) {
     assert_near(estimate_at(&rig, 0, 1180, 900), 0.5 * 7 / 15, 1e-12);
 }
 
-TEST(realtime_supports_a_thousand_executors) {
-    RIG rig = rig_open("feedback/realtime", NULL, 1000, 4);
-    sample_idle(&rig, 17, 1000, 0);
-    sample_idle(&rig, 999, 1040, 120);
-    for (uint32_t i = 0; i < 1000; i++)
-        assert_near(estimate_of(&rig, i), 0.25, 1e-12);
-}
-
-TEST(cgroup_requests_its_group) {
-    RIG rig = {0};
-    struct ss_source_request request = {.argument = "x"};
-    rig = rig_open("feedback/cgroup", NULL, 1, 4);
-    module_of(&rig)->source(&rig.selves[0], &request);
-    assert_int_equal(request.source, SS_SOURCE_CGROUP);
-    assert_null(request.argument);
-    rig_close(&rig);
-    rig = rig_open("feedback/cgroup", "/machine/box", 1, 4);
-    module_of(&rig)->source(&rig.selves[0], &request);
-    assert_string_equal(request.argument, "/machine/box");
-}
-
-/* Sums restart and the estimate is kept. */
-TEST(cgroup_restarts_with_another_group) {
-    RIG rig = rig_open("feedback/cgroup", "period=100m", 2, 4);
-    assert_true(wants(&rig, 0, 1000, 1000));
-    assert_false(wants(&rig, 1, 1000, 1000));
-    sample_used(&rig, 0, 1000, 2, 100);
-    sample_used(&rig, 0, 1040, 2, 120); /* load 0.25 */
-    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
-    sample_used(&rig, 0, 1120, 2, 20);
-    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
-    sample_used(&rig, 0, 1220, 2, 220);
-    assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
-}
-
 static void sample_value(const struct rig *rig, double now, double since, double value) {
     sample_counters(rig, 0, since, (struct ss_counters){.time = MS(now), .value = value});
-}
-
-TEST(command_requests_its_sensor) {
-    assert_refused("feedback/command", NULL, "command");
-    RIG rig = rig_open("feedback/command", "cat /dev/meter", 1, 4);
-    struct ss_source_request request;
-    module_of(&rig)->source(&rig.selves[0], &request);
-    assert_int_equal(request.source, SS_SOURCE_SENSOR);
-    assert_string_equal(request.argument, "cat /dev/meter");
 }
 
 TEST(command_does_not_blend_by_default) {

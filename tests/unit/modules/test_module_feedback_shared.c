@@ -5,13 +5,6 @@
 
 #include "feedback.h"
 
-TEST(realtime_claim_excludes_other_executors) {
-    RIG rig = rig_open("feedback/realtime", NULL, 3, 4);
-    assert_true(wants(&rig, 0, 1000, 1000));
-    assert_false(wants(&rig, 1, 1000, 1000));
-    assert_false(wants(&rig, 2, 1001, 1000));
-}
-
 /* With 32 CPUs a sample is due every 5 ms, before a claim expires: the claim must be released. */
 TEST(realtime_claim_is_released_after_a_sample) {
     RIG rig = rig_open("feedback/realtime", NULL, 3, 32);
@@ -78,22 +71,6 @@ TEST(realtime_ignores_readings_too_close_together) {
     assert_that(estimate_of(&rig, 1), ==, -1);
     sample_idle(&rig, 0, 1040, 120);
     assert_near(estimate_of(&rig, 1), 0.25, 1e-12);
-}
-
-/* A writer is killed while filling its copy: the previous notice stays valid. */
-TEST(realtime_ignores_a_half_written_notice) {
-    RIG rig = rig_open("feedback/realtime", "100m", 2, 4);
-    sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 0, 1040, 120);
-    struct ss_notice *notice = &((struct estimate_run *)rig.run)->notice;
-    uint64_t ticket = atomic_fetch_add(&notice->tickets, 1) + 1;
-    struct ss_notice_copy *copy = &notice->copies[ticket % SS_NOTICE_COPIES];
-    atomic_store(&copy->ticket, 0);
-    for (int i = 0; i < SS_NOTICE_WORDS; i++)
-        atomic_store(&copy->words[i], UINT64_MAX);
-    assert_near(estimate_of(&rig, 1), 0.25, 1e-12);
-    sample_idle(&rig, 1, 1140, 120);
-    assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
 }
 
 /*

@@ -15,19 +15,14 @@ static void assert_no_short_states(const char *options, double duty, double min)
 }
 
 TEST(stagger_enforces_no_short_states) {
-    const double duties[] = {0.001, 0.0034, 0.009, 0.05, 0.3, 0.5, 0.7, 0.95, 0.991, 0.999};
+    const double duties[] = {
+        0.001, 0.0034, 0.009, 0.05, 0.3, 0.4, 0.45, 0.49, 0.5, 0.51, 0.6, 0.7, 0.95, 0.991, 0.999};
     for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
         assert_no_short_states("jitter=0", duties[i], 1);
         assert_no_short_states("jitter=0.1", duties[i], 1);
         assert_no_short_states("jitter=0.5", duties[i], 1);
         assert_no_short_states("min=20m", duties[i], 20);
-    }
-}
-
-/* Carried time must not leave too little of a round for the other state. */
-TEST(stagger_leaves_enough_time_for_the_other_state) {
-    const double duties[] = {0.3, 0.4, 0.45, 0.49, 0.5, 0.51, 0.6, 0.7};
-    for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
+        /* Carried time must not leave too little of a round for the other state. */
         assert_no_short_states("10m,min=5m,jitter=0", duties[i], 5);
         assert_no_short_states("10m,min=4m", duties[i], 4);
     }
@@ -82,19 +77,13 @@ static void assert_turns(const char *options, double duty, unsigned max) {
     assert_in_range(all, CHECKED * 8 / 10, CHECKED * 11 / 10);
 }
 
+/* Neither rounds of unequal length nor rounding errors may disturb the order. */
 TEST(instances_take_turns_with_states_too_short_for_one_round) {
     assert_turns("jitter=0", 0.00095, 1);
     assert_turns("jitter=0", 0.99905, 1);
-}
-
-/* Rounds of unequal length must not disturb the order. */
-TEST(instances_take_turns_with_jitter) {
     assert_turns(NULL, 0.00095, 2);
     assert_turns(NULL, 0.99905, 2);
-}
-
-/* Each is owed exactly a tenth: the sum of ten may be slightly less than the shortest state. */
-TEST(instances_take_turns_despite_rounding_errors) {
+    /* Each is owed exactly a tenth: the sum of ten may be slightly less than the shortest state. */
     assert_turns("jitter=0", 0.1 / 107, 1);
     assert_turns("jitter=0", 1 - 0.1 / 107, 1);
 }

@@ -38,51 +38,85 @@ static double tau_of(const struct rig *rig) {
     return (double)module->round_length(&rig->selves[0]) / 1e6;
 }
 
-struct found {
-    double unsteady; /* milliseconds, after 30 s of changes */
-    double steady;   /* after 30 more seconds without changes */
-};
-
-static ss_time quota_period;
-static ss_time grain;
-static ss_time cost;
-
-static struct found find_tau(
-    const char *options, uint32_t instances, uint32_t cpus, double target, const double duties[2]) {
-    RIG rig = {0};
-    struct walk walks[64];
-    struct found found;
-    rig = rig_open("dithering/stagger", options, instances, cpus);
-    for (uint32_t i = 0; i < instances; i++)
-        walks[i] = walk_towards(&rig, i, target);
-    for (uint32_t i = 0; i < instances; i++) {
-        walks[i].quota_period = quota_period;
-        walks[i].grain = grain;
-        walks[i].cost = cost;
-    }
-    walk_all(walks, instances, duties, BEGIN + 30 * SS_SECOND);
-    found.unsteady = tau_of(&rig);
-    const double steady[] = {duties[0], duties[0]};
-    walk_all(walks, instances, steady, BEGIN + 60 * SS_SECOND);
-    found.steady = tau_of(&rig);
-    return found;
-}
-
-static void assert_found(struct found found, double unsteady, double steady) {
-    assert_near(found.unsteady, unsteady, 1e-6);
-    assert_near(found.steady, steady, 1e-6);
-}
-
 static const double steady[] = {0.4, 0.4}, unsteady[] = {0.3, 0.5}, little[] = {0.399, 0.401};
 
-TEST(stagger_shortens_rounds_while_the_workload_changes) {
-    assert_found(find_tau(NULL, 1, 2, 0.5, unsteady), 26.75, 107);
-    assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 26.75, 107);
-    assert_found(find_tau(NULL, 4, 2, 0.5, unsteady), 26.75, 107);
-    assert_found(find_tau(NULL, 2, 2, 0.5, steady), 107, 107);
-    assert_found(find_tau(NULL, 2, 2, 0.5, little), 107, 107);
-    /* The same relative change has less effect at a small load. */
-    assert_found(find_tau(NULL, 2, 2, 0.01, unsteady), 107, 107);
+/* What the input of all walks says, and the target. */
+struct setting {
+    const char *options;
+    uint32_t instances, cpus;
+    double target;
+    ss_time quota_period, grain, cost;
+};
+
+/* Checks the length of rounds after 30 s of changes, and after 30 more seconds without. */
+static void assert_tau(
+    const struct setting *setting, const double duties[2], double changing, double constant) {
+    RIG rig = rig_open("dithering/stagger", setting->options, setting->instances, setting->cpus);
+    struct walk walks[64];
+    for (uint32_t i = 0; i < setting->instances; i++) {
+        walks[i] = walk_towards(&rig, i, setting->target);
+        walks[i].quota_period = setting->quota_period;
+        walks[i].grain = setting->grain;
+        walks[i].cost = setting->cost;
+    }
+    walk_all(walks, setting->instances, duties, BEGIN + 30 * SS_SECOND);
+    double first = tau_of(&rig);
+    const double same[] = {duties[0], duties[0]};
+    walk_all(walks, setting->instances, same, BEGIN + 60 * SS_SECOND);
+    double second = tau_of(&rig);
+    if (fabs(first - changing) > 1e-6 || fabs(second - constant) > 1e-6)
+        fail_msg("%s, N %u P %u: tau %g and %g ms, not %g and %g",
+            setting->options ? setting->options : "", setting->instances, setting->cpus, first,
+            second, changing, constant);
+}
+
+TEST(round_lengths_follow_changes_and_costs) {
+    static const struct {
+        struct setting setting;
+        const double *duties;
+        double changing, constant; /* ms */
+    } rows[] = {
+        {{NULL, 1, 2, 0.5}, unsteady, 26.75, 107},
+        {{NULL, 2, 2, 0.5}, unsteady, 26.75, 107},
+        {{NULL, 4, 2, 0.5}, unsteady, 26.75, 107},
+        {{NULL, 2, 2, 0.5}, steady, 107, 107},
+        {{NULL, 2, 2, 0.5}, little, 107, 107},
+        /* The same relative change has less effect at a small load. */
+        {{NULL, 2, 2, 0.01}, unsteady, 107, 107},
+        /* Lengths that the options set. */
+        {{"107m", 2, 2, 0.5}, unsteady, 107, 107},
+        {{"unsteady=0", 2, 2, 0.5}, unsteady, 107, 107},
+        {{"unsteady=50m", 2, 2, 0.5}, unsteady, 53.5, 107},
+        {{"unsteady=54m", 2, 2, 0.5}, unsteady, 107, 107},
+        /* Shortened rounds stay long enough for switches. */
+        {{"unsteady=1m", 12, 1, 0.5}, unsteady, 142.5, 285},
+        {{"unsteady=1m", 24, 24, 0.5}, unsteady, 53.5, 107},
+        {{"min=20m", 2, 2, 0.5}, unsteady, 53.5, 107},
+        /* Alone, an instance would have rounds of 53.5 ms. */
+        {{"min=25m", 12, 1, 0.5}, unsteady, 142.5, 285},
+        {{"min=27m", 12, 1, 0.5}, unsteady, 285, 285},
+        /* They are longer than a quota period and a step of the counters. */
+        {{NULL, 2, 2, 0.5, .quota_period = MS(10)}, unsteady, 107, 107},
+        {{NULL, 2, 2, 0.5, .grain = MS(10)}, unsteady, 107, 107},
+        {{NULL, 2, 2, 0.5, .grain = MS(4)}, unsteady, 53.5, 107},
+        /* Expensive stops and continues lengthen rounds. */
+        {{NULL, 1, 2, 0.5, .cost = MS(3)}, steady, 107, 107},
+        {{NULL, 1, 2, 0.5, .cost = MS(4)}, steady, 214, 214},
+        {{NULL, 1, 2, 0.5, .cost = MS(8)}, steady, 285, 285},
+        {{NULL, 1, 2, 0.5, .cost = MS(100)}, steady, 285, 285},
+        {{NULL, 4, 2, 0.5, .cost = MS(2)}, steady, 285, 285},
+        {{"tau=107m", 1, 2, 0.5, .cost = MS(8)}, steady, 107, 107},
+        {{NULL, 1, 2, 0.5, .cost = MS(8)}, unsteady, 285, 285},
+        {{NULL, 1, 2, 0.5, .cost = MS(1)}, unsteady, 53.5, 107},
+        /* Many small instances are no large tree: their rounds are as long as before. */
+        {{NULL, 12, 2, 0.5, .cost = MS(0.45)}, steady, 12 * 26.75 / 2, 12 * 26.75 / 2},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_tau(&rows[i].setting, rows[i].duties, rows[i].changing, rows[i].constant);
+    duty_of = each_of;
+    assert_tau(&rows[1].setting, unsteady, 107, 107);
+    assert_tau(&rows[2].setting, unsteady, 107, 107);
+    duty_of = any_of;
 }
 
 /* More instances level out larger changes. */
@@ -95,70 +129,16 @@ TEST(rounds_are_shortened_above_a_threshold) {
         double small = 0.9 * cases[i].threshold, large = 1.1 * cases[i].threshold;
         const double below[] = {0.4 * (1 - small), 0.4 * (1 + small)};
         const double above[] = {0.4 * (1 - large), 0.4 * (1 + large)};
-        assert_found(find_tau(NULL, cases[i].instances, 2, 0.5, below), 107, 107);
-        assert_found(find_tau(NULL, cases[i].instances, 2, 0.5, above), 53.5, 107);
+        const struct setting setting = {NULL, cases[i].instances, 2, 0.5};
+        assert_tau(&setting, below, 107, 107);
+        assert_tau(&setting, above, 53.5, 107);
     }
-}
-
-/* The duty that a new target needs says nothing about how the workload changes. */
-TEST(a_new_target_does_not_shorten_rounds) {
-    static const double before[] = {0.4, 0.4}, after[] = {0.9, 0.9};
-    RIG rig = {0};
-    struct walk walks[2];
-    rig = rig_open("dithering/stagger", NULL, 2, 2);
-    for (uint32_t i = 0; i < 2; i++)
-        walks[i] = walk_towards(&rig, i, 0.5);
-    walk_all(walks, 2, before, BEGIN + 10 * SS_SECOND);
-    for (uint32_t i = 0; i < 2; i++)
-        walks[i].target = 0.6;
-    for (int half = 1; half <= 20; half++) {
-        walk_all(walks, 2, after, BEGIN + 10 * SS_SECOND + (ss_time)half * SS_SECOND / 2);
-        assert_near(tau_of(&rig), 107, 1e-6);
-    }
-}
-
-TEST(alternating_duties_do_not_shorten_rounds) {
-    duty_of = each_of;
-    assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 107, 107);
-    assert_found(find_tau(NULL, 4, 2, 0.5, unsteady), 107, 107);
-    duty_of = any_of;
-}
-
-TEST(configured_rounds_are_not_shortened) {
-    assert_found(find_tau("107m", 2, 2, 0.5, unsteady), 107, 107);
-    assert_found(find_tau("unsteady=0", 2, 2, 0.5, unsteady), 107, 107);
-    assert_found(find_tau("unsteady=50m", 2, 2, 0.5, unsteady), 53.5, 107);
-    assert_found(find_tau("unsteady=54m", 2, 2, 0.5, unsteady), 107, 107);
-}
-
-TEST(shortened_rounds_stay_long_enough_for_switches) {
-    assert_found(find_tau("unsteady=1m", 12, 1, 0.5, unsteady), 142.5, 285);
-    assert_found(find_tau("unsteady=1m", 24, 24, 0.5, unsteady), 53.5, 107);
-    assert_found(find_tau("min=20m", 2, 2, 0.5, unsteady), 53.5, 107);
-    /* Alone, an instance would have rounds of 53.5 ms. */
-    assert_found(find_tau("min=25m", 12, 1, 0.5, unsteady), 142.5, 285);
-    assert_found(find_tau("min=27m", 12, 1, 0.5, unsteady), 285, 285);
-}
-
-TEST(shortened_rounds_are_longer_than_a_quota_period) {
-    quota_period = MS(10);
-    assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 107, 107);
-    quota_period = 0;
-}
-
-TEST(shortened_rounds_are_longer_than_a_counter_step) {
-    grain = MS(10);
-    assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 107, 107);
-    grain = MS(4);
-    assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 53.5, 107);
-    grain = 0;
 }
 
 TEST(running_time_is_kept_while_round_lengths_change) {
     static const double calm[] = {0.3, 0.3}, wild[] = {0.2, 0.4};
-    RIG rig = {0};
+    RIG rig = rig_open("dithering/stagger", NULL, 4, 2);
     struct walk walks[4];
-    rig = rig_open("dithering/stagger", NULL, 4, 2);
     for (uint32_t i = 0; i < 4; i++)
         walks[i] = walk_towards(&rig, i, 0.5);
     for (int turn = 0; turn < 20; turn++)
@@ -167,31 +147,17 @@ TEST(running_time_is_kept_while_round_lengths_change) {
         assert_near(walks[i].running / (walks[i].running + walks[i].stopped), 0.3, 0.002);
 }
 
-/* Returns the length of rounds after 30 s in which a stop and a continue take this long. */
-static double find_tau_at(const char *options, uint32_t instances, double milliseconds) {
-    cost = ss_time_from_double(1e6 * milliseconds);
-    struct found found = find_tau(options, instances, 2, 0.5, steady);
-    cost = 0;
-    return found.unsteady;
-}
-
-TEST(stagger_lengthens_rounds_if_stops_are_expensive) {
-    assert_near(find_tau_at(NULL, 1, 3), 107, 1e-6);
-    assert_near(find_tau_at(NULL, 1, 4), 214, 1e-6);
-    assert_near(find_tau_at(NULL, 1, 8), 285, 1e-6);
-    assert_near(find_tau_at(NULL, 1, 100), 285, 1e-6);
-    assert_near(find_tau_at(NULL, 4, 2), 285, 1e-6);
-    assert_near(find_tau_at("tau=107m", 1, 8), 107, 1e-6);
-    /* Many small instances are no large tree: their rounds are as long as before. */
-    assert_near(find_tau_at(NULL, 12, 0.45), 12 * 26.75 / 2, 1e-6);
-}
-
-TEST(stagger_does_not_shorten_rounds_if_stops_are_expensive) {
-    cost = 8 * SS_MILLISECOND;
-    assert_found(find_tau(NULL, 1, 2, 0.5, unsteady), 285, 285);
-    cost = SS_MILLISECOND;
-    assert_found(find_tau(NULL, 1, 2, 0.5, unsteady), 53.5, 107);
-    cost = 0;
+/* The duty that a new target needs says nothing about how the workload changes. */
+TEST(a_new_target_does_not_shorten_rounds) {
+    static const double after[] = {0.9, 0.9};
+    RIG rig = rig_open("dithering/stagger", NULL, 2, 2);
+    struct walk walks[] = {walk_towards(&rig, 0, 0.5), walk_towards(&rig, 1, 0.5)};
+    walk_all(walks, 2, steady, BEGIN + 10 * SS_SECOND);
+    walks[0].target = walks[1].target = 0.6;
+    for (int half = 1; half <= 20; half++) {
+        walk_all(walks, 2, after, BEGIN + 10 * SS_SECOND + (ss_time)half * SS_SECOND / 2);
+        assert_near(tau_of(&rig), 107, 1e-6);
+    }
 }
 
 /* Otherwise rounds would get shorter and longer all the time. */

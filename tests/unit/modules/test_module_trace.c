@@ -77,11 +77,6 @@ TEST(sine_keeps_its_phase_for_centuries) {
     assert_near(load_at(&rig, 100000000 * MINUTE + 5 * SS_SECOND), 0.5 + 0.1 * 0.5, 1e-12);
 }
 
-TEST(constant_trace_needs_a_load) {
-    assert_refused("trace/constant", NULL, "load");
-    assert_refused("trace/constant", "1.1", "load");
-}
-
 TEST(null_trace_is_always_free) {
     RIG rig = rig_open("trace/null", NULL, 1, 1);
     struct ss_target target = target_of(&rig, 0, 5 * MINUTE);
@@ -98,24 +93,24 @@ TEST(null_trace_is_always_free) {
 TEST(random_trace_is_reproducible) {
     RIG rig = rig_open("trace/random", NULL, 1000, 1);
     const double draws[] = {0.36818951565166946, 0.9435642308648544, 0.04525699773739167};
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 3; i++) {
         assert_near(load_at(&rig, i * 10 * SS_SECOND), draws[i], 1e-15);
+        assert_near(load_at(&rig, (i + 1) * 10 * SS_SECOND - 1), draws[i], 1e-15);
+    }
+    assert_near(load_at(&rig, 0), draws[0], 1e-15); /* earlier times may be requested again */
     assert_near(target_of(&rig, 999, 10 * SS_SECOND).load, draws[1], 1e-15);
     assert_that(length_of(&rig), ==, SS_TIME_NEVER);
     rig_close(&rig);
-    rig = rig_open("trace/random", "2", 1, 1);
-    assert_near(load_at(&rig, 0), 0.3922164624235318, 1e-15);
-}
-
-TEST(random_load_is_constant_within_a_step) {
-    RIG rig = rig_open("trace/random", "1,step=2s", 1, 1);
-    double first = load_at(&rig, 0);
-    double later = load_at(&rig, 2 * SS_SECOND);
-    assert_that(load_at(&rig, 2 * SS_SECOND - 1), ==, first);
-    assert_that(later, !=, first);
-    assert_that(load_at(&rig, 4 * SS_SECOND - 1), ==, later);
-    /* Earlier times may be requested again. */
-    assert_that(load_at(&rig, 0), ==, first);
+    rig = rig_open("trace/random", "2,step=2s", 1, 1);
+    assert_near(load_at(&rig, 2 * SS_SECOND - 1), 0.3922164624235318, 1e-15);
+    assert_that(load_at(&rig, 2 * SS_SECOND), !=, load_at(&rig, 0));
+    rig_close(&rig);
+    /* If the seed were only added, this would be the sequence of seed 0, shifted by one. */
+    rig = rig_open("trace/random", "0", 1, 1);
+    RIG other = rig_open("trace/random", "11400714819323198485", 1, 1);
+    for (unsigned i = 0; i < 10; i++)
+        assert_that(
+            load_at(&rig, (i + 1) * 10 * SS_SECOND), !=, load_at(&other, i * 10 * SS_SECOND));
 }
 
 /* 10000 uniform draws from [0.2, 0.6]: mean 0.4, whose deviation is 0.4 / sqrt(12) / 100. */
@@ -133,20 +128,6 @@ TEST(random_loads_are_uniform) {
     assert_that(lowest, <, 0.201);
     assert_that(highest, <, 0.6);
     assert_that(highest, >, 0.599);
-}
-
-/* If the seed were only added, this sequence would equal the sequence of seed 0, shifted by one. */
-TEST(random_seeds_give_independent_sequences) {
-    RIG rig = {0}, other = {0};
-    rig = rig_open("trace/random", "0", 1, 1);
-    other = rig_open("trace/random", "11400714819323198485", 1, 1);
-    for (unsigned i = 0; i < 10; i++)
-        assert_that(
-            load_at(&rig, (i + 1) * 10 * SS_SECOND), !=, load_at(&other, i * 10 * SS_SECOND));
-}
-
-TEST(random_trace_refuses_a_min_above_max) {
-    assert_refused("trace/random", "1,min=0.6,max=0.5", "min=0.6 is more than max=0.5");
 }
 
 /*
@@ -189,9 +170,11 @@ TEST(staircase_begins_with_its_warm_up) {
     assert_that(length_of(&rig), ==, 5 * SS_SECOND + 4 * 10 * SS_SECOND);
 }
 
-TEST(invalid_staircases_are_refused) {
+TEST(invalid_trace_options_are_refused) {
+    assert_refused("trace/constant", NULL, "load");
+    assert_refused("trace/constant", "1.1", "load");
+    assert_refused("trace/random", "1,min=0.6,max=0.5", "min=0.6 is more than max=0.5");
     assert_refused("trace/staircase", NULL, "levels");
-    assert_refused("trace/staircase", "0.1", "3 loads");
     assert_refused("trace/staircase", "0.1:0.9", "3 loads");
     assert_refused("trace/staircase", "0.1:0.9:0.1:0.1", "3 loads");
     assert_refused("trace/staircase", "0.1:0.9:0", "more than 0");

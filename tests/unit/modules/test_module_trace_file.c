@@ -1,32 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <unistd.h>
-
 #include <showstopper/trace.h>
 
 #include "modules.h"
 #include "trace/compiled.h"
 #include "trace/file.h"
+#include "tree.h"
 
 static const struct ss_trace_module *module_of(const struct rig *rig) {
     return (const struct ss_trace_module *)rig->head;
 }
 
-static void write_trace(char *path, const char *text) {
-    strcpy(path, "/tmp/test_module_trace_file.XXXXXX");
-    int descriptor = mkstemp(path);
-    assert_that(descriptor, >=, 0);
-    assert_int_equal(write(descriptor, text, strlen(text)), strlen(text));
-    close(descriptor);
-}
-
 /* Opens the module on a trace with this text; `options` follow the path. */
 static struct rig open_text(const char *text, const char *options) {
-    char path[64], whole[256];
-    write_trace(path, text);
-    snprintf(whole, sizeof whole, "%s%s", path, options);
-    struct rig rig = rig_open("trace/file", whole, 2, 2);
-    unlink(path);
-    return rig;
+    char whole[512];
+    tree_new();
+    snprintf(whole, sizeof whole, "%s%s", tree_write("trace", text), options);
+    return rig_open("trace/file", whole, 2, 2);
 }
 
 static struct rig open_saw(const char *options) {
@@ -46,14 +35,13 @@ static ss_time length_of(const struct rig *rig) {
 }
 
 TEST(compiled_and_text_traces_give_the_same_targets) {
-    RIG text = {0}, compiled = {0};
+    static const char whole[] = PROJECT_SOURCE_DIR "/traces/staircase.txt";
     struct ss_trace_records records;
     struct ss_trace_writer writer;
-    char path[64] = "/tmp/test_module_trace_file.XXXXXX", whole[256];
-    snprintf(whole, sizeof whole, "%s/traces/staircase.txt", PROJECT_SOURCE_DIR);
+    tree_new();
+    const char *path = tree_path("compiled");
     assert_int_equal(ss_trace_load(whole, &records, NULL), 0);
-    text = rig_open("trace/file", whole, 2, 2);
-    FILE *stream = fdopen(mkstemp(path), "w");
+    FILE *stream = fopen(path, "we");
     ss_trace_writer_open(&writer, stream, records.count, records.items[records.count - 1].time);
     for (size_t i = 0; i < records.count; i++) {
         struct ss_trace_packed packed = ss_trace_pack(&records.items[i]);
@@ -62,8 +50,8 @@ TEST(compiled_and_text_traces_give_the_same_targets) {
     ss_trace_writer_close(&writer);
     fclose(stream);
     ss_trace_records_free(&records);
-    compiled = rig_open("trace/file", path, 2, 2);
-    unlink(path);
+    RIG text = rig_open("trace/file", whole, 2, 2);
+    RIG compiled = rig_open("trace/file", path, 2, 2);
     for (double seconds = 0; seconds < 8000; seconds += 7.3) {
         struct ss_target a = at(&text, seconds), b = at(&compiled, seconds);
         assert_that(a.load, ==, b.load);
@@ -157,33 +145,27 @@ TEST(trace_lookups_do_not_depend_on_their_order) {
     }
 }
 
-TEST(bad_trace_file_options_are_refused) {
-    char path[64], options[128];
-    write_trace(path, "0 10%\n20s 60%\n");
-    snprintf(options, sizeof options, "%s,scale=0", path);
-    assert_refused("trace/file", options, "scale must be more than 0");
-    snprintf(options, sizeof options, "%s,scale=99999999999", path);
-    assert_refused("trace/file", options, "longer than 584 years");
-    snprintf(options, sizeof options, "%s,loop=no,offset=20s", path);
-    assert_refused("trace/file", options, "offset is not before the end");
-    unlink(path);
-    write_trace(path, "0 10%\n0 60%\n");
-    snprintf(options, sizeof options, "%s,loop=no", path);
-    assert_refused("trace/file", options, "has length 0: give its last record a later time");
-    snprintf(options, sizeof options, "%s,loop=no,offset=1s", path);
-    assert_refused("trace/file", options, "has length 0: give its last record a later time");
-    unlink(path);
+TEST(bad_trace_files_and_options_are_refused) {
+    static const struct {
+        const char *text, *options, *words;
+    } rows[] = {
+        {"0 10%\n20s 60%\n", ",scale=0", "scale must be more than 0"},
+        {"0 10%\n20s 60%\n", ",scale=99999999999", "longer than 584 years"},
+        {"0 10%\n20s 60%\n", ",loop=no,offset=20s", "offset is not before the end"},
+        {"0 10%\n0 60%\n", ",loop=no", "has length 0: give its last record a later time"},
+        {"0 10%\n0 60%\n", ",loop=no,offset=1s", "has length 0: give its last record a later time"},
+        {"0 10%\n20 60%\n", "", ":2:1: '20' has no unit"},
+    };
+    tree_new();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char whole[512];
+        snprintf(whole, sizeof whole, "%s%s", tree_write("trace", rows[i].text), rows[i].options);
+        assert_refused("trace/file", whole, rows[i].words);
+    }
     assert_refused("trace/file", "loop=no", "path");
-}
-
-TEST(bad_trace_files_are_refused) {
     assert_refused("trace/file", "-", "standard input");
     assert_refused("trace/file", "/nowhere/saw.txt", "cannot open /nowhere/saw.txt: No such");
     assert_refused("trace/file", "/", "cannot read /: Is a directory");
-    char path[64];
-    write_trace(path, "0 10%\n20 60%\n");
-    assert_refused("trace/file", path, ":2:1: '20' has no unit");
-    unlink(path);
 }
 
 TEST(measurements_are_refused_with_the_program_that_converts_them) {
@@ -199,13 +181,11 @@ TEST(measurements_are_refused_with_the_program_that_converts_them) {
         {"0 10%\n5s x,y\n", false},
         {"none\n", false},
     };
+    tree_new();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char path[64];
         struct ss_trace_records records;
         struct ss_error error = {0};
-        write_trace(path, rows[i].text);
-        assert_int_equal(ss_trace_load(path, &records, &error), -1);
-        unlink(path);
+        assert_int_equal(ss_trace_load(tree_write("trace", rows[i].text), &records, &error), -1);
         if (!!strstr(error.message, "sstrace converts measurements to traces") != rows[i].measured)
             fail_msg("row %zu: %s", i, error.message);
     }

@@ -20,23 +20,22 @@ static void expect(const char *path, bool found) {
         assert_string_equal(group.path, path);
 }
 
-TEST(groups_of_services_are_distinguished_from_sessions) {
-    expect("/system.slice/nginx.service", true);
-    expect("/system.slice/docker-0123.scope", true);
-    expect("/kubepods.slice/kubepods-pod1.slice/cri-containerd-0123.scope", true);
-    expect("/docker/0123", true);
-    expect("/user.slice/user-1000.slice/user@1000.service/app.slice/web.service", true);
-    expect("/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-01.scope", true);
-    expect("/system.slice/run-r12.scope", true);
+#define MANAGER "/user.slice/user-1000.slice/user@1000.service"
 
-    expect("/", false);
-    expect("/system.slice", false);
-    expect("/init.scope", false);
-    expect("/user.slice/user-1000.slice/session-3.scope", false);
-    expect("/user.slice/user-1000.slice/user@1000.service", false);
-    expect("/user.slice/user-1000.slice/user@1000.service/app.slice/app-terminal-1.scope", false);
-    expect("/user.slice/user-1000.slice/user@1000.service/app.slice/vte-spawn-1.scope", false);
-    expect("/../../system.slice/web.service", false);
+TEST(groups_of_services_are_distinguished_from_sessions) {
+    static const char *const services[] = {"/system.slice/nginx.service",
+        "/system.slice/docker-0123.scope",
+        "/kubepods.slice/kubepods-pod1.slice/cri-containerd-0123.scope", "/docker/0123",
+        MANAGER "/app.slice/web.service", MANAGER "/user.slice/libpod-01.scope",
+        "/system.slice/run-r12.scope"};
+    static const char *const others[] = {"/", "/system.slice", "/init.scope",
+        "/user.slice/user-1000.slice/session-3.scope", MANAGER,
+        MANAGER "/app.slice/app-terminal-1.scope", MANAGER "/app.slice/vte-spawn-1.scope",
+        "/../../system.slice/web.service"};
+    for (size_t i = 0; i < sizeof services / sizeof *services; i++)
+        expect(services[i], true);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        expect(others[i], false);
 }
 
 TEST(group_without_cpu_time_is_not_used) {

@@ -94,12 +94,7 @@ CASE(group_of_the_service_is_read) {
     assert_that(counters.grain, >=, SS_MILLISECOND);
     use(9000);
     assert_int_equal(read_used(), 9 * SS_MILLISECOND);
-}
-
-CASE(used_time_never_falls) {
-    use(9000);
-    open_child_in_group();
-    assert_int_equal(read_used(), 9 * SS_MILLISECOND);
+    /* The used time never falls. */
     use(8000);
     assert_int_equal(read_used(), 9 * SS_MILLISECOND);
 }
@@ -123,13 +118,12 @@ CASE(group_of_version_1_ends_with_its_processes) {
     assert_int_equal(service_usage_read(usage, &counters), -ESRCH);
 }
 
-CASE(clocks_are_read_if_we_are_in_the_group) {
-    world_group(getpid(), GROUP "/shell");
+CASE(clocks_are_read_without_a_group_of_the_service) {
+    world_group(getpid(), GROUP "/shell"); /* we are in it */
     open_child(CLOCKS);
     read_used();
-}
-
-CASE(clocks_are_read_without_a_group_of_services) {
+    service_usage_close(usage);
+    world_group(getpid(), "/user.slice/user-0.slice/session-1.scope");
     world_group(child, "/user.slice/user-0.slice/session-1.scope");
     open_child(CLOCKS);
 }
@@ -168,20 +162,21 @@ CASE(group_of_the_options_counts_without_us) {
 }
 
 CASE(absent_group_and_process_are_refused) {
-    struct service service = {.group = "/nowhere"};
-    struct ss_error error = {0};
-    assert_null(service_usage_open(&service, 2, 2, &world_roots, &error));
-    assert_non_null(strstr(error.message, "/nowhere"));
     pid_t ended = child;
     end_child();
-    service = (struct service){.roots = {.items = &ended, .count = 1}, .first = "web"};
-    error = (struct ss_error){0};
-    assert_null(service_usage_open(&service, 2, 2, &world_roots, &error));
-    assert_non_null(strstr(error.message, "has ended"));
-    service = (struct service){0};
-    error = (struct ss_error){0};
-    assert_null(service_usage_open(&service, 2, 2, &world_roots, &error));
-    assert_non_null(strstr(error.message, "no processes"));
+    const struct {
+        struct service service;
+        const char *words;
+    } rows[] = {
+        {{.group = "/nowhere"}, "/nowhere"},
+        {{.roots = {.items = &ended, .count = 1}, .first = "web"}, "has ended"},
+        {{.group = ""}, "no processes"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ss_error error = {0};
+        assert_null(service_usage_open(&rows[i].service, 2, 2, &world_roots, &error));
+        assert_says(error.message, rows[i].words);
+    }
 }
 
 UNIT_RUN

@@ -143,33 +143,6 @@ TEST(noise_widens_a_correct_interval) {
     }
 }
 
-TEST(search_ends_if_no_rate_meets_the_criterion) {
-    begin(100);
-    double rate;
-    unsigned trials = 0;
-    for (; request_capacity_next(&capacity, &rate); trials++)
-        tell(&capacity, rate, false);
-    assert_in_range(trials, 10, 12);
-    struct request_capacity_result result = request_capacity_result(&capacity);
-    assert_that(result.held.rate, ==, 0);
-    assert_false(result.sure);
-    assert_that(result.failed.rate, <, 0.1);
-}
-
-TEST(capacity_of_an_unlimited_service_is_a_lower_bound) {
-    begin(3);
-    capacity.search.max = 1000;
-    for (double rate; request_capacity_next(&capacity, &rate);) {
-        assert_that(rate, <=, 1000);
-        tell(&capacity, rate, true);
-    }
-    struct request_capacity_result result = request_capacity_result(&capacity);
-    assert_that(result.held.rate, ==, 1000);
-    assert_int_equal(result.held.held, 5);
-    assert_that(result.failed.rate, ==, 0);
-    assert_false(result.sure);
-}
-
 TEST(search_ends_if_trials_succeed_at_random) {
     uint64_t random = 3;
     for (unsigned i = 0; i < 200; i++) {
@@ -220,6 +193,23 @@ TEST(nonstationary_trial_turns_the_capacity_into_a_bound) {
     assert_that(at_the_end, >, 0);
     assert_true(result.agreed && result.upper_bound);
     assert_false(result.sure);
+}
+
+TEST(search_without_a_capacity_finds_one_bound) {
+    for (int held = 0; held < 2; held++) {
+        begin(3);
+        capacity.search.max = 1000;
+        for (double rate; request_capacity_next(&capacity, &rate);) {
+            assert_that(rate, <=, 1000);
+            tell(&capacity, rate, held);
+        }
+        struct request_capacity_result result = request_capacity_result(&capacity);
+        assert_in_range(capacity.trial_count, 5, 14);
+        assert_false(result.sure);
+        assert_near(result.held.rate, held ? 1000 : 0, 0);
+        assert_int_equal(result.held.held, held ? 5 : 0);
+        assert_near(result.failed.rate, 0, held ? 0 : 0.1);
+    }
 }
 
 /* The upper end says nothing about the service if the generator was the reason of a failure. */

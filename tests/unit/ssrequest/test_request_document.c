@@ -55,14 +55,6 @@ static void count_one(struct request_per_target *per_target, uint32_t label, enu
 }
 
 /* The second set of targets has the first URL again. */
-TEST_WITH(time_that_does_not_count_is_before_the_end, made_up_set_up, made_up_tear_down) {
-    it.result.took = 12 * SS_SECOND;
-    it.result.skipped = 5 * SS_SECOND;
-    print();
-    assert_says(text, "\"end_epoch_seconds\": 1795000017.25,");
-    assert_says(text, "\"duration_seconds\": 12,");
-}
-
 TEST_WITH(requests_json_has_figures_of_each_url, made_up_set_up, made_up_tear_down) {
     static const char *const urls[] = {"http://a/", "http://b/", "http://c/", "http://a/"};
     const struct request_one unsent = {.sent = SS_TIME_NEVER};
@@ -105,12 +97,16 @@ TEST_WITH(requests_json_hides_passwords_of_urls, made_up_set_up, made_up_tear_do
     request_per_target_close(&per_target);
 }
 
-TEST_WITH(requests_json_describes_step_and_trace_profiles, made_up_set_up, made_up_tear_down) {
+TEST_WITH(requests_json_describes_other_runs, made_up_set_up, made_up_tear_down) {
     it.result.given.shape = REQUEST_STEP;
     it.result.given.max = 140;
     it.result.given.step = 5;
     it.result.given.hold = 2 * SS_SECOND;
+    it.result.took = 12 * SS_SECOND;
+    it.result.skipped = 5 * SS_SECOND; /* not counted, before the end */
     print();
+    assert_says(text, "\"end_epoch_seconds\": 1795000017.25,");
+    assert_says(text, "\"duration_seconds\": 12,");
     assert_says(text, "\"kind\": \"step\",\n    \"max\": 140,\n    \"step\": 5,\n    "
                       "\"hold_seconds\": 2,");
     assert_says(text, "\"mean_seconds\": null"); /* no request, no mean */
@@ -119,9 +115,6 @@ TEST_WITH(requests_json_describes_step_and_trace_profiles, made_up_set_up, made_
     it.result.given.trace = "day.txt";
     print();
     assert_says(text, "\"kind\": \"trace\",\n    \"rate\": 100,\n    \"trace\": \"day.txt\",");
-}
-
-TEST_WITH(requests_json_has_null_for_missing_profile_and_dates, made_up_set_up, made_up_tear_down) {
     it.result.program = "sssim queue";
     it.result.target_count = 0;
     it.result.rules.closed = 8;

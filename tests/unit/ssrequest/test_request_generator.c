@@ -52,21 +52,6 @@ TEST(delayed_requests_are_unsent_at_the_end) {
     assert_int_equal(life.tally.all[REQUEST_ACTUAL].count, 4);
 }
 
-/* Timers are always slightly late. */
-TEST(requests_due_just_before_the_end_are_sent) {
-    make(10, SS_SECOND, 5);
-    life_begin(&life, REQUEST_EVEN, 1);
-    life_run(&life, 850 * SS_MILLISECOND);
-    assert_int_equal(life.tally.sent, 9);
-    life.now = SS_SECOND + SS_MILLISECOND;
-    request_generator_advance(life.generator, life.now);
-    assert_int_equal(life.tally.sent, 10);
-    assert_int_equal(life.tally.waiting, 0);
-    assert_false(request_generator_is_over(life.generator));
-    life_run(&life, SS_TIME_NEVER);
-    assert_true(request_generator_is_over(life.generator));
-}
-
 TEST(client_pauses_for_ten_milliseconds_after_a_failure) {
     make(1, SS_SECOND, 10);
     life.rules.closed = 2;
@@ -108,8 +93,12 @@ TEST(request_rate_can_be_changed_during_a_run) {
     assert_int_equal(life.tally.sent, sent);
     assert_false(request_generator_is_over(life.generator));
     request_generator_turn(life.generator, life.now, 10);
+    /* Requests due before a change are still sent. */
+    life.now = 9 * SS_SECOND - 1; /* no advance() yet */
+    request_generator_turn(life.generator, life.now, 100);
+    assert_in_range(life.tally.sent, sent + 9, sent + 10);
     life_run(&life, SS_TIME_NEVER);
-    assert_in_range(life.tally.sent, sent + 20, sent + 21);
+    assert_in_range(life.tally.sent, sent + 109, sent + 111);
     assert_true(request_generator_is_over(life.generator));
 }
 
@@ -148,16 +137,6 @@ TEST(overdue_requests_do_not_overtake_waiting_ones) {
     request_generator_advance(life.generator, life.now);
     assert_int_equal(life.tally.sent, 1);
     assert_int_equal(life.tally.waiting, 9);
-}
-
-TEST(requests_due_before_a_rate_change_are_still_sent) {
-    make(10, 2 * SS_SECOND, 100);
-    life_begin(&life, REQUEST_EVEN, 1);
-    life.now = SS_SECOND - 1; /* no advance() yet */
-    request_generator_turn(life.generator, life.now, 100);
-    assert_int_equal(life.tally.sent, 10);
-    life_run(&life, SS_TIME_NEVER);
-    assert_in_range(life.tally.sent, 109, 111);
 }
 
 /* The queue of waiting requests is a ring that grows from any position. */
@@ -206,28 +185,34 @@ TEST(requests_due_when_sending_stops_are_counted) {
     assert_int_equal(life.tally.intended, 500);
 }
 
-/* At 20 per second, one request is due exactly at the end of the second. */
-TEST(requests_due_exactly_at_the_end_are_sent) {
-    make(20, 2 * SS_SECOND, LIFE_CAP_MAX);
-    life_begin(&life, REQUEST_EVEN, 1);
-    life_run(&life, SS_SECOND - SS_MILLISECOND);
-    life.now = SS_SECOND; /* no advance() yet */
-    request_generator_end(life.generator, life.now);
-    life_run(&life, SS_TIME_NEVER);
-    assert_int_equal(life.tally.intended, 21);
-    assert_int_equal(life.tally.outcomes[REQUEST_SUCCESS], 21);
-    assert_int_equal(life.tally.waiting, 0);
-    life_check(&life);
-}
-
-/* If the call is late, all due requests are sent even after the end of the profile. */
-TEST(late_call_sends_all_due_requests) {
-    make(500, SS_SECOND, LIFE_CAP_MAX);
-    life_begin(&life, REQUEST_EVEN, 1);
-    life.now = 2 * SS_SECOND;
-    life_run(&life, SS_TIME_NEVER);
-    assert_int_equal(life.tally.sent, 500);
-    assert_true(request_generator_is_over(life.generator));
+TEST(requests_due_before_or_at_the_end_are_sent) {
+    static const struct {
+        double rate;
+        ss_time duration, ran, called, end; /* ms; end 0: that of the profile */
+        uint64_t sent;
+    } rows[] = {
+        /* Timers are always slightly late. */
+        {10, 1000, 850, 1001, 0, 10},
+        /* If the call is late, all due requests are sent even after the end of the profile. */
+        {500, 1000, 0, 2000, 0, 500},
+        /* At 20 per second, one request is due exactly at the end of the second. */
+        {20, 2000, 999, 1000, 1000, 21},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        print_message("row %zu\n", i);
+        make(rows[i].rate, rows[i].duration * SS_MILLISECOND, LIFE_CAP_MAX);
+        life_begin(&life, REQUEST_EVEN, 1);
+        life_run(&life, rows[i].ran * SS_MILLISECOND);
+        life.now = rows[i].called * SS_MILLISECOND; /* no advance() yet */
+        if (rows[i].end > 0)
+            request_generator_end(life.generator, life.now);
+        life_run(&life, SS_TIME_NEVER);
+        assert_int_equal(life.tally.intended, rows[i].sent);
+        assert_int_equal(life.tally.outcomes[REQUEST_SUCCESS], rows[i].sent);
+        assert_int_equal(life.tally.waiting, 0);
+        assert_true(request_generator_is_over(life.generator));
+        life_check(&life);
+    }
 }
 
 TEST(generator_reports_when_it_ended) {
@@ -300,6 +285,8 @@ TEST(unfinished_requests_to_removed_targets_do_not_count_as_load) {
 
 /* One of two targets is stuck with 10 requests; it remains, in another position. */
 TEST(remaining_targets_keep_unfinished_requests) {
+    const uint32_t before[] = {REQUEST_TARGET_NEW, 0};
+    uint64_t counts[4];
     make(100, SS_SECOND, 100);
     life.rules.targets = 2;
     life.rules.balance = REQUEST_LEAST_CONNECTIONS;
@@ -308,7 +295,6 @@ TEST(remaining_targets_keep_unfinished_requests) {
     life_run(&life, 195 * SS_MILLISECOND);
     assert_int_equal(life.sent_to[0], 10);
     assert_int_equal(life.sent_to[1], 10);
-    const uint32_t before[] = {REQUEST_TARGET_NEW, 0};
     request_generator_retarget(life.generator, before, 2);
     life_run(&life, 295 * SS_MILLISECOND);
     assert_int_equal(life.sent_to[0], 20);
@@ -316,26 +302,14 @@ TEST(remaining_targets_keep_unfinished_requests) {
     life_run(&life, 495 * SS_MILLISECOND);
     assert_int_equal(life.sent_to[0], 30);
     assert_int_equal(life.sent_to[1], 20);
-    life_run(&life, SS_TIME_NEVER);
-    assert_int_equal(life.tally.outcomes[REQUEST_SUCCESS], 100);
-}
-
-TEST(unfinished_requests_to_earlier_targets_are_counted) {
-    const uint32_t before[] = {REQUEST_TARGET_NEW, 1};
-    uint64_t counts[4];
-    make(100, SS_SECOND, 100);
-    life.rules.targets = 2;
-    life.work = 20 * SS_SECOND;
-    life_begin(&life, REQUEST_EVEN, 1);
-    life_run(&life, 195 * SS_MILLISECOND);
-    request_generator_retarget(life.generator, before, 2);
-    life_run(&life, 295 * SS_MILLISECOND);
+    /* The targets before and after the change. */
     request_generator_count_unfinished(life.generator, counts, 4);
     assert_int_equal(counts[0], 10);
     assert_int_equal(counts[1], 10);
-    assert_int_equal(counts[2], 5);
-    assert_int_equal(counts[3], 5);
+    assert_int_equal(counts[2], 20);
+    assert_int_equal(counts[3], 10);
     life_run(&life, SS_TIME_NEVER);
+    assert_int_equal(life.tally.outcomes[REQUEST_SUCCESS], 100);
     request_generator_count_unfinished(life.generator, counts, 4);
     assert_int_equal(counts[0] + counts[1] + counts[2] + counts[3], 0);
 }

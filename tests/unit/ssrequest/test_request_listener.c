@@ -103,6 +103,7 @@ static void assert_answers(int connection, const char *expected) {
 }
 
 TEST_WITH(every_control_line_is_answered, set_up, tear_down) {
+    struct stat status;
     int connection = connect_to();
     ask(connection, "rate 5\nstat");
     assert_answers(connection, "ok\n");
@@ -111,6 +112,9 @@ TEST_WITH(every_control_line_is_answered, set_up, tear_down) {
                                "urls, stop or status\n");
     assert_int_equal(asked, 3);
     close(connection);
+    /* Only its user may connect. */
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
 }
 
 /* Like printf 'status' | nc -N -U. */
@@ -216,7 +220,8 @@ static void assert_gathers(int connection, const char *expected) {
     assert_string_equal(gather(connection), expected);
 }
 
-TEST_WITH(overlong_control_line_is_refused_and_the_next_is_executed, set_up, tear_down) {
+TEST_WITH(bad_control_line_is_refused_and_the_next_is_executed, set_up, tear_down) {
+    static const char lines[] = "rate 5\0 6\n\0\nrate 5\n";
     int connection = connect_to();
     static char much[40001];
     memset(much, 'x', sizeof much - 1);
@@ -230,16 +235,10 @@ TEST_WITH(overlong_control_line_is_refused_and_the_next_is_executed, set_up, tea
     much[16383] = '\n';
     assert_int_equal(write(connection, much, 16384), 16384);
     assert_gathers(connection, "ok x=1\n");
-    close(connection);
-}
-
-TEST_WITH(null_byte_in_a_control_line_is_refused, set_up, tear_down) {
-    int connection = connect_to();
-    static const char lines[] = "rate 5\0 6\n\0\nrate 5\n";
     assert_int_equal(write(connection, lines, sizeof lines - 1), sizeof lines - 1);
     assert_gathers(connection, "error: a line contains a null byte\n"
                                "error: a line contains a null byte\nok\n");
-    assert_int_equal(asked, 1);
+    assert_int_equal(asked, 3);
     close(connection);
 }
 
@@ -283,27 +282,24 @@ TEST_WITH(burst_of_control_lines_is_answered_in_parts, set_up, tear_down) {
     close(connection);
 }
 
-static void assert_answered_at_the_end(void) {
-    int connection = connect_to();
-    for (int i = 0; i < 100; i++)
-        assert_int_equal(write(connection, "status\n", 7), 7);
-    close_it();
-    char text[8192] = "";
-    size_t used = 0;
-    for (ssize_t length; (length = recv(connection, text + used, sizeof text - 1 - used, 0)) > 0;)
-        used += (size_t)length;
-    assert_int_equal(used, 100 * strlen("error: the run is over\n"));
-    assert_int_equal(asked, 0);
-    close(connection);
-}
-
 TEST_WITH(pending_control_lines_are_answered_at_the_end, set_up, tear_down) {
-    assert_answered_at_the_end();
-}
-
-TEST_WITH(pending_control_lines_are_answered_by_a_late_process, set_up, tear_down) {
-    lateness = 2 * SS_SECOND;
-    assert_answered_at_the_end();
+    for (int late = 0; late < 2; late++) { /* the second time by a late process */
+        if (late)
+            set_up(NULL);
+        lateness = late ? 2 * SS_SECOND : 0;
+        int connection = connect_to();
+        for (int i = 0; i < 100; i++)
+            assert_int_equal(write(connection, "status\n", 7), 7);
+        close_it();
+        char text[8192] = "";
+        size_t used = 0;
+        for (ssize_t length;
+             (length = recv(connection, text + used, sizeof text - 1 - used, 0)) > 0;)
+            used += (size_t)length;
+        assert_int_equal(used, 100 * strlen("error: the run is over\n"));
+        assert_int_equal(asked, 0);
+        close(connection);
+    }
     lateness = 0;
 }
 
@@ -354,12 +350,6 @@ TEST_WITH(clients_that_do_not_read_are_not_served, set_up, tear_down) {
     assert_int_equal(strlen(gather(connection)), written * strlen("ok x=1\n"));
     close(connection);
     close(other);
-}
-
-TEST_WITH(control_socket_is_only_accessible_to_its_user, set_up, tear_down) {
-    struct stat status;
-    assert_int_equal(stat(path, &status), 0);
-    assert_int_equal(status.st_mode & 0777, 0600);
 }
 
 UNIT_RUN

@@ -36,21 +36,22 @@ TEST(body_from_a_file_is_sent_unchanged) {
     request_messages_close(&messages);
 }
 
-static void refuse_options(const char *method, const char *data, const char *words) {
-    struct request_messages messages = {0};
-    struct ss_error error = {0};
-    assert_int_equal(request_messages_open(&messages, method, data, &error), -1);
-    assert_says(error.message, words);
-    request_messages_close(&messages);
-}
-
 TEST(invalid_methods_and_bodies_are_refused) {
-    refuse_options("", NULL, "--method: '' is not an HTTP method");
-    refuse_options("GET /x", NULL, "--method: 'GET /x' is not an HTTP method");
-    refuse_options("CONNECT", NULL, "--method: CONNECT is for proxies");
-    refuse_options("HEAD", "x", "--data has no effect with --method HEAD");
-    refuse_options(NULL, "@/nowhere/x", "--data: /nowhere/x: No such file");
-    refuse_options(NULL, "@/tmp", "--data: /tmp: Is a directory");
+    static const char *const rows[][3] = {
+        {"", NULL, "--method: '' is not an HTTP method"},
+        {"GET /x", NULL, "--method: 'GET /x' is not an HTTP method"},
+        {"CONNECT", NULL, "--method: CONNECT is for proxies"},
+        {"HEAD", "x", "--data has no effect with --method HEAD"},
+        {NULL, "@/nowhere/x", "--data: /nowhere/x: No such file"},
+        {NULL, "@/tmp", "--data: /tmp: Is a directory"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct request_messages messages = {0};
+        struct ss_error error = {0};
+        assert_int_equal(request_messages_open(&messages, rows[i][0], rows[i][1], &error), -1);
+        assert_says(error.message, rows[i][2]);
+        request_messages_close(&messages);
+    }
 }
 
 TEST(invalid_headers_are_refused) {

@@ -29,8 +29,15 @@ static int set_up(void **state) {
     return 0;
 }
 
+static void close_rows(void) {
+    assert_int_equal(request_rows_close(it->rows, NULL), 0);
+    it->rows = NULL;
+}
+
 static int tear_down(void **state) {
     (void)state;
+    if (it->rows)
+        close_rows();
     made_up_close(&it->made);
     if (it->record >= 0)
         close(it->record);
@@ -50,12 +57,6 @@ static char *read_whole(const char *name) {
     assert_that(fread(text, 1, 65535, stream), <, 65535);
     fclose(stream);
     return text;
-}
-
-static void assert_file_is(const char *name, const char *expected) {
-    char *text = read_whole(name);
-    assert_string_equal(text, expected);
-    free(text);
 }
 
 /* Reports a request as the generator does. */
@@ -96,7 +97,7 @@ TEST_WITH(request_events_are_counted_in_their_second, set_up, tear_down) {
     end_one(&second, SS_SECOND + SS_MILLISECOND, REQUEST_TIMEOUT);
     end_one(&third, SS_SECOND + SS_MILLISECOND, REQUEST_RESET);
     request_rows_finish(it->rows, 2500 * SS_MILLISECOND);
-    assert_int_equal(request_rows_close(it->rows, NULL), 0);
+    close_rows();
     char *text = read_whole("record/requests.csv");
     assert_string_equal(strchr(text, '\n') + 1,
         "1795000001.500000,1.000000,100,5,3,1,1,2,1,0,0,50,0.002000000,"
@@ -107,36 +108,36 @@ TEST_WITH(request_events_are_counted_in_their_second, set_up, tear_down) {
     free(text);
 }
 
-TEST_WITH(requests_of_a_second_count_although_the_tally_is_cleared, set_up, tear_down) {
-    struct request_one first = send_one(0, 0, 0);
-    request_rows_advance(it->rows, SS_SECOND);
-    struct request_one second = send_one(1, SS_SECOND, SS_SECOND);
-    end_one(&first, SS_SECOND, REQUEST_SUCCESS);
-    end_one(&second, SS_SECOND, REQUEST_SUCCESS);
-    request_rows_clear(it->rows, &it->made.tally);
-    send_one(2, SS_SECOND, SS_SECOND);
-    request_rows_finish(it->rows, 2 * SS_SECOND);
-    assert_int_equal(request_rows_last(it->rows)->due, 2);
-    assert_int_equal(request_rows_last(it->rows)->sent, 2);
-    assert_int_equal(request_rows_last(it->rows)->refused, 0);
-    assert_int_equal(it->made.tally.intended, 1);
-    assert_int_equal(request_rows_close(it->rows, NULL), 0);
-}
-
-TEST_WITH(requests_of_a_second_count_although_tallies_are_exchanged, set_up, tear_down) {
+TEST_WITH(requests_of_a_second_count_although_tallies_change, set_up, tear_down) {
     struct request_tally other;
+    const struct request_second *last;
     assert_int_equal(request_tally_open(&other, SS_SECOND, NULL), 0);
     struct request_one first = send_one(0, 0, 0);
-    end_one(&first, 1, REQUEST_SUCCESS);
-    request_rows_exchange(it->rows, &it->made.tally, &other, 1);
-    send_one(1, 2, 2);
-    request_rows_exchange(it->rows, &it->made.tally, &other, 3);
-    send_one(2, 3, 3);
-    request_rows_finish(it->rows, SS_SECOND);
-    assert_int_equal(request_rows_last(it->rows)->due, 3);
-    assert_int_equal(request_rows_last(it->rows)->sent, 3);
-    assert_int_equal(request_rows_last(it->rows)->completed, 1);
-    assert_int_equal(request_rows_close(it->rows, NULL), 0);
+    request_rows_advance(it->rows, SS_SECOND);
+    /* It completes at the end of its second. */
+    end_one(&first, SS_SECOND, REQUEST_SUCCESS);
+    send_one(1, SS_SECOND, SS_SECOND);
+    request_rows_clear(it->rows, &it->made.tally);
+    send_one(2, SS_SECOND, SS_SECOND);
+    request_rows_advance(it->rows, 2 * SS_SECOND);
+    last = request_rows_last(it->rows);
+    assert_int_equal(last->due, 2);
+    assert_int_equal(last->sent, 2);
+    assert_int_equal(last->refused, 0);
+    assert_int_equal(last->completed, 1);
+    assert_int_equal(it->made.tally.intended, 2);
+
+    struct request_one third = send_one(3, 2 * SS_SECOND, 2 * SS_SECOND);
+    end_one(&third, 2 * SS_SECOND + 1, REQUEST_SUCCESS);
+    request_rows_exchange(it->rows, &it->made.tally, &other, 2 * SS_SECOND + 1);
+    send_one(4, 2 * SS_SECOND + 2, 2 * SS_SECOND + 2);
+    request_rows_exchange(it->rows, &it->made.tally, &other, 2 * SS_SECOND + 3);
+    send_one(5, 2 * SS_SECOND + 3, 2 * SS_SECOND + 3);
+    request_rows_finish(it->rows, 3 * SS_SECOND);
+    last = request_rows_last(it->rows);
+    assert_int_equal(last->due, 3);
+    assert_int_equal(last->sent, 3);
+    assert_int_equal(last->completed, 1);
     request_tally_close(&other);
 }
 
@@ -153,15 +154,15 @@ TEST_WITH(response_times_of_each_second_are_recorded, set_up, tear_down) {
     request_rows_advance(it->rows, 2 * SS_SECOND);
     end_one(&third, 2004 * SS_MILLISECOND, REQUEST_SUCCESS);
     request_rows_finish(it->rows, 2500 * SS_MILLISECOND);
-    assert_int_equal(request_rows_close(it->rows, NULL), 0);
+    close_rows();
     /* Lower bounds of buckets, which are 1024 ns wide at 2 ms and twice as wide at 4 ms. */
-    assert_file_is("record/response-times.csv", "elapsed_seconds,bucket_seconds,intended,actual\n"
-                                                "1.000000,0.001999872,1,2\n"
-                                                "1.000000,0.003999744,1,0\n"
-                                                "2.500000,2.003828736,1,1\n"
-                                                ",0.001999872,1,2\n"
-                                                ",0.003999744,1,0\n"
-                                                ",2.003828736,1,1\n");
+    tree_assert_file("record/response-times.csv", "elapsed_seconds,bucket_seconds,intended,actual\n"
+                                                  "1.000000,0.001999872,1,2\n"
+                                                  "1.000000,0.003999744,1,0\n"
+                                                  "2.500000,2.003828736,1,1\n"
+                                                  ",0.001999872,1,2\n"
+                                                  ",0.003999744,1,0\n"
+                                                  ",2.003828736,1,1\n");
 }
 
 TEST_WITH(partially_created_record_is_removed, set_up, tear_down) {
@@ -172,7 +173,7 @@ TEST_WITH(partially_created_record_is_removed, set_up, tear_down) {
     assert_fails(
         request_rows_keep(it->rows, folder, &error), error, "response-times.csv: File exists");
     assert_int_equal(access(tree_path("record/requests.csv"), F_OK), -1);
-    assert_int_equal(request_rows_close(it->rows, NULL), 0);
+    close_rows();
     close(folder);
     assert_int_equal(rmdir(tree_path("record/response-times.csv")), 0);
 }
@@ -180,7 +181,7 @@ TEST_WITH(partially_created_record_is_removed, set_up, tear_down) {
 TEST_WITH(requests_csv_heading_names_every_column, set_up, tear_down) {
     open_record();
     request_rows_finish(it->rows, SS_SECOND);
-    assert_int_equal(request_rows_close(it->rows, NULL), 0);
+    close_rows();
     char *text = read_whole("record/requests.csv");
     unsigned commas[2] = {0}, line = 0;
     for (const char *at = text; *at; at++) {
@@ -195,15 +196,6 @@ TEST_WITH(requests_csv_heading_names_every_column, set_up, tear_down) {
     free(text);
 }
 
-TEST_WITH(changed_rate_lasts_to_the_end_of_the_profile, set_up, tear_down) {
-    request_rows_turn(it->rows, 0, 300);
-    request_rows_advance(it->rows, SS_SECOND);
-    assert_float_equal(request_rows_last(it->rows)->rate, 300, 1e-9);
-    request_rows_advance(it->rows, 11 * SS_SECOND);
-    assert_float_equal(request_rows_last(it->rows)->rate, 0, 1e-9);
-    assert_int_equal(request_rows_close(it->rows, NULL), 0);
-}
-
 TEST_WITH(second_of_a_rate_change_has_the_mean_rate, set_up, tear_down) {
     request_rows_turn(it->rows, SS_SECOND + SS_SECOND / 4, 300);
     request_rows_turn(it->rows, SS_SECOND + SS_SECOND / 2, 0);
@@ -212,25 +204,32 @@ TEST_WITH(second_of_a_rate_change_has_the_mean_rate, set_up, tear_down) {
     assert_float_equal(request_rows_last(it->rows)->rate, 25 + 75, 1e-9);
     request_rows_advance(it->rows, 3 * SS_SECOND);
     assert_float_equal(request_rows_last(it->rows)->rate, 0, 1e-9);
-    /* The last row covers 0.4 s. */
-    request_rows_turn(it->rows, 3 * SS_SECOND + SS_SECOND / 5, 50);
-    request_rows_finish(it->rows, 3 * SS_SECOND + 2 * SS_SECOND / 5);
-    assert_float_equal(request_rows_last(it->rows)->rate, 25, 1e-9);
-    assert_int_equal(request_rows_close(it->rows, NULL), 0);
+    request_rows_turn(it->rows, 3 * SS_SECOND, 300);
+    request_rows_advance(it->rows, 4 * SS_SECOND);
+    assert_float_equal(request_rows_last(it->rows)->rate, 300, 1e-9);
+    /* The profile ends after 10 s. */
+    request_rows_advance(it->rows, 11 * SS_SECOND);
+    assert_float_equal(request_rows_last(it->rows)->rate, 0, 1e-9);
+}
+
+TEST_WITH(last_row_has_the_mean_rate_of_its_part_of_a_second, set_up, tear_down) {
+    request_rows_turn(it->rows, SS_SECOND / 5, 50);
+    request_rows_finish(it->rows, 2 * SS_SECOND / 5);
+    assert_float_equal(request_rows_last(it->rows)->rate, 75, 1e-9);
 }
 
 /* A file is replaced only when the run begins. */
 TEST_WITH(failed_starts_keep_earlier_files, set_up, tear_down) {
     const char *path = tree_path("each.csv");
     assert_int_equal(request_rows_keep_each(it->rows, path, -1, NULL), 0);
-    assert_int_equal(request_rows_close(it->rows, NULL), 0);
+    close_rows();
     assert_int_equal(access(path, F_OK), -1);
 
     path = tree_write("each.csv", "kept\n");
     assert_int_equal(request_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
     assert_int_equal(request_rows_keep_each(it->rows, path, -1, NULL), 0);
-    assert_int_equal(request_rows_close(it->rows, NULL), 0);
-    assert_file_is("each.csv", "kept\n");
+    close_rows();
+    tree_assert_file("each.csv", "kept\n");
 }
 
 TEST_WITH(output_pipe_without_a_reader_is_refused, set_up, tear_down) {
@@ -244,19 +243,10 @@ TEST_WITH(output_pipe_without_a_reader_is_refused, set_up, tear_down) {
     assert_that(reader, >=, 0);
     assert_int_equal(request_rows_keep_each(it->rows, path, -1, NULL), 0);
     request_rows_begin(it->rows, NAN);
-    assert_int_equal(request_rows_close(it->rows, NULL), 0);
+    close_rows();
     assert_that(read(reader, text, sizeof text), >, 10);
     assert_memory_equal(text, "number,", 7);
     close(reader);
-}
-
-TEST_WITH(request_that_completes_at_the_end_of_a_second_is_counted, set_up, tear_down) {
-    struct request_one one = send_one(0, 0, 0);
-    request_rows_advance(it->rows, SS_SECOND);
-    end_one(&one, SS_SECOND, REQUEST_SUCCESS);
-    request_rows_finish(it->rows, SS_SECOND);
-    assert_int_equal(request_rows_last(it->rows)->completed, 1);
-    assert_int_equal(request_rows_close(it->rows, NULL), 0);
 }
 
 TEST_WITH(every_request_is_written_as_one_line, set_up, tear_down) {
@@ -274,8 +264,8 @@ TEST_WITH(every_request_is_written_as_one_line, set_up, tear_down) {
         request_rows_observe(it->rows, &waits, REQUEST_REFUSED, &never);
         request_rows_observe(it->rows, &waits, REQUEST_NEVER_SENT, &never);
         request_rows_observe(it->rows, &one, REQUEST_UNFINISHED, &never);
-        assert_int_equal(request_rows_close(it->rows, NULL), 0);
-        assert_file_is("each.csv",
+        close_rows();
+        tree_assert_file("each.csv",
             "number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes,status\n"
             "0,7,0.000000000,0.001000000,0.002000000,status,50,503\n"
             "1,,0.005000000,,1.000000000,refused,0,\n"
@@ -301,7 +291,6 @@ TEST_WITH(request_record_never_replaces_an_existing_folder, set_up, tear_down) {
     char *text = read_whole("record/requests.json");
     assert_says(text, "\"program\": \"ssrequest\"");
     free(text);
-    assert_int_equal(request_rows_close(it->rows, NULL), 0);
 }
 
 TEST_WITH(lost_request_lines_are_reported, set_up, tear_down) {
@@ -309,8 +298,9 @@ TEST_WITH(lost_request_lines_are_reported, set_up, tear_down) {
     struct ss_error error = {0};
     assert_int_equal(request_rows_keep_each(it->rows, "/dev/full", -1, NULL), 0);
     request_rows_begin(it->rows, NAN);
-    assert_int_equal(request_rows_close(it->rows, &error), -1);
-    assert_says(error.message, "/dev/full: No space left on device; 1 line lost");
+    assert_fails(request_rows_close(it->rows, &error), error,
+        "/dev/full: No space left on device; 1 line lost");
+    it->rows = NULL;
 }
 
 UNIT_RUN

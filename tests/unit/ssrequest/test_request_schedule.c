@@ -57,25 +57,6 @@ TEST_WITH(published_request_steps_are_exact, NULL, forget) {
     }
 }
 
-TEST_WITH(even_requests_are_evenly_spaced, NULL, forget) {
-    make_constant(3, 2 * SS_SECOND);
-    request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
-    static const ss_time moments[] = {
-        0, 333333333, 666666667, 1000000000, 1333333333, 1666666667, SS_TIME_NEVER};
-    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++)
-        assert_that(next(), ==, moments[i]);
-}
-
-TEST_WITH(concurrent_requests_are_due_at_whole_seconds, NULL, forget) {
-    make_constant(2.5, 3500 * SS_MILLISECOND);
-    request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
-    /* 2.5 per second: the half is carried over, and the last stretch is half a second. */
-    static const unsigned seconds[] = {0, 0, 1, 1, 1, 2, 2, 3};
-    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++)
-        assert_int_equal(next(), seconds[i] * SS_SECOND);
-    assert_that(next(), ==, SS_TIME_NEVER);
-}
-
 TEST_WITH(schedule_does_not_drift_within_an_hour, NULL, forget) {
     static const double rates[] = {1.0 / 3, 7, 1000, 997.3};
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
@@ -92,25 +73,52 @@ TEST_WITH(schedule_does_not_drift_within_an_hour, NULL, forget) {
     }
 }
 
-/*
- * The rate gives no whole number of requests per stretch, and no request may be lost at a border.
- */
-TEST_WITH(fractional_requests_are_carried_over_stretch_borders, NULL, forget) {
-    make_step(1, 0.25, SS_SECOND); /* 0, 0.25, 0.5, 0.75 */
-    request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
-    assert_int_equal(next(), SS_SECOND);
-    assert_int_equal(next(), 3 * SS_SECOND + SS_SECOND / 3);
-    assert_that(next(), ==, SS_TIME_NEVER);
-    assert_that(next(), ==, SS_TIME_NEVER);
-    make_step(1, 0.1, SS_SECOND); /* ten times a tenth must not exceed 1 */
-    assert_int_equal(profile.count, 10);
-    request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
-    assert_int_equal(next(), 4 * SS_SECOND); /* 0.1 + 0.2 + 0.3 + 0.4 */
-    assert_int_equal(next(), 6 * SS_SECOND);
-    make_constant(0.1, 100 * SS_SECOND);
-    request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
-    for (unsigned i = 0; i < 10; i++)
-        assert_int_equal(next(), (10 * i + 9) * SS_SECOND);
+/* A constant rate, or steps up to a rate; it may be changed at a time. */
+TEST_WITH(requests_are_due_at_the_expected_times, NULL, forget) {
+    static const struct {
+        double rate, step;
+        ss_time length; /* ms: of the run, or of a step */
+        enum request_arrival arrival;
+        ss_time change_at; /* ms; 0: never */
+        double change;
+        double due[10]; /* ms */
+        int count;
+    } rows[] = {
+        {3, 0, 2000, REQUEST_EVEN, 0, 0,
+            {0, 333.333333, 666.666667, 1000, 1333.333333, 1666.666667}, 6},
+        /* 2.5 per second: the half is carried over, and the last stretch is half a second. */
+        {2.5, 0, 3500, REQUEST_CONCURRENT, 0, 0, {0, 0, 1000, 1000, 1000, 2000, 2000, 3000}, 8},
+        /*
+         * The rate gives no whole number of requests per stretch, and no request may be lost at a
+         * border: 0, 0.25, 0.5, 0.75.
+         */
+        {1, 0.25, 1000, REQUEST_EVEN, 0, 0, {1000, 3333.333333}, 2},
+        /* 0.1 + 0.2 + 0.3 + 0.4; ten times a tenth must not exceed 1. */
+        {1, 0.1, 1000, REQUEST_CONCURRENT, 0, 0, {4000, 6000, 8000, 9000}, 4},
+        {0.1, 0, 100000, REQUEST_CONCURRENT, 0, 0,
+            {9000, 19000, 29000, 39000, 49000, 59000, 69000, 79000, 89000, 99000}, 10},
+        {40, 10, 1000, REQUEST_EVEN, 500, 2, {500, 1000, 1500, 2000, 2500, 3000, 3500}, 7},
+        /* Only the fraction of a request left over from earlier seconds is kept. */
+        {0.5, 0, 4000, REQUEST_CONCURRENT, 500, 1.5, {1000, 1000, 2000, 3000, 3000}, 5},
+
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].step > 0)
+            make_step(rows[i].rate, rows[i].step, rows[i].length * SS_MILLISECOND);
+        else
+            make_constant(rows[i].rate, rows[i].length * SS_MILLISECOND);
+        request_schedule_begin(&schedule, &profile, rows[i].arrival, 1);
+        if (rows[i].change_at > 0)
+            request_schedule_turn(&schedule, rows[i].change_at * SS_MILLISECOND, rows[i].change);
+        for (int j = 0; j < rows[i].count; j++) {
+            ss_time due = next(), expected = (ss_time)(rows[i].due[j] * 1e6 + 0.5);
+            if (due != expected)
+                fail_msg("row %zu: request %d is due at %llu ns, not %llu", i, j,
+                    (unsigned long long)due, (unsigned long long)expected);
+        }
+        assert_that(next(), ==, SS_TIME_NEVER);
+        assert_that(next(), ==, SS_TIME_NEVER);
+    }
     make_step(2.1, 0.3, SS_SECOND); /* a quotient just above 7 */
     assert_int_equal(profile.count, 7);
 }
@@ -163,9 +171,6 @@ TEST_WITH(poisson_gaps_are_exponential, NULL, forget) {
     make_constant(100, 1200 * SS_SECOND);
     for (uint64_t seed = 1; seed <= 3; seed++)
         assert_exponential(100000, seed);
-}
-
-TEST_WITH(poisson_gaps_are_exponential_across_borders, NULL, forget) {
     /* Borders after every other request make the rounding of gaps at borders visible. */
     make_step(201, 1, 50 * SS_MILLISECOND);
     assert_exponential(950, 1);
@@ -223,26 +228,6 @@ TEST_WITH(rate_change_applies_at_once, NULL, forget) {
     assert_int_equal(count, 10);
 }
 
-TEST_WITH(rate_change_overrides_steps, NULL, forget) {
-    make_step(40, 10, SS_SECOND);
-    request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
-    request_schedule_turn(&schedule, SS_SECOND / 2, 2);
-    static const ss_time moments[] = {500, 1000, 1500, 2000, 2500, 3000, 3500};
-    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++)
-        assert_int_equal(next(), moments[i] * SS_MILLISECOND);
-    assert_that(next(), ==, SS_TIME_NEVER);
-}
-
-/* Only the fraction of a request left over from earlier seconds is kept. */
-TEST_WITH(rate_change_of_concurrent_requests_keeps_the_remainder, NULL, forget) {
-    make_constant(0.5, 10 * SS_SECOND);
-    request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
-    request_schedule_turn(&schedule, SS_SECOND / 2, 1.5);
-    assert_int_equal(next(), SS_SECOND);
-    assert_int_equal(next(), SS_SECOND);
-    assert_int_equal(next(), 2 * SS_SECOND);
-}
-
 TEST_WITH(rate_change_of_concurrent_requests_applies_next_second, NULL, forget) {
     make_constant(2, 5 * SS_SECOND);
     request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
@@ -270,6 +255,19 @@ static double rate_at(ss_time time) {
 }
 
 TEST_WITH(trace_profile_multiplies_its_loads_by_the_rate, NULL, forget) {
+    static const struct {
+        const char *trace;
+        ss_time duration, length; /* seconds; 0: of the trace */
+        double expected;
+    } rows[] = {
+        {"0 100%\n10s 50%\n", 5, 5, 43.75}, {"0 100%\n10s 50%\n", 20, 20, 125},
+        {"3s 50%\n", 4, 4, 20}, /* before the first record its load holds */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        make_trace(rows[i].trace, 10, rows[i].duration * SS_SECOND);
+        assert_int_equal(request_profile_length(&profile), rows[i].length * SS_SECOND);
+        assert_near(expected_until(rows[i].length * SS_SECOND), rows[i].expected, 0.01);
+    }
     /* A level, a step, a ramp, a free section, a level. */
     make_trace(
         "0 20%\n10s 20%\n10s 50%\n20s 100%\n20s free\n30s 10%\n40s 10%\n", 200, SS_TIME_NEVER);
@@ -283,17 +281,6 @@ TEST_WITH(trace_profile_multiplies_its_loads_by_the_rate, NULL, forget) {
     assert_near(expected_until(40 * SS_SECOND), (400 + 1500 + 0 + 200), 1e-6);
     for (size_t i = 1; i < profile.count; i++)
         assert_int_equal(profile.stretches[i].begin, profile.stretches[i - 1].end);
-}
-
-TEST_WITH(trace_profile_can_be_shortened_or_extended, NULL, forget) {
-    make_trace("0 100%\n10s 50%\n", 10, 5 * SS_SECOND);
-    assert_int_equal(request_profile_length(&profile), 5 * SS_SECOND);
-    assert_near(expected_until(5 * SS_SECOND), 43.75, 0.01);
-    make_trace("0 100%\n10s 50%\n", 10, 20 * SS_SECOND);
-    assert_int_equal(request_profile_length(&profile), 20 * SS_SECOND);
-    assert_near(expected_until(20 * SS_SECOND), 125, 1e-6);
-    make_trace("3s 50%\n", 10, 4 * SS_SECOND); /* before the first record its load holds */
-    assert_near(expected_until(4 * SS_SECOND), 20, 1e-6);
 }
 
 TEST_WITH(invalid_request_profiles_are_refused, NULL, forget) {

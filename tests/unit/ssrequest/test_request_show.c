@@ -5,19 +5,14 @@
 #include "unit.h"
 
 TEST(shown_times_have_three_digits_and_a_unit) {
-    assert_string_equal(request_show_time(NAN).text, "-");
-    assert_string_equal(request_show_time(0).text, "0 s");
-    assert_string_equal(request_show_time(980e-6).text, "980 us");
-    assert_string_equal(request_show_time(5e-9).text, "0.01 us");
-    assert_string_equal(request_show_time(0.0123456).text, "12.3 ms");
-    assert_string_equal(request_show_time(1.5).text, "1.50 s");
-    assert_string_equal(request_show_time(3600).text, "3600 s");
-}
-
-TEST(shown_numbers_gain_no_digit_by_rounding_up) {
-    assert_string_equal(request_show_time(0.99996).text, "1.00 s");
-    assert_string_equal(request_show_time(0.009996).text, "10.0 ms");
-    assert_string_equal(request_show_time(0.09996).text, "100 ms");
+    static const struct {
+        double seconds;
+        const char *text;
+    } rows[] = {{NAN, "-"}, {0, "0 s"}, {980e-6, "980 us"}, {5e-9, "0.01 us"},
+        {0.0123456, "12.3 ms"}, {1.5, "1.50 s"}, {3600, "3600 s"}, {0.99996, "1.00 s"},
+        {0.009996, "10.0 ms"}, {0.09996, "100 ms"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(request_show_time(rows[i].seconds).text, rows[i].text);
     assert_string_equal(request_show_number(9.999).text, "10.0");
 }
 

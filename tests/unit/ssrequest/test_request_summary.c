@@ -20,30 +20,54 @@ TEST_WITH(summary_of_a_good_run_reports_no_problem, made_up_set_up, made_up_tear
     for (unsigned i = 0; i < 1000; i++)
         made_up_end(&it, i * 10 * SS_MILLISECOND, 100 * SS_MICROSECOND, 12 * SS_MILLISECOND,
             REQUEST_SUCCESS);
+    it.result.own_cpu_seconds = 5;
+    it.result.connections = 12345;
     print();
     assert_says(text, "- An open loop: 100 requests per second were intended (constant, even), "
                       "1,000 were due in 10.0 s; 100 per second succeeded.");
     assert_says(text, "- No request failed.");
-    assert_says(text,
-        "- Requests were sent on time: 99 % within 100 us of when they were due, the latest after "
-        "100 us.");
+    assert_says(text, "- Requests were sent on time: 99 % within 100 us of when they were due");
     assert_says(
         text, "mean                     12.1 ms       12.0 ms          12.1 ms       12.0 ms");
     assert_says(text, "due      1,000 = 1,000 sent + 0 dropped + 0 waiting\n");
     assert_says(text, "sent     1,000 = 1,000 succeeded + 0 failed + 0 unfinished\n");
+    assert_says(text, "own CPU time              5.00 s  of the generator");
+    assert_says(text, "connections               12,345  opened");
     assert_does_not_say(text, "Successes alone look better");
-    assert_does_not_say(text, "own CPU time");
+    assert_does_not_say(text, "cannot reach a higher rate");
+    it.result.own_cpu_seconds = 9.5;
+    it.result.turned = true;
+    print();
+    assert_says(text, "The generator used 95 % of a CPU: it cannot reach a higher rate");
+    assert_says(
+        text, "100 (mean) requests per second were intended (constant, then changed, even)");
+}
+
+/* In a simulation, --requests may end sending at the beginning. */
+TEST_WITH(summary_of_requests_due_at_once_has_no_means, made_up_set_up, made_up_tear_down) {
+    struct request_machine machine = {
+        .active = NAN, .idle = NAN, .watts = NAN, .speed = 0.5, .contention = {NAN, NAN}};
+    it.result.asked = 0;
+    it.result.machine = &machine;
+    made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
+    print();
+    assert_says(text, "100 requests per second were intended (constant, even), 1 was due in 0 s;");
+    assert_does_not_say(text, "busy");
+    assert_does_not_say(text, "nan");
+    assert_says(text, "speed                        0.5  of each server");
 }
 
 TEST_WITH(summary_begins_with_the_load_that_was_reached, made_up_set_up, made_up_tear_down) {
-    struct request_held held = {.target_mean = 0.5, .load_mean = 0.4, .cost = 0.01, .rate = 100};
-    held.rate_low = 99.98;
-    held.rate_high = 100.02;
-    held.correlated = true;
+    struct request_held held = {.target_mean = 0.5,
+        .load_mean = 0.4,
+        .cost = 0.01,
+        .rate = 100,
+        .rate_low = 99.98,
+        .rate_high = 100.02,
+        .correlated = true};
     it.result.held = &held;
     for (unsigned i = 0; i < 800; i++)
         made_up_end(&it, i * 10 * SS_MILLISECOND, 0, 12 * SS_MILLISECOND, REQUEST_SUCCESS);
-    it.result.took = 10 * SS_SECOND;
     print();
     assert_says(text, "- At 50.0 % load the service answers 100 (100 to 100) requests per second;");
     assert_does_not_say(text, "too narrow");
@@ -70,8 +94,7 @@ TEST_WITH(summary_reports_waiting_times_before_sending, made_up_set_up, made_up_
             SS_MILLISECOND, REQUEST_SUCCESS);
     print();
     assert_says(text, "99 % of the successes were answered within 1.00 ms of being sent, but "
-                      "within 901 ms of being "
-                      "due");
+                      "within 901 ms of being due");
     assert_says(text, "Requests were sent late: 99 % within 900 ms");
     assert_says(text, "they waited at the limit of unfinished requests");
     for (int drop = 0; drop < 2; drop++) {
@@ -116,45 +139,18 @@ TEST_WITH(summary_reports_unsent_and_unanswered_requests, made_up_set_up, made_u
     assert_does_not_say(text, "No request failed");
 }
 
-TEST_WITH(summary_shows_the_mean_rate_after_a_change, made_up_set_up, made_up_tear_down) {
-    it.result.turned = true;
-    for (unsigned i = 0; i < 50; i++)
-        made_up_end(&it, i * SS_MILLISECOND, 0, SS_MILLISECOND, REQUEST_SUCCESS);
-    print();
-    assert_says(text, "An open loop: 5 (mean) requests per second were intended (constant, then "
-                      "changed, even), 50 were due");
-}
-
-/* In a simulation, --requests may end sending at the beginning. */
-TEST_WITH(summary_of_requests_due_at_once_shows_the_rate_and_no_means, made_up_set_up,
-    made_up_tear_down) {
-    struct request_machine machine = {
-        .active = NAN, .idle = NAN, .watts = NAN, .speed = 0.5, .contention = {NAN, NAN}};
-    it.result.asked = 0;
-    it.result.machine = &machine;
-    made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
-    print();
-    assert_says(text, "An open loop: 100 requests per second were intended (constant, even), 1 was "
-                      "due in 0 s;");
-    assert_does_not_say(text, "busy");
-    assert_does_not_say(text, "nan");
-    assert_says(text, "speed                        0.5  of each server");
-}
-
 TEST_WITH(summary_reports_a_closed_loop, made_up_set_up, made_up_tear_down) {
     it.result.rules.closed = 8;
     it.result.profile = NULL;
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
     print();
-    assert_says(text, "- A closed loop: 8 clients, each sending its next request after the "
-                      "answer to the last one.");
+    assert_says(text, "- A closed loop: 8 clients, each sending its next request after the answer");
     assert_does_not_say(text, "open loop");
     assert_says(text, "- Requests were sent on time: none was late.");
     made_up_end(&it, 0, 20 * SS_MILLISECOND, SS_MILLISECOND, REQUEST_SUCCESS);
     print();
-    assert_says(text,
-        "- Requests were sent late: 99 % within 20.0 ms of their client's last answer, the latest "
-        "after 20.0 ms; the generator itself was late");
+    assert_says(
+        text, "99 % within 20.0 ms of their client's last answer, the latest after 20.0 ms;");
 }
 
 /* "995 with status 500" is a count and a status that must not be confused. */
@@ -182,46 +178,19 @@ TEST_WITH(summary_shows_the_status_of_failures, made_up_set_up, made_up_tear_dow
     assert_says(text, "failed, from 1.00 ms to 996 ms: ");
 }
 
-TEST_WITH(summary_reports_a_busy_generator, made_up_set_up, made_up_tear_down) {
-    it.result.own_cpu_seconds = 5;
-    it.result.connections = 12345;
-    print();
-    assert_says(text, "own CPU time              5.00 s  of the generator");
-    assert_says(text, "connections               12,345  opened");
-    assert_does_not_say(text, "cannot reach a higher rate");
-    it.result.own_cpu_seconds = 9.5;
-    print();
-    assert_says(text, "The generator used 95 % of a CPU: it cannot reach a higher rate");
-}
-
-/* Each case states what the generator did in 10 s of wall-clock time. */
+/* Each row states what the generator did in 10 s of wall-clock time. */
 TEST_WITH(summary_names_the_cause_of_the_limit, made_up_set_up, made_up_tear_down) {
     static const struct {
         double used, waited; /* seconds */
         const char *says;
-    } all[] = {
+    } rows[] = {
         {9.5, 0, "The generator was the limit, not the service: it used 95 % of a CPU."},
-        {4.4, 5.5,
-            "The generator was the limit, not the service: it used 44 % of a CPU and waited "
-            "for one for 55 % of the time."},
+        {4.4, 5.5, "The generator was the limit, not the service: it used 44 % of a CPU and"},
         {4.4, 0, "The service was the limit: the generator waited for it for 56 % of the time."},
         {9.5, NAN, "The generator was the limit"},
-        {1, 2,
-            "The generator used 10 % of a CPU and waited for one for 20 % of the time: response "
-            "times include that wait."},
+        {1, 2, "The generator used 10 % of a CPU and waited for one for 20 % of the time"},
     };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        it.result.rules.closed = 8;
-        it.result.own_cpu_seconds = all[i].used;
-        it.result.own_wait_seconds = all[i].waited;
-        made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
-        print();
-        assert_says(text, all[i].says);
-    }
-}
-
-TEST_WITH(
-    summary_of_an_open_loop_names_a_limit_only_at_its_cap, made_up_set_up, made_up_tear_down) {
+    /* An open loop has a limit only at its cap. */
     it.result.own_cpu_seconds = it.result.own_wait_seconds = 0.1;
     it.result.rules.cap = 1;
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
@@ -230,67 +199,77 @@ TEST_WITH(
     made_up_end(&it, 0, 20 * SS_MILLISECOND, SS_MILLISECOND, REQUEST_SUCCESS);
     print();
     assert_says(text, "The service was the limit");
+    it.result.rules.closed = 8;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        it.result.own_cpu_seconds = rows[i].used;
+        it.result.own_wait_seconds = rows[i].waited;
+        print();
+        assert_says(text, rows[i].says);
+    }
 }
 
-static void print_search(const struct request_capacity *capacity) {
+/* Prints the summary of a search with these trials. */
+static void print_search(const struct request_trial *trials, size_t count) {
+    static struct request_capacity capacity;
+    capacity = (struct request_capacity){
+        .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 1}};
+    for (size_t i = 0; i < count; i++)
+        request_capacity_add(&capacity, &trials[i]);
     it.result.tally = NULL;
-    it.result.capacity = capacity;
+    it.result.capacity = &capacity;
     it.result.demand = "mean=1s";
     print();
 }
 
 TEST_WITH(summary_of_a_search_states_its_confidence, made_up_set_up, made_up_tear_down) {
-    struct request_capacity capacity = {
-        .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 1}};
-    made_up_trial(&capacity, 100, true);
-    print_search(&capacity);
-    assert_says(text, "- The capacity for mean=1s is above 100 requests per second: 1 of 1 trial "
-                      "held there.");
-    assert_says(text, "- This is uncertain: the search was stopped, or found only one bound.");
-    made_up_trial(&capacity, 101, false);
-    print_search(&capacity);
-    assert_says(text, "- The capacity for mean=1s is between 100 and 101 requests per second: 1 of "
-                      "1 trial held at 100, and 1 of 1 trial failed at 101.");
-    assert_does_not_say(text, "uncertain");
-    struct request_capacity wide = {.search = capacity.search};
-    made_up_trial(&wide, 29.7, true);
-    made_up_trial(&wide, 110, false);
-    print_search(&wide);
-    assert_says(text, "is between 29.7 and 110 requests per second");
-    assert_says(
-        text, "- This is uncertain: trials at the same rate differ, so the interval is wide");
-    struct request_capacity bound = {.search = capacity.search};
-    request_capacity_add(&bound, &(struct request_trial){.rate = 100, .held = true});
-    made_up_trial(&bound, 101, false);
-    print_search(&bound);
-    assert_says(text, "- The capacity for mean=1s is below 101 requests per second: 1 of 1 trial "
-                      "failed there. This is an upper bound: 1 of 1 trial held at 100, but in 1 of "
-                      "them response times had not become stationary");
-    assert_says(text, "- This is uncertain: trials were too short.");
-    struct request_capacity none = {.search = capacity.search};
-    made_up_trial(&none, 5, false);
-    print_search(&none);
-    assert_says(text, "- The capacity for mean=1s is below 5 requests per second");
-}
-
-TEST_WITH(summary_of_a_search_names_the_generator_as_the_limit, made_up_set_up, made_up_tear_down) {
-    struct request_capacity capacity = {
-        .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 1}};
-    request_capacity_add(
-        &capacity, &(struct request_trial){.rate = 101, .generator_is_limit = true});
-    print_search(&capacity);
-    assert_says(text, "- The capacity for mean=1s is unknown: 1 of 1 trial failed at 101, but in 1 "
-                      "of them the generator was the limit, not the service. Give it a CPU");
-    made_up_trial(&capacity, 100, true);
-    print_search(&capacity);
-    assert_says(text, "- The capacity for mean=1s is above 100 requests per second: 1 of 1 trial "
-                      "held there. This is a lower bound: 1 of 1 trial failed at 101, but in 1 of "
-                      "them the generator was the limit");
-    assert_says(text, "- This is uncertain: the generator limited the rate.");
-    request_capacity_add(&capacity, &(struct request_trial){.rate = 101, .resources = 7});
-    print_search(&capacity);
-    assert_says(text, "2 of 2 trials failed at 101, but in 1 of them the generator ran out of "
-                      "descriptors, ports or memory, which says nothing about the service. Lower");
+    static const struct {
+        struct request_trial trials[3];
+        size_t count;
+        const char *capacity, *reason; /* NULL: certain */
+    } rows[] = {
+        {{{.rate = 100, .held = true, .steady = true}}, 1,
+            "- The capacity for mean=1s is above 100 requests per second: 1 of 1 trial held there.",
+            "the search was stopped, or found only one bound."},
+        {{{.rate = 100, .held = true, .steady = true}, {.rate = 101, .steady = true}}, 2,
+            "is between 100 and 101 requests per second: 1 of 1 trial held at 100, and 1 of 1 "
+            "trial "
+            "failed at 101.",
+            NULL},
+        {{{.rate = 29.7, .held = true, .steady = true}, {.rate = 110, .steady = true}}, 2,
+            "is between 29.7 and 110 requests per second",
+            "trials at the same rate differ, so the interval is wide"},
+        {{{.rate = 100, .held = true}, {.rate = 101, .steady = true}}, 2,
+            "is below 101 requests per second: 1 of 1 trial failed there. This is an upper bound: "
+            "1 "
+            "of 1 trial held at 100, but in 1 of them response times had not become stationary",
+            "trials were too short."},
+        {{{.rate = 5, .steady = true}}, 1, "is below 5 requests per second", ""},
+        {{{.rate = 101, .generator_is_limit = true}}, 1,
+            "is unknown: 1 of 1 trial failed at 101, but in 1 of them the generator was the limit, "
+            "not the service. Give it a CPU",
+            ""},
+        {{{.rate = 101, .generator_is_limit = true}, {.rate = 100, .held = true, .steady = true}},
+            2,
+            "is above 100 requests per second: 1 of 1 trial held there. This is a lower bound: 1 "
+            "of "
+            "1 trial failed at 101, but in 1 of them the generator was the limit",
+            "the generator limited the rate."},
+        {{{.rate = 101, .generator_is_limit = true}, {.rate = 100, .held = true, .steady = true},
+             {.rate = 101, .resources = 7}},
+            3, "2 of 2 trials failed at 101, but in 1 of them the generator ran out of descriptors",
+            ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        print_message("row %zu\n", i);
+        char reason[128];
+        print_search(rows[i].trials, rows[i].count);
+        assert_says(text, rows[i].capacity);
+        snprintf(reason, sizeof reason, "- This is uncertain: %s", rows[i].reason);
+        if (rows[i].reason)
+            assert_says(text, reason);
+        else
+            assert_does_not_say(text, "uncertain");
+    }
 }
 
 UNIT_RUN

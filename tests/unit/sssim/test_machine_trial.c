@@ -4,6 +4,8 @@
 
 #define MS SS_MILLISECOND
 
+static struct trial trial;
+
 /* With steal, the load by idle time is above that by run time, and control holds one of them. */
 TEST(statistics_use_the_source_of_the_feedback) {
     static const char *const sources[] = {"source=runtime", "source=idle"};
@@ -88,34 +90,12 @@ TEST(trial_figures_describe_the_true_load) {
     assert_memory_equal(&log, &exact, sizeof log);
 }
 
-TEST(modules_read_counters_in_hundredths_of_a_second) {
-    static struct trial trial;
-    struct trial_options options = make_options(3, 3, "40%");
-    struct ss_counters counters;
-    options.tick_rate = 250;
-    open_trial(&trial, &options);
-    for (int i = 0; i < 100; i++) {
-        advance(&trial, 123456789);
-        const struct ss_pipeline *pipeline = &trial.steppers[0].planner.pipeline;
-        assert_int_equal(pipeline->counters.read(pipeline->counters.context, &counters), 0);
-        assert_int_equal(counters.idle % (10 * MS), 0);
-        assert_int_equal(counters.busy_ticks % (10 * MS), 0);
-        struct ss_counters exact;
-        machine_read_exactly(&trial.machine, trial.now, &exact);
-        assert_that(counters.idle, <=, exact.idle);
-        assert_that(exact.idle, <, counters.idle + 3 * 10 * MS);
-        assert_that(counters.used, <=, exact.used);
-        assert_that(exact.used, <=, counters.used + 3 * 4 * MS);
-    }
-    trial_close(&trial);
-}
-
 /*
  * Measures the mean lateness of wake-ups on one CPU: [0] if it is busy at the deadline, [1] if
  * idle. When the deadline was set, the state was mostly the opposite.
  */
 static void measure_lateness(double late[2]) {
-    static struct trial trial;
+
     struct trial_options options = make_fixed(1, 1, "50%");
     options.lateness = SS_TIME_NEVER;
     open_trial(&trial, &options);
@@ -151,7 +131,7 @@ TEST(simulated_wake_ups_are_as_late_as_recorded_ones) {
 
 /* Returns the shortest time after continuing its instance until an executor runs again. */
 static ss_time measure_hold_up(uint32_t cpus, uint32_t width, double background, ss_time preempt) {
-    static struct trial trial;
+
     ss_time shortest = SS_TIME_NEVER;
     struct trial_options options = make_fixed(cpus, 1, "50%");
     options.options[SS_KIND_DITHERING] = "2m";
@@ -199,7 +179,7 @@ static int compare(const void *a, const void *b) {
 
 /* Measures the seconds from a stop until the last thread has stopped. */
 static void measure_stops(double *seconds, int count, uint32_t width) {
-    static struct trial trial;
+
     struct trial_options options = make_fixed(4, 1, "50%");
     options.options[SS_KIND_DITHERING] = "53297u";
     options.width = width;
@@ -238,7 +218,7 @@ TEST(stops_take_effect_at_the_next_tick) {
 }
 
 TEST(ended_instance_has_no_late_stop_effects) {
-    static struct trial trial;
+
     struct trial_options options = make_options(4, 2, "50%");
     OWNED_MIX mix = parse_mix("blocking,parallel");
     options.mix = &mix;

@@ -6,61 +6,46 @@
 
 #define MS SS_MILLISECOND
 
-static const struct memory_use plain = {0};
-
 /* Returns the work of a thread of side 0 per nanosecond. */
 static double speed_of(const struct memory *memory, const struct memory_use *use) {
     struct memory_pace pace = memory_pace(memory, 0);
     return memory_work(use, &pace);
 }
 
-static void set_side(
-    struct memory *memory, int side, double demanded, double share, double overlap) {
-    memory->sides[side] =
-        (struct memory_side){.demanded = demanded, .share = share, .overlap = overlap};
-}
-
-TEST(threads_on_other_cpus_slow_a_thread) {
-    struct memory memory = {.rate = 100};
-    struct memory_use use = {.accesses = 50, .waiting = 0.2};
-    set_side(&memory, 0, 50, 1, 1);
-    assert_near(speed_of(&memory, &use), 1, 1e-12);
-    set_side(&memory, 1, 50, 1, 1);
-    assert_near(speed_of(&memory, &use), 1 - 0.2 * 50 / 100, 1e-12);
-    assert_near(speed_of(&memory, &plain), 1, 1e-12);
-    /* With half a CPU each, the threads make half as many accesses. */
-    set_side(&memory, 1, 50, 0.5, 1);
-    assert_near(speed_of(&memory, &use), 1 - 0.2 * 25 / 100, 1e-12);
-}
-
-TEST(memory_accesses_of_the_same_side_slow_each_other) {
-    struct memory memory = {.rate = 100};
-    struct memory_use use = {.accesses = 20, .waiting = 0.5};
-    set_side(&memory, 0, 3 * 20, 1, 1);
-    assert_near(speed_of(&memory, &use), 1 - 0.5 * 40 / 100, 1e-12);
-    /* Three threads share two CPUs: while one runs, each of the others runs half of the time. */
-    set_side(&memory, 0, 3 * 20, 2 / 3.0, 0.5);
-    assert_near(speed_of(&memory, &use), 2 / 3.0 * (1 - 0.5 * 20 / 100), 1e-12);
-    /* On one CPU no other thread runs at the same time. */
-    set_side(&memory, 0, 3 * 20, 1 / 3.0, 0);
-    assert_near(speed_of(&memory, &use), 1 / 3.0, 1e-12);
-}
-
-TEST(saturated_memory_serves_part_of_the_demand) {
-    struct memory memory = {.rate = 100};
-    struct memory_use use = {.accesses = 50, .waiting = 0.2};
-    set_side(&memory, 0, 50, 1, 1);
-    set_side(&memory, 1, 150, 1, 1);
-    assert_near(speed_of(&memory, &use), 0.5 * (1 - 0.2 * 0.5 * 150 / 100), 1e-12);
-    assert_near(speed_of(&memory, &plain), 1, 1e-12);
-}
-
-TEST(unlimited_memory_slows_no_thread) {
-    struct memory memory = {0};
-    struct memory_use use = {.accesses = 50, .waiting = 1};
-    set_side(&memory, 0, 50, 1, 1);
-    set_side(&memory, 1, 1e9, 1, 1);
-    assert_near(speed_of(&memory, &use), 1, 1e-12);
+TEST(memory_accesses_slow_threads) {
+    static const struct {
+        double rate, accesses, waiting;
+        struct {
+            double demanded, share, overlap;
+        } sides[2];
+        double speed;
+    } rows[] = {
+        {100, 50, 0.2, {{50, 1, 1}}, 1},
+        {100, 50, 0.2, {{50, 1, 1}, {50, 1, 1}}, 1 - 0.2 * 50 / 100},
+        /* With half a CPU each, the threads make half as many accesses. */
+        {100, 50, 0.2, {{50, 1, 1}, {50, 0.5, 1}}, 1 - 0.2 * 25 / 100},
+        /* Threads of the same side slow each other. */
+        {100, 20, 0.5, {{3 * 20, 1, 1}}, 1 - 0.5 * 40 / 100},
+        /* Three threads share two CPUs: each of the others runs half of the time. */
+        {100, 20, 0.5, {{3 * 20, 2 / 3.0, 0.5}}, 2 / 3.0 * (1 - 0.5 * 20 / 100)},
+        /* On one CPU no other thread runs at the same time. */
+        {100, 20, 0.5, {{3 * 20, 1 / 3.0, 0}}, 1 / 3.0},
+        /* Saturated memory serves part of the demand. */
+        {100, 50, 0.2, {{50, 1, 1}, {150, 1, 1}}, 0.5 * (1 - 0.2 * 0.5 * 150 / 100)},
+        {100, 0, 0, {{50, 1, 1}, {150, 1, 1}}, 1},
+        /* Without a rate, the memory is unlimited. */
+        {0, 50, 1, {{50, 1, 1}, {1e9, 1, 1}}, 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct memory memory = {.rate = rows[i].rate};
+        for (int side = 0; side < 2; side++)
+            memory.sides[side] = (struct memory_side){.demanded = rows[i].sides[side].demanded,
+                .share = rows[i].sides[side].share,
+                .overlap = rows[i].sides[side].overlap};
+        struct memory_use use = {.accesses = rows[i].accesses, .waiting = rows[i].waiting};
+        if (!(fabs(speed_of(&memory, &use) - rows[i].speed) <= 1e-12))
+            fail_msg("row %zu: speed %g", i, speed_of(&memory, &use));
+    }
 }
 
 TEST(memory_never_serves_more_than_its_rate) {
@@ -75,7 +60,7 @@ TEST(memory_never_serves_more_than_its_rate) {
             uses[j].waiting = ss_random_next(&random);
             demanded += uses[j].accesses;
         }
-        set_side(&memory, 0, demanded, 1, 1);
+        memory.sides[0] = (struct memory_side){.demanded = demanded, .share = 1, .overlap = 1};
         for (size_t j = 0; j < count; j++) {
             double speed = speed_of(&memory, &uses[j]);
             assert_that(speed, >=, 0);

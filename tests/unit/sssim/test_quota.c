@@ -85,50 +85,35 @@ static struct trial_options make_group(
     return options;
 }
 
-/* Errors are in percent of the allowance. */
-static void assert_load(const struct trial_options *options, const char *class) {
-    struct trial_figures figures = run(options, 34 * SS_SECOND);
-    if (!(fabs(figures.error_mean_percent) <= 0.5))
-        fail_msg("%s, N %u, quota %g in %g ms, %s, %s: mean error %g %%", class, options->instances,
-            options->quota, (double)options->quota_period / 1e6, options->options[SS_KIND_TRACE],
-            options->preempt > 0 ? "inside" : "outside", figures.error_mean_percent);
-}
-
-static void hold(const char *class, ss_time period, bool inside) {
+/*
+ * In a container the executors belong to the group and stop no instance while it is throttled.
+ * Periods range from shorter than any round to long enough for a round to use up the whole quota.
+ */
+TEST(load_is_held_within_a_quota) {
+    static const struct {
+        const char *class;
+        ss_time period;
+        bool inside; /* the executors */
+    } rows[] = {{"serial", 100 * MS, false}, {"blocking", 100 * MS, false},
+        {"parallel", 100 * MS, false}, {"forking", 100 * MS, false}, {"serial", 100 * MS, true},
+        {"parallel", 100 * MS, true}, {"serial", 10 * MS, false}, {"serial", 10 * MS, true},
+        {"serial", 30 * MS, true}, {"parallel", 1000 * MS, false}, {"parallel", 1000 * MS, true}};
     static const uint32_t instances[] = {1, 2, 4};
     static const double quotas[] = {0.25, 0.5, 1, 1.5};
     static const char *const loads[] = {"30%", "50%", "60%"};
-    for (size_t i = 0; i < 3 * 4 * 3; i++) {
-        struct trial_options options =
-            make_group(class, instances[i / 12], quotas[i / 3 % 4], loads[i % 3]);
-        options.quota_period = period;
-        options.preempt = inside ? 1 : 0;
-        assert_load(&options, class);
-        demand_mix_free(&mix);
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        for (size_t i = 0; i < 3 * 4 * 3; i++) {
+            struct trial_options options =
+                make_group(rows[row].class, instances[i / 12], quotas[i / 3 % 4], loads[i % 3]);
+            options.quota_period = rows[row].period;
+            options.preempt = rows[row].inside ? 1 : 0;
+            double error = run(&options, 34 * SS_SECOND).error_mean_percent;
+            demand_mix_free(&mix);
+            if (!(fabs(error) <= 0.5)) /* percent of the allowance */
+                fail_msg("row %zu, N %u, quota %g, %s: mean error %g %%", row, options.instances,
+                    options.quota, loads[i % 3], error);
+        }
     }
-}
-
-TEST(load_is_held_within_a_quota) {
-    static const char *const classes[] = {"serial", "blocking", "parallel", "forking"};
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        hold(classes[i], 100 * MS, false);
-}
-
-/* In a container the executors belong to the group and stop no instance while it is throttled. */
-TEST(load_is_held_if_executors_are_throttled_by_the_quota) {
-    hold("serial", 100 * MS, true);
-    hold("parallel", 100 * MS, true);
-}
-
-/*
- * Periods range from shorter than any round to long enough for a round to use up the whole quota.
- */
-TEST(load_is_held_with_any_quota_period) {
-    hold("serial", 10 * MS, false);
-    hold("serial", 10 * MS, true);
-    hold("serial", 30 * MS, true);
-    hold("parallel", 1000 * MS, false);
-    hold("parallel", 1000 * MS, true);
 }
 
 static struct log seen;

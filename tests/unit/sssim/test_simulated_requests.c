@@ -71,72 +71,55 @@ static double quantile(enum request_origin origin, double share) {
             fail_msg("%s is %.9g, not %.9g", #value, value_, expected_);                           \
     } while (0)
 
-TEST(evenly_spaced_requests_never_wait) {
-    struct queue_run_options options = make(REQUEST_EVEN);
-    measure(&options, 50, 2000 * SS_SECOND);
-    assert_int_equal(measured.tally.sent, 100000);
-    assert_within(mean(REQUEST_INTENDED), 0.010, 1e-6);
-    assert_within(quantile(REQUEST_INTENDED, 1), 0.010, 1e-6);
-}
-
-/* M/D/1 (Pollaczek-Khinchin): at a load of r, requests wait for r / (2 (1 - r)) of the work. */
-TEST(poisson_requests_match_the_m_d_1_formula) {
-    struct queue_run_options options = make(REQUEST_POISSON);
-    measure(&options, 50, 2000 * SS_SECOND);
-    assert_within((double)measured.tally.sent, 100000, 0.01);
-    assert_within(mean(REQUEST_INTENDED), 0.015, 0.01);
-}
-
-/* 50 requests take 10, 20, ... 500 ms; the last one waits for 49 others. */
-TEST(simultaneous_requests_are_queued) {
-    struct queue_run_options options = make(REQUEST_CONCURRENT);
-    measure(&options, 50, 2000 * SS_SECOND);
-    assert_int_equal(measured.tally.sent, 100000);
-    assert_within(mean(REQUEST_INTENDED), 0.255, 0.001);
-    assert_within(quantile(REQUEST_INTENDED, 0.95), 0.480, 0.001);
-}
-
-/* M/M/1: the response time is work / (1 - r), exponentially distributed like the work. */
-TEST(exponential_work_matches_the_m_m_1_formula) {
-    struct queue_run_options options = make(REQUEST_POISSON);
-    options.service.spread = QUEUE_EXPONENTIAL;
-    measure(&options, 50, 4000 * SS_SECOND);
-    assert_within(mean(REQUEST_INTENDED), 0.020, 0.02);
-    assert_within(quantile(REQUEST_INTENDED, 0.95), 0.020 * log(20), 0.03);
-}
-
-/* M/M/c by Erlang's formula, with 4 workers and an offered load of 3.2. */
-TEST(several_workers_match_the_m_m_c_formula) {
-    struct queue_run_options options = make(REQUEST_POISSON);
-    double offered = 3.2, term = 1, sum = 0;
+/* Returns the mean response time with 4 workers and this offered load by Erlang's formula. */
+static double erlang(double offered) {
+    double term = 1, sum = 0;
     for (int k = 0; k < 4; k++) {
         sum += term;
         term *= offered / (k + 1);
     }
     double all_busy = term * 4 / (4 - offered);
-    double waits = all_busy / (sum + all_busy);
-    options.service.spread = QUEUE_EXPONENTIAL;
-    options.service.workers = 4;
-    measure(&options, 320, 1000 * SS_SECOND);
-    assert_within(mean(REQUEST_INTENDED), 0.010 + waits / (400 - 320), 0.02);
+    return 0.010 + all_busy / (sum + all_busy) / (400 - 100 * offered);
 }
 
-/* Little's law: unfinished requests leave at the service rate. */
-TEST(queue_response_time_under_overload_is_cap_over_capacity) {
-    for (uint64_t cap = 100; cap <= 300; cap += 100) {
-        struct queue_run_options options = make(REQUEST_POISSON);
-        options.rules.cap = cap;
-        options.settle = 10 * SS_SECOND;
-        measure(&options, 200, 100 * SS_SECOND);
-        assert_within(mean(REQUEST_ACTUAL), (double)cap / 100, 0.01);
-        assert_int_equal(measured.tally.unfinished_most, cap);
-        /* Half of the requests due by then were sent. */
-        assert_within((double)measured.tally.sent, 9000 + (double)cap, 0.01);
+TEST(response_times_are_those_of_queueing_theory) {
+    const struct {
+        enum request_arrival arrival;
+        int spread;
+        uint32_t workers, cpus; /* no limit of CPUs: 0 */
+        double rate, mean, mean_within, p95, p95_within;
+    } rows[] = {
+        {REQUEST_EVEN, QUEUE_CONSTANT, 1, 0, 50, 0.010, 1e-6, 0.010, 1e-6},
+        /* M/D/1 (Pollaczek-Khinchin): at a load of r, requests wait for r / (2 (1 - r)) of the
+           work. */
+        {REQUEST_POISSON, QUEUE_CONSTANT, 1, 0, 20, 0.01125, 0.01, NAN, 0},
+        {REQUEST_POISSON, QUEUE_CONSTANT, 1, 0, 50, 0.015, 0.01, NAN, 0},
+        /* 50 requests take 10, 20, ... 500 ms; the last one waits for 49 others. */
+        {REQUEST_CONCURRENT, QUEUE_CONSTANT, 1, 0, 50, 0.255, 0.001, 0.480, 0.001},
+        /* M/M/1: the response time is work / (1 - r), exponentially distributed like the work. */
+        {REQUEST_POISSON, QUEUE_EXPONENTIAL, 1, 0, 50, 0.020, 0.02, 0.020 * log(20), 0.03},
+        /* M/M/c */
+        {REQUEST_POISSON, QUEUE_EXPONENTIAL, 4, 0, 320, erlang(3.2), 0.02, NAN, 0},
+        /* Processor sharing, for which only the mean work matters. */
+        {REQUEST_POISSON, QUEUE_CONSTANT, 100, 1, 20, 0.0125, 0.04, NAN, 0},
+        {REQUEST_POISSON, QUEUE_CONSTANT, 100, 1, 60, 0.025, 0.04, NAN, 0},
+        {REQUEST_POISSON, QUEUE_EXPONENTIAL, 100, 1, 60, 0.025, 0.04, NAN, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        print_message("row %zu\n", i);
+        struct queue_run_options options = make(rows[i].arrival);
+        options.service.spread = rows[i].spread;
+        options.service.workers = rows[i].workers;
+        options.service.cpus = rows[i].cpus;
+        measure(&options, rows[i].rate, 4000 * SS_SECOND);
+        assert_within((double)measured.tally.sent, 4000 * rows[i].rate, 0.01);
+        assert_within(mean(REQUEST_INTENDED), rows[i].mean, rows[i].mean_within);
+        if (!isnan(rows[i].p95))
+            assert_within(quantile(REQUEST_INTENDED, 0.95), rows[i].p95, rows[i].p95_within);
     }
 }
 
-/* All 40 workers end at the same moments, and the second half of the requests waits for the first.
- */
+/* All 40 workers end at once, and the second half of the requests waits for the first. */
 TEST(many_waiting_requests_are_sent_when_places_become_free) {
     struct queue_run_options options = make(REQUEST_CONCURRENT);
     options.rules.cap = 40;
@@ -271,16 +254,6 @@ TEST(cap_hides_a_stop_from_actual_response_times) {
         else
             assert_within(hidden, 0.9, 0.02);
     }
-}
-
-TEST(round_robin_alternates_between_servers) {
-    const double speeds[] = {1, 0.5};
-    struct queue_run_options options = make(REQUEST_EVEN);
-    options.service.servers = 2;
-    options.service.speeds = speeds;
-    measure(&options, 10, 100 * SS_SECOND);
-    assert_within(mean(REQUEST_ACTUAL), 0.015, 0.001);
-    assert_within(quantile(REQUEST_ACTUAL, 1), 0.020, 0.001);
 }
 
 /*

@@ -42,7 +42,7 @@ static void assert_nothing_due(void) {
     assert_that(rig.sleepers.due[sleepers_first(&rig.sleepers)], ==, SS_TIME_NEVER);
 }
 
-TEST(single_worker_serves_requests_in_order_of_arrival) {
+TEST(workers_of_a_server_share_one_queue) {
     open_rig(&(struct queue_service_options){.servers = 1, .workers = 1, .work = 10 * MS});
     take(0, 2, 0);
     take(0, 0, 3 * MS);
@@ -51,11 +51,6 @@ TEST(single_worker_serves_requests_in_order_of_arrival) {
     assert_done(20 * MS, 0);
     assert_done(30 * MS, 1);
     assert_nothing_due();
-    take(0, 2, 40 * MS);
-    assert_done(50 * MS, 2);
-}
-
-TEST(workers_of_a_server_share_one_queue) {
     open_rig(&(struct queue_service_options){.servers = 1, .workers = 2, .work = 10 * MS});
     take(0, 0, 0);
     take(0, 1, 4 * MS);
@@ -196,49 +191,6 @@ TEST(work_changes_gradually) {
     assert_done(40 * MS, 1);
     take(0, 2, 100 * MS);
     assert_done(130 * MS, 2);
-}
-
-/* Returns the mean response time of requests at random that use 10 ms of one CPU, in seconds. */
-static double mean_response(double rate, uint32_t workers, int spread) {
-    static struct queue_run_end end;
-    struct ss_error error = {0};
-    struct request_profile profile = {0};
-    struct request_tally tally = {0};
-    const ss_time length = 3000 * SS_SECOND;
-    struct queue_run_options options = {
-        .arrival = REQUEST_POISSON,
-        .rules = {.cap = 1000, .end = length},
-        .timeout = 1000 * SS_SECOND,
-        .seed = 1,
-        .service = {.servers = 1,
-            .workers = workers,
-            .cpus = 1,
-            .work = 10 * MS,
-            .spread = spread,
-            .seed = 1},
-        .duty = 1,
-        .tau = 107 * MS,
-    };
-    assert_succeeds(request_profile_constant(&profile, rate, length, &error), error);
-    assert_succeeds(request_tally_open(&tally, options.timeout, &error), error);
-    options.profile = &profile;
-    assert_succeeds(queue_run(&options, &tally, &end, &error), error);
-    double mean = ss_histogram_mean(&tally.successes[REQUEST_INTENDED]);
-    request_tally_close(&tally);
-    request_profile_free(&profile);
-    return mean;
-}
-
-/* M/D/1, M/M/1, and processor sharing, for which only the mean work matters. */
-TEST(response_times_are_those_of_queueing_theory) {
-    for (int i = 1; i <= 3; i++) {
-        double load = 0.2 * i, rate = 100 * load;
-        assert_near(
-            mean_response(rate, 1, QUEUE_CONSTANT) / 0.01, 1 + load / (2 * (1 - load)), 0.03);
-        assert_near(mean_response(rate, 1, QUEUE_EXPONENTIAL) / 0.01, 1 / (1 - load), 0.1);
-        assert_near(mean_response(rate, 100, QUEUE_CONSTANT) / 0.01, 1 / (1 - load), 0.05);
-        assert_near(mean_response(rate, 100, QUEUE_EXPONENTIAL) / 0.01, 1 / (1 - load), 0.1);
-    }
 }
 
 UNIT_RUN

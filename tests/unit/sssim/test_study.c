@@ -73,33 +73,32 @@ static void assert_known(struct study_options *study, double known, double withi
     assert_near(measure(study, "100%"), known, within);
 }
 
-TEST(no_shared_memory_bandwidth_costs_no_throughput) {
-    struct study_options study = make_study(1, 0);
-    assert_known(&study, 0, 0.01);
-    /* A background without accesses costs nothing, nor does a foreground that does not wait. */
-    study.memory_rate = 100;
-    use_memory(&study, STUDY_FOREGROUND, 50, 0.5);
-    assert_known(&study, 0, 0.01);
-    use_memory(&study, STUDY_FOREGROUND, 50, 0);
-    use_memory(&study, STUDY_BACKGROUND, 50, 0.5);
-    assert_known(&study, 0, 0.01);
-}
-
 TEST(memory_interference_follows_its_formula) {
-    struct study_options study = make_study(1, 100);
-    use_memory(&study, STUDY_FOREGROUND, 50, 0.2);
-    use_memory(&study, STUDY_BACKGROUND, 50, 0.9);
-    assert_known(&study, 10, 0.1);
-    use_memory(&study, STUDY_FOREGROUND, 50, 0.7);
-    assert_known(&study, 35, 0.2);
-}
-
-TEST(more_cpus_demand_more_memory) {
-    struct study_options study = make_study(3, 300);
-    use_memory(&study, STUDY_FOREGROUND, 40, 0.5);
-    use_memory(&study, STUDY_BACKGROUND, 30, 0.5);
-    assert_known(&study, 100 * 0.5 * 90 / (300 - 0.5 * 2 * 40), 0.2);
-    /* The result must not depend on the classes that cause the load. */
+    static const struct {
+        uint32_t cpus;
+        double rate;
+        struct memory_use uses[MEMORY_SIDES];
+        double known, within;
+    } rows[] = {
+        {1, 0, {[STUDY_FOREGROUND] = {0, 0}, [STUDY_BACKGROUND] = {0, 0}}, 0, 0.01},
+        /* A background without accesses costs nothing, nor does a foreground that does not wait. */
+        {1, 100, {[STUDY_FOREGROUND] = {50, 0.5}, [STUDY_BACKGROUND] = {0, 0}}, 0, 0.01},
+        {1, 100, {[STUDY_FOREGROUND] = {50, 0}, [STUDY_BACKGROUND] = {50, 0.5}}, 0, 0.01},
+        {1, 100, {[STUDY_FOREGROUND] = {50, 0.2}, [STUDY_BACKGROUND] = {50, 0.9}}, 10, 0.1},
+        {1, 100, {[STUDY_FOREGROUND] = {50, 0.7}, [STUDY_BACKGROUND] = {50, 0.9}}, 35, 0.2},
+        /* More CPUs demand more memory. */
+        {3, 300, {[STUDY_FOREGROUND] = {40, 0.5}, [STUDY_BACKGROUND] = {30, 0.5}},
+            100 * 0.5 * 90 / (300 - 0.5 * 2 * 40), 0.2},
+    };
+    struct study_options study = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        print_message("row %zu\n", i);
+        study = make_study(rows[i].cpus, rows[i].rate);
+        for (int side = 0; side < MEMORY_SIDES; side++)
+            study.sides[side].work.use = rows[i].uses[side];
+        assert_known(&study, rows[i].known, rows[i].within);
+    }
+    /* The result of the last row must not depend on the classes that cause the load. */
     set_class(&study, STUDY_BACKGROUND, "blocking");
     study.sides[STUDY_BACKGROUND].instances = 4;
     study.duration = 20 * SS_SECOND;
