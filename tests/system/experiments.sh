@@ -93,7 +93,6 @@ run=${BASH_REMATCH[*]:1}
 [ "$run" != "ab 3 2" ] || [ -e "$scratch/repaired" ] || exit 9
 echo "$run" >>"$scratch/carried-out"
 count=$((${*: -1} * (1000 + $5 % 41 - 20) / 1000))
-[ "$run" != "ab 4 1" ] || [ ! -e "$scratch/lacking" ] || count=0
 write_record 1 "$count" 1 0 "$((3 * ${run##* }))"
 END
     } >"$scratch/bin/showstopper"

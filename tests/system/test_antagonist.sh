@@ -29,7 +29,7 @@ start_worker() {
     start sh -c 'while sleep 0.01; do i=0; while [ $i -lt "$0" ]; do i=$((i + 1)); done; done' "$1"
 }
 
-# serve_requests EXPRESSION: starts a server, and sets `server` to its pid, and `url`. The expression of Python returns the
+# serve_requests EXPRESSION: starts a server, and sets `url`. The expression of Python returns the
 # status of an answer; it knows the `number` of the request, and the seconds that have `passed` since the first one.
 serve_requests() {
     python3 - >port <<END &
@@ -51,29 +51,15 @@ server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 print(server.server_address[1], flush=True)
 server.serve_forever()
 END
-    server=$!
     await grep -q . port
     url=http://127.0.0.1:$(<port)/
-}
-
-# end_server: ends the latest server.
-end_server() {
-    kill "$server"
-    wait "$server" || true
-}
-
-# state_of PID: prints the process's state letter, such as T for stopped.
-state_of() {
-    local state
-    state=$(ps -o stat= -p "$1") || fail "process $1 has ended"
-    echo "${state:0:1}"
 }
 
 # runs_on PID...: succeeds if all of these processes exist and none is stopped.
 runs_on() {
     local pid
     for pid in "$@"; do
-        [ "$(state_of "$pid")" != T ] || fail "process $pid is left stopped"
+        grep -q '^State:.[^T]' "/proc/$pid/status" || fail "process $pid has ended, or is left stopped"
     done
 }
 
@@ -81,17 +67,6 @@ runs_on() {
 refuses() {
     expect 125 ssantagonist suspects "${@:2}"
     says err "$1"
-}
-
-# finish_look: lets the first run of the plan in `out` be done.
-finish_look() {
-    mkdir -p study/look
-    python3 -c 'import json, shlex
-for line in open("out"):
-    words = shlex.split(line)
-    if words[:2] == ["run", "look"]:
-        columns = dict(word.split("=", 1) for word in words if "=" in word)
-        print(json.dumps({"status": "done", "columns": columns}))' >study/look/run.json
 }
 
 # write_napping NAME LINE...: creates a script that starts with these lines. Its function `nap` waits for 20 ms without
@@ -178,63 +153,26 @@ a_missing_python_package_is_reported_at_once() { # case
     [ ! -e antagonist-results ] || fail "a folder was left"
 }
 
-# warns COUNT COMMAND...: fails unless the command succeeds, and warns so often that the victim's processes are unknown.
+# warns COUNT OPTION...: fails unless suspect `pid` is accepted, with this number of warnings that the victim's processes
+# are unknown.
 warns() {
-    ssantagonist "${@:2}" >out 2>err || fail "${*:2}: $(cat err)"
+    ssantagonist suspects --suspects "$pid" "${@:2}" >out 2>err || fail "${*:2}: $(cat err)"
     [ "$(grep -c '^ssantagonist: warning: the processes of the victim are unknown' err)" -eq "$1" ] ||
         fail "${*:2}: expected $1 warning: $(cat err)"
 }
 
-# Children of such a process do not inherit its policy, which the kernel shows as a flag of the policy.
-a_policy_that_children_do_not_inherit_is_not_real_time() { # case
-    start chrt -R -o 0 sleep 1000
-    await grep -q sleep "/proc/$pid/comm"
-    warns 1 suspects --suspects "$pid" --victim true
-}
-
+# A process whose children do not inherit its policy, which the kernel shows as a flag, has no real-time priority.
 unknown_processes_of_the_victim_are_reported() { # case
-    need_built reports
     local bystander
     start sleep 1000
     bystander=$pid
-    start sleep 1000
-    warns 0 suspects --suspects "$pid" --victim true --victim-pid "$bystander"
+    start chrt -R -o 0 sleep 1000
+    await grep -q sleep "/proc/$pid/comm"
+    warns 0 --victim true --victim-pid "$bystander"
     : >log
-    warns 1 suspects --suspects "$pid" --victim log --iteration x
+    warns 1 --victim log --iteration x
     # No process listens on a port of the victim.
-    warns 1 suspects --suspects "$pid" --victim http://127.0.0.1:1/
-    # The warning comes once in a study.
-    warns 1 plan --suspects "$pid" --victim true study
-    finish_look
-    warns 0 plan --suspects "$pid" --victim true study
-    rm -r study
-}
-
-# answers PID...: fails unless the answer about the study names these suspects.
-answers() {
-    ssantagonist answer --victim true --suspects "$(IFS=, && echo "$*")" study >result 2>err || fail "$*: $(cat err)"
-    [ "$(sed -n 's/^pid \([0-9]*\) (sleep).*/\1/p' result | sort)" = "$(printf '%s\n' "$@" | sort)" ] ||
-        fail "$*: $(cat result)"
-}
-
-a_study_keeps_the_suspects_with_which_it_began() { # case
-    need_built reports
-    local one
-    start_sleeper
-    one=$pid
-    start_sleeper
-    ssantagonist plan --victim true --suspects "$one,$pid" --seed 3 --depth 50% study >out
-    finish_look
-    # The codes follow from the study, not from the call.
-    ssantagonist plan --victim true --suspects "$one,$pid" study >out
-    grep -q '^run together-1 .* depth=0.5 ' out || fail "no next run: $(cat out)"
-    # The results outlive the suspects, but a suspect that has exited cannot be throttled.
-    kill "$pid"
-    wait "$pid" || true
-    answers "$one" "$pid"
-    expect 125 ssantagonist plan --victim true --suspects "$one,$pid" study
-    says err "process $pid (sleep) must not be throttled: it is a kernel thread, or has exited"
-    rm -r study
+    warns 1 --victim http://127.0.0.1:1/
 }
 
 suspects_of_a_group_are_its_topmost_processes() { # case
@@ -356,23 +294,6 @@ times_and_rates_of_iterations_are_read_from_a_log() { # case
     reads '$4 > 1 && $5 > 0 && $5 < 60' --victim log --iteration '^took'
 }
 
-# A command, the length of a slot, and a part of the message.
-victims_that_cannot_be_measured_are_reported() { # case
-    local victim slot message
-    mkdir run
-    while IFS='|' read -r victim slot message <&3; do
-        expect 125 ssantagonist watch --victim "$victim" --slots 2 --slot "$slot" run
-        says err "$message"
-    done 3<<'END'
-false|10s|false ended with 1
-./nothing|0.2s|./nothing': No such file
-./err|0.2s|a log requires --iteration
-sleep 1000|0.2s|no line of the victim has a number
-sh -c 'echo 7 ok 0 errors'|1s|the figure of the victim is 0 or negative in
-sh -c 'echo -3.5'|1s| slots, but must be above 0, because effects are ratios: see --iteration
-END
-}
-
 # The only line comes before the first slot, unless the machine is busy.
 victim_that_prints_too_early_is_reported() { # case
     local status=0 lead
@@ -400,17 +321,32 @@ stubborn_victim_command_is_killed() { # case
     done
 }
 
-# The message comes before the end of the first slot, which in a study lasts a minute.
-victim_without_figures_is_reported_at_once() { # case
-    local victim slot
+# Those of a slot of 30 s are reported before its end, because in a study it lasts a minute.
+victims_that_cannot_be_measured_are_reported() { # case
+    local victim words slot message
     mkdir run
-    for victim in 'echo none' yes 'echo 5 --iteration none'; do
-        # shellcheck disable=SC2086 # an option may follow
-        expect 125 ssantagonist watch --victim "${victim% --*}" ${victim#"${victim% --*}"} --slots 2 --slot 30s run
-        grep -Eq '^ssantagonist: (no line|too few lines) of the victim ' err || fail "$victim: $(cat err)"
-        [ "$(wc -l <run/slots.csv)" -eq 1 ] || fail "$victim: reported only after a slot"
-    done
-    # The first figure may appear late: in the third launch, or after a long heading.
+    while IFS='|' read -r victim words slot message <&3; do
+        # shellcheck disable=SC2086 # several words
+        expect 125 ssantagonist watch --victim "$victim" $words --slots 2 --slot "$slot" run
+        says err "$message"
+        [ "$slot" != 30s ] || [ "$(wc -l <run/slots.csv)" -eq 1 ] || fail "$victim: reported only after a slot"
+    done 3<<'END'
+false||10s|false ended with 1
+./nothing||0.2s|./nothing': No such file
+./err||0.2s|a log requires --iteration
+sleep 1000||0.2s|no line of the victim has a number
+sh -c 'echo 7 ok 0 errors'||1s|the figure of the victim is 0 or negative in
+sh -c 'echo -3.5'||1s| slots, but must be above 0, because effects are ratios: see --iteration
+echo none||30s|no line of the victim
+yes||30s|no line of the victim
+echo 5|--iteration none|30s|too few lines of the victim match
+END
+}
+
+# The first figure appears in the third launch, or after a long heading.
+figures_that_appear_late_are_accepted() { # case
+    local victim slot status
+    mkdir run
     # shellcheck disable=SC2016 # for sh
     printf '%s\n' '#!/bin/sh' 'echo >>launches' 'count=0' 'while read -r _; do count=$((count + 1)); done <launches' \
         '[ "$count" -lt 3 ] || echo 7' >late
@@ -430,33 +366,27 @@ victim_without_figures_is_reported_at_once() { # case
     done
 }
 
-# refuses_call MESSAGE OPTION...: fails unless the experiment refuses this at once, with one line besides a warning that
-# the victim's processes are unknown.
-refuses_call() {
-    expect 125 sslab antagonist "${@:2}"
-    { [ "$(grep -vc '^ssantagonist: warning: the processes' err)" -eq 1 ] && grep -qF -- "$1" err; } ||
-        fail "${*:2}: $(cat err)"
-    [ ! -e antagonist-results ] || fail "${*:2}: a folder was left"
-}
-
+# Each call prints one line besides a warning that the victim's processes are unknown.
 invalid_options_are_refused_before_anything_starts() { # case
     need_built reports
+    local words message
     start sleep 1000
     echo 'took 1 s' >log
-    refuses_call "sslab antagonist: sleep: unexpected argument: name the service with --victim" sleep
-    refuses_call "sslab antagonist: --victim: /none.log: neither a URL nor a file" --victim /none.log --suspects "$pid"
-    refuses_call "sslab antagonist: --victim: ./log: a log requires --iteration" --victim ./log --suspects "$pid"
-    refuses_call "sslab antagonist: --victim: nobench 3: neither a URL nor a file, and nobench is not in PATH" \
-        --victim 'nobench 3' --suspects "$pid"
-    refuses_call "sslab antagonist: --json: none/answer.json cannot be written" \
-        --victim true --suspects "$pid" --json none/answer.json
-    refuses_call "sslab antagonist: --json: $PWD cannot be written" --victim true --suspects "$pid" --json "$PWD"
-    refuses_call "sslab antagonist: --victim: nobench: neither" \
-        --victim nobench --suspects "$pid" --json antagonist-results/answer.json
-    # Suspects are checked before requests are sent, and an invalid plan is not carried out.
-    refuses_call "--suspects: 'sleep' is not a whole number" --victim http://127.0.0.1:2/ --suspects sleep
-    refuses_call "--suspects or --suspects-of is required" --victim http://127.0.0.1:2/
-    refuses_call "is given twice" --victim true --suspects "$pid,$pid" --dry-run
+    while IFS='|' read -r words message <&3; do
+        eval "expect 125 sslab antagonist $words"
+        says err "$message"
+        [ "$(grep -vc '^ssantagonist: warning: the processes' err)" -eq 1 ] || fail "$words: $(cat err)"
+        [ ! -e antagonist-results ] || fail "$words: a folder was left"
+    done 3<<END
+--victim /none.log --suspects $pid|sslab antagonist: --victim: /none.log: neither a URL nor a file
+--victim ./log --suspects $pid|sslab antagonist: --victim: ./log: a log requires --iteration
+--victim 'nobench 3' --suspects $pid|--victim: nobench 3: neither a URL nor a file, and nobench is not in PATH
+--victim true --suspects $pid --json none/answer.json|--json: none/answer.json cannot be written
+--victim true --suspects $pid --json $PWD|sslab antagonist: --json: $PWD cannot be written
+--victim nobench --suspects $pid --json antagonist-results/answer.json|--victim: nobench: neither
+--victim http://127.0.0.1:2/ --suspects sleep|--suspects: 'sleep' is not a whole number
+--victim true --suspects $pid,$pid --dry-run|is given twice
+END
 }
 
 codes_are_written_unless_they_are_invalid() { # case
@@ -588,7 +518,7 @@ loses() {
 
 # The victim falls silent or fails most requests before slot 10, or is slow in it.
 a_victim_that_answers_too_little_has_lost() { # case
-    local server url
+    local url
     # shellcheck disable=SC2016 # for sh
     write_napping fading 'while [ $SECONDS -lt "$2" ]; do nap; echo it 5; done' \
         '[ "$1" != silent ] || exec sleep 1000' 'while sleep 0.7; do echo it 5; done'
@@ -597,34 +527,27 @@ a_victim_that_answers_too_little_has_lost() { # case
     need_built ssrequest
     serve_requests '200 if number % 3 == 0 or number < 400 else 503'
     loses 1s "$url" --rate 50
-    end_server
 }
 
 # Requests that come within 1.5 s are all answered at the end of this time.
 requests_count_in_the_slot_in_which_they_were_due() { # case
     need_built ssrequest
-    local server url
+    local url
     serve_requests 'time.sleep(4.5 - passed if 3 <= passed < 4.5 else 0) or 200'
     mkdir run
     ssantagonist watch --victim "$url" --rate 50 --slots 7 --slot 1s --settle 0 run
     awk -F, 'NR > 1 && $4 > 85 { exit 1 }' run/slots.csv || fail "a slot has others' requests: $(cat run/slots.csv)"
     awk -F, 'NR > 1 && $5 > 0.4 { found = 1 } END { exit !found }' run/slots.csv || fail "$(cat run/slots.csv)"
-    end_server
 }
 
 # One request of ten takes 0.3 s.
 the_figure_of_a_url_may_be_a_quantile() { # case
     need_built ssrequest
-    local server url
+    local url
     serve_requests 'time.sleep(0 if number % 10 else 0.3) or 200'
     mkdir run
     ssantagonist watch --victim "$url" --rate 50 --slots 1 --slot 10s --figure p95 run
     awk -F, 'NR == 2 && $5 >= 0.3 { found = 1 } END { exit !found }' run/slots.csv || fail "p95: $(cat run/slots.csv)"
-    end_server
-    expect 125 ssantagonist watch --victim true --figure p95 run
-    says err '--figure: only the response times of a URL have quantiles'
-    expect 125 ssantagonist watch --victim "$url" --figure 95 run
-    says err '--figure: use mean, or a quantile such as p99'
 }
 
 # In a PID namespace whose /proc is that of another one, pids are those of other processes.

@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Workloads of the catalogue, the order of pairs, and the options of each side of a pair.
+# Workloads of the catalogue, and the options of each side of a pair. test_lab_catalogue.py and test_lab_interference.py
+# have the other ones.
 # shellcheck disable=SC2030,SC2031,SC2034 # what is sourced reads variables, cases in ( ) have their own
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 # shellcheck source=experiments.sh
 . "$here/experiments.sh"
+need_built ssbatch
 recorded=$source/tests/data/workloads
 mkdir "$scratch/home"
 export HOME=$scratch/home
 unset SHOWSTOPPER_CATALOGUE DACAPO SCALABENCH RENAISSANCE H2 LUCENE SOURCE
 
-# write_catalogue LINE...: writes a catalogue and prints its path.
+# write_catalogue LINE...: writes the file `catalogue`.
 write_catalogue() {
     printf '%s\n' "$@" >"$scratch/catalogue"
-    echo "$scratch/catalogue"
 }
 
 # stub_java: creates a `java` that records its arguments and prints the recorded output of a workload. It starts no
@@ -54,57 +55,27 @@ END
 }
 
 workload_names_are_listed() { # case
-    need_built ssbatch
     experiment accuracy --list-workloads
-    [ "$(awk 'length($0) > 80' "$output" | wc -l)" -eq 0 ] || fail "wider than 80 columns"
     prints "serial +ready"
     prints "dacapo/luindex +missing +(no java, )?\\\$DACAPO is not set"
     prints "dacapo/tradebeans +missing .*; unfit"
     [ "$(cut -d ' ' -f 1 "$output" | sort | uniq -d)" = "" ] || fail "duplicate name"
-    cp "$output" "$scratch/list"
-    for name in throughput replay interference; do
-        experiment "$name" --list-workloads
-        cmp -s "$output" "$scratch/list" || fail "$name prints a different list"
-    done
-    DACAPO=/none.jar experiment accuracy --list-workloads # a longer path would be truncated
-    prints "dacapo/luindex +missing +(no java, )?no file /none.jar"
     stub_java
-    experiment accuracy --list-workloads
+    experiment interference --list-workloads
     prints "dacapo/luindex +ready"
-    prints "renaissance/dotty +ready"
-    refuses "--workloads: dacapo/luindexx: no such workload: see --list-workloads" accuracy \
-        --workload dacapo/luindexx
     refuses "--workloads: scalabench/scalac cannot run here: \$SCALABENCH is not set" accuracy \
         --workload serial,scalabench/scalac
-    refuses "--background: scalabench/scalac cannot run here" interference --background scalabench/scalac
     # --dry-run plans workloads even if this machine lacks them.
     experiment accuracy --dry-run --methods default --targets 50 --workload scalabench/scalac,dacapo/tradesoap
-    prints "scalabench/scalac cannot run here: \\\$SCALABENCH is not set"
     prints "Warning: dacapo/tradesoap is unfit: .*"
     prints "scalabench.scalac-50-default-own-1: 6 min 01 s"
     experiment accuracy --dry-run --methods default --targets 50 --workload dacapo/h2 --warmup 2s --settle 0
     prints "Warning: dacapo/h2 takes 60s to warm up, longer than --warmup"
 }
 
-# tests/python/test_lab_catalogue.py has the other ones.
-invalid_catalogues_are_refused() { # case
-    need_built ssbatch
-    write_catalogue '[first]' 'command = true' 'comand = true' >"$scratch/name"
-    refuses "accuracy: --catalogue: $scratch/catalogue:3: unknown key 'comand'" accuracy --catalogue "$scratch/catalogue" \
-        --list-workloads
-    [ "$(wc -l <"$output")" -eq 1 ] || fail "expected one line"
-    refuses "accuracy: --catalogue: $scratch/nosuch: No such file or directory" accuracy --catalogue "$scratch/nosuch"
-    SHOWSTOPPER_CATALOGUE=$scratch/nosuch refuses "accuracy: SHOWSTOPPER_CATALOGUE: $scratch/nosuch: No such file or directory" \
-        accuracy --list-workloads
-    refuses "$scratch/catalogue:2: command: the quote ' at column 7 is not closed" throughput --methods 1cdc \
-        --targets 50 --catalogue "$(write_catalogue '[quote]' "command = sh -c 'true")" --workload serial --output quote
-    [ ! -e "$scratch/quote" ] || fail "a run was started"
-}
-
 # The shipped expressions match every iteration in the recorded output of harnesses, including the one marked PASSED,
 # and nothing else.
 shipped_iteration_patterns_match_recorded_output() { # case
-    need_built ssbatch
     local file name names='' heading run
     export STUB_DELAY=1.5 # iterations that end before all instances have started are not counted
     stub_java
@@ -128,20 +99,6 @@ shipped_iteration_patterns_match_recorded_output() { # case
     done
 }
 
-# Two sides with two copies each use four folders.
-instances_of_a_workload_have_separate_folders() { # case
-    stub_java
-    need_built ssbatch
-    experiment interference "${one_cpu[@]}" --levels 40:40:10 --hold 5 --edge 0 \
-        --warmup 0 --launch 20 --pairs dacapo/h2:dacapo/h2 --foreground-instances 2 --background-instances 2 \
-        --foreground-memory 100m --background-memory 200m --output copies
-    [ "$(wc -l <"$scratch/calls")" -eq 4 ] || fail "expected four copies: $(cat "$scratch/calls")"
-    [ "$(grep -o "$scratch/ram/[^ ]*" "$scratch/calls" | sort -u | wc -l)" -eq 4 ] ||
-        fail "the copies share folders: $(cat "$scratch/calls")"
-    [ "$(grep -c -- '-Xmx100m .*/foreground-[01]/dacapo h2$' "$scratch/calls")" -eq 2 ] || fail "wrong options of the foreground"
-    [ "$(grep -c -- '-Xmx200m .*/background-[01]/dacapo h2$' "$scratch/calls")" -eq 2 ] || fail "wrong options of the background"
-}
-
 # unfinished NAME OPTION...: calls an experiment whose runs are too short for an iteration.
 unfinished() {
     call "$@" || grep -q "no iteration of any run could be timed" "$output" || fail "$*: status $?"
@@ -151,14 +108,13 @@ unfinished() {
 # Templates, variables, quotes; a setup in each folder; a definition that holds for all runs of a folder.
 # shellcheck disable=SC2016 # the catalogue expands them
 placeholders_in_commands_are_replaced() { # case
-    need_built ssbatch
     local mine="$scratch/100% mine"
     local call=(throughput --methods cdc --targets 100 --instances 2 --warmup 0 --settle 0 --seconds 5
         --catalogue "$mine/catalogue" --workload family/one --output filled)
     mkdir -p "$mine"
     write_catalogue '[family/one family/two]' 'command = sh -c '\''cat "$0" >&2; echo "$@" >&2; exec sleep 9'\' \
         '  {scratch}/made "$TWO_WORDS/x"' '  {name} {side} {instance} {memory} {here} $HOME' \
-        'repeat = yes' 'setup = echo {side}:{instance} >made' 'scratch = {instance}.{side}' 'memory = 77M' >"$scratch/name"
+        'repeat = yes' 'setup = echo {side}:{instance} >made' 'scratch = {instance}.{side}' 'memory = 77M'
     mv "$scratch/catalogue" "$mine"
     TWO_WORDS="$mine" unfinished "${call[@]}"
     for index in 0 1; do
@@ -171,24 +127,17 @@ $mine/x one alone $index 77M $mine $HOME" ] || fail "$(cat "$scratch/filled/"*/o
     refuses "family.one-cdc-n2-100-1: failed: before ended with status 1: why" "${call[@]}" --output filled-2
 }
 
-# A name without a slash means a file in the current folder.
-catalogue_files_without_a_folder_are_in_the_current_folder() { # case
-    need_built ssbatch
-    write_catalogue '[here]' 'command = sh -c "echo {here} >&2; exec sleep 9"' \
-        'repeat = yes' >"$scratch/name"
+# The name of a catalogue without a slash means a file in the current folder. A command after -- must not get the settings
+# of a workload with its name.
+# shellcheck disable=SC2016 # the instances expand it
+settings_of_a_workload_are_not_those_of_a_command() { # case
+    write_catalogue '[here]' 'command = sh -c "echo {here} >&2; exec sleep 9"' 'repeat = yes' \
+        '[true-words]' 'command = false' 'setup = false' 'memory = 5M' 'warmup = 5s'
     unfinished throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 5 --catalogue catalogue \
-        --workload here --output here
-    [ "$(cat "$scratch/here/"*/output/0.err)" = "$(cd "$scratch" && pwd -P)" ] ||
-        [ "$(cat "$scratch/here/"*/output/0.err)" = "$scratch" ] || fail "wrong current folder"
-}
-
-# A command after -- must not get the settings of a workload with its name.
-# shellcheck disable=SC2016 # the instance expands it
-a_command_after_the_options_ignores_the_catalogue() { # case
-    need_built ssbatch
-    write_catalogue '[true-words]' 'command = false' 'setup = false' 'memory = 5M' 'warmup = 5s' >"$scratch/name"
-    unfinished throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 5 --name true-words \
-        --catalogue "$scratch/catalogue" --output own -- sh -c 'echo "{memory},{side},$(ls "{scratch}")"; exec sleep 9'
+        --workload here,true-words --name true-words --output own \
+        -- sh -c 'echo "{memory},{side},$(ls "{scratch}")"; exec sleep 9'
+    [ "$(cat "$scratch/own/here-1cdc-n1-100-1/output/0.err")" = "$(cd "$scratch" && pwd -P)" ] ||
+        [ "$(cat "$scratch/own/here-1cdc-n1-100-1/output/0.err")" = "$scratch" ] || fail "wrong current folder"
     [ "$(cat "$scratch/own/true-words-1cdc-n1-100-1/output/0.out")" = ",alone," ] || fail "wrong words of the command"
     ! grep -q 'to warm up' "$output" || fail "a warning of a different workload was printed"
 }
@@ -253,54 +202,8 @@ shipped_workloads_are_planned() { # case
     [ "$counted" -gt 60 ] || fail "only $counted workloads are listed"
 }
 
-every_pair_of_programs_is_planned() { # case
-    need_built ssbatch
-    experiment interference --dry-run --pairs all --workloads "$(cut -d ' ' -f 1 <<'END' | paste -sd ,
-serial
-blocking
-parallel
-forking
-xz
-openssl/pbkdf2
-stress-ng/cpu
-stress-ng/pipe
-sysbench/cpu
-compile/file
-END
-    )" "${one_cpu[@]}" --hold 3M
-    prints "10 programs, 100 pairs, 1 place, 1 round: 100 runs of 2 h 04 min each"
-    prints "sets-stress-ng.cpu-openssl.pbkdf2-1: 2 h 04 min"
-    prints "to come: 206 h 4[67] min"
-    [ "$(grep -c '^sets-.*: 2 h' "$output")" -eq 100 ] || fail "expected 100 runs"
-    experiment interference --dry-run --pairs serial:serial "${one_cpu[@]}" --hold 3M
-    prints "1 program, 1 pair, 1 place, 1 round: 1 run of 2 h 04 min each"
-    experiment interference --dry-run --pairs serial:forking,forking:serial "${one_cpu[@]}" --rounds 2
-    [ "$(grep -o '^sets-[^:]*' "$output" | paste -sd ' ')" = "sets-serial-forking-1 $(:
-        )sets-forking-serial-1 sets-serial-forking-2 sets-forking-serial-2" ] || fail "wrong runs of a list"
-    write_catalogue '[a a-b b-c c]' 'command = true' >"$scratch/name"
-    refuses "two different runs would be called sets-a-b-c-1" interference --dry-run "${one_cpu[@]}" \
-        --catalogue "$scratch/catalogue" --pairs a:b-c,a-b:c
-    refuses "both sets have CPU $(first_cpu); --share allows that" interference "${one_cpu[@]:0:2}"
-    local part words
-    while IFS='|' read -r part words; do
-        # shellcheck disable=SC2086 # a list of words
-        refuses "$part" interference $words
-    done <<'END'
---pairs: cereal: no such workload|--pairs serial:cereal
---background|--pairs all --background serial
---share requires --sets|--share
---background-method: nbench|--background-method nbench
---background-method: uncontrolled|--background-method uncontrolled
---foreground-method|--foreground-load 50%
---foreground-tau: '7x'|--foreground-tau 7x
---background-instances: '0'|--background-instances 0
---foreground-instances|--instances 2
-END
-}
-
 # Two sides share a CPU, each with its own method. The measured share of a side must be that of its own processes.
 each_side_of_a_pair_has_its_own_options() { # case
-    need_built ssbatch
     local runs call=(interference "${one_cpu[@]}" --levels 40:20:20 --hold 2 --edge 0 --warmup 0 --launch 8
         --pairs serial:forking --foreground-method pi-even --output sides)
     experiment "${call[@]}" --foreground-load 50% --foreground-tau 53m --background-method 1cdc \
@@ -324,11 +227,8 @@ each_side_of_a_pair_has_its_own_options() { # case
 }
 
 the_published_option_plans_the_published_configurations() { # case
-    need_built ssbatch
     with_reports
     local folder
-    refuses "--published sets the number of instances" accuracy --published --instances 3
-    refuses "--foreground-instances has no effect with --published" interference --published --foreground-instances 3
     experiment accuracy --published --dry-run --workloads serial
     [ "$(grep -c '^serial-' "$output")" -eq 55 ] || fail "wrong number of configurations"
     prints "serial-33.3333-geom-uneven-53m-1: 6 min 01 s"
@@ -363,7 +263,6 @@ plans() {
 
 # In each experiment, runs that are compared with published values must use the published modules.
 the_published_option_plans_every_published_study() { # case
-    need_built ssbatch
     local name tau pi="-f realtime -F count=ratio -d averageq -D (107|53)m -c rbpid -C bounds=none,start=target -s even"
     local cdc="-d averageq -D (107|53)m,phase=together:20m -c fixed" geom="-c geom -C previous=global -s (un)?even"
     local methods="geom-even geom-uneven nbench pi-even pi-uneven 1cdc"

@@ -25,56 +25,42 @@ expect() {
     grep -Eq "^$text" "$output" || fail "$*: no '$text'"
 }
 
-# expect_ended: fails if a process that chaos listed is still alive.
-expect_ended() {
-    local pid state
+# one_fault STATUS TEXT OPTION...: runs the replaced showstopper once; no process that chaos listed may be alive then.
+one_fault() {
+    local pid
+    expect "$1" "$2" "$build/tests/chaos_fault" --payload "$build/tests/payload" \
+        --planned 1.5 --patience 2 "${@:3}" -- "$scratch/build/bin/showstopper"
     while read -r pid; do
-        state=$(awk '{ print $3 }' "/proc/$pid/stat" 2>/dev/null || true)
-        [[ $state = [ZX] || -z $state ]] || fail "process $pid was left in state $state"
+        is_gone "$pid" || fail "process $pid was left"
     done < <(awk '$1 ~ /^[0-9]+$/ && $5 ~ /^[A-Z]$/ { print $1 }' "$output")
 }
 
-# one_fault STATUS TEXT OPTION...: runs the replaced showstopper once.
-one_fault() {
-    expect "$1" "$2" "$build/tests/chaos_fault" --payload "$build/tests/payload" \
-        --planned 1.5 --patience 2 "${@:3}" -- "$scratch/build/bin/showstopper"
-    expect_ended
-}
-
 # shellcheck disable=SC2016
-leftover_processes_fail_the_round() { # case
+faults_of_a_run_fail_the_round() { # case
+    local line text
     pretend 'exit 0'
     one_fault 0 '[0-9]+\.' --patience 60 --status 0
     one_fault 1 'chaos: the run ended with 0 instead of 125' --patience 60 --status 125
-    pretend 'leave setsid 1'
-    one_fault 1 ' +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ [RS] payload-session'
-    pretend 'leave stop'
-    one_fault 1 ' +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ T payload'
-    pretend 'leave chain 1 0' 'kill -KILL $!'
-    one_fault 1 'chaos: .* the master has ended, 1 processes'
-    pretend 'leave daemon-storm 20'
-    one_fault 1 'chaos: .* the master has ended'
+    # Children of the shell other than payloads are not bystanders.
+    while IFS='|' read -r line text <&3; do
+        pretend 'children() { cat /proc/[0-9]*/stat 2>/dev/null |
+            awk "\$4 == $1 && \$2 ~ /payload/ { print \$1 }"; }' "$line"
+        one_fault 1 "$text" </dev/null
+    done 3<<'END'
+leave setsid 1| +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ [RS] payload-session
+leave stop| +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ T payload
+leave chain 1 0; kill -KILL $!|chaos: .* the master has ended, 1 processes
+leave daemon-storm 20|chaos: .* the master has ended
+touch /dev/shm/showstopper.$$.0|chaos: /dev/shm/showstopper\.[0-9]+\.0 is left
+kill -CONT $(children $$)|chaos: bystander .*, a child from before, was continued
+kill -KILL $(children $$)|chaos: bystander .*, a child from before, was ended
+kill -STOP $(children $PPID)|chaos: bystander .*, a sibling of the run, is stopped
+END
     pretend 'exec "$payload" ignore-term'
     one_fault 1 'chaos: .* the master lives, 1 processes' --log "$scratch/log" --after ready --step 0.1:TERM:master
-    rm "$scratch/log"
-    pretend 'touch /dev/shm/showstopper.$$.0'
-    one_fault 1 'chaos: /dev/shm/showstopper\.[0-9]+\.0 is left'
-}
-
-# shellcheck disable=SC2016
-signaled_unrelated_processes_are_reported() { # case
-    # Children of the shell other than payloads are not bystanders.
-    local children='children() { cat /proc/[0-9]*/stat 2>/dev/null |
-        awk "\$4 == $1 && \$2 ~ /payload/ { print \$1 }"; }'
-    pretend "$children" 'kill -CONT $(children $$)'
-    one_fault 1 'chaos: bystander .*, a child from before, was continued' --patience 60
-    pretend "$children" 'kill -KILL $(children $$)'
-    one_fault 1 'chaos: bystander .*, a child from before, was ended' --patience 60
-    pretend "$children" 'kill -STOP $(children $PPID)'
-    one_fault 1 'chaos: bystander .*, a sibling of the run, is stopped' --patience 60
-    pretend "$children" 'kill -STOP $(children $PPID)' \
-        'kill -CONT $(children $PPID)'
-    one_fault 1 'chaos: bystander .*, a sibling of the run, was continued' --patience 60
+    pretend 'leave daemon 2'
+    expect 1 'chaos: 1 rounds, 1 failures, ' \
+        "$here/chaos" --gentle --rounds 3 --seed 1 --patience 0.3 "$scratch/build"
 }
 
 # start_marked: starts a program with this test's mark and sets `pid`.
@@ -99,54 +85,6 @@ harmed_attached_programs_are_reported() { # case
     pretend 'exit 0'
     one_fault 1 'chaos: 1 attached processes are still alive' --attached "$mark" --ended
     one_fault 0 '[0-9]+\.' --patience 60 --attached "$mark" --ended
-}
-
-attached_programs_survive_rounds_of_faults() { # case
-    expect 0 'chaos: 4 rounds, 0 failures' \
-        "$here/chaos" --gentle --rounds 4 --seed 1 --patience 60 --attached "$build"
-}
-
-# one_begun_fault TEXT OPTION...: like one_fault for a failed round, with steps after the replaced showstopper has
-# printed that it has begun.
-one_begun_fault() {
-    rm -f "$scratch/log"
-    one_fault 1 "chaos: .* $1" --log "$scratch/log" --after begun "${@:2}"
-}
-
-faults_are_injected_into_the_selected_processes() { # case
-    local executor=$scratch/ss-executor
-    ln -s "$build/tests/payload" "$executor"
-    # A process has the name of its program only when it executes it.
-    pretend "for i in 1 2 3; do
-            '$executor' catch &
-            until [ \"\$(cat /proc/\$!/comm)\" = ss-executor ]; do sleep 0.01; done
-        done" 'echo begun' 'wait'
-    one_begun_fault 'the master lives, 4 processes'
-    one_begun_fault 'the master lives, 3 processes' --step 0.1:KILL:executor=7
-    one_begun_fault 'the master lives, 2 processes' --step 0.1:KILL:executors-but=7
-    one_begun_fault 'the master has ended, 1 processes' --step 0.1:KILL:master+executors-but=1
-}
-
-# shellcheck disable=SC2016
-failed_rounds_are_counted() { # case
-    pretend 'leave daemon 2'
-    expect 1 'chaos: 1 rounds, 1 failures, ' \
-        "$here/chaos" --gentle --rounds 3 --seed 1 --patience 0.3 "$scratch/build"
-    expect_ended
-    expect 1 'chaos: 2 rounds, 2 failures, ' \
-        "$here/chaos" --gentle --rounds 2 --seed 1 --patience 0.3 --keep-going "$scratch/build"
-    grep -q '^FAILED: round 2 seed 2: ' "$output" || fail "the failed round is not reported"
-    expect_ended
-}
-
-unknown_options_are_refused() { # case
-    expect 0 'Usage: tests/system/chaos ' "$here/chaos" --help
-    expect 2 'chaos: --round: unknown option' "$here/chaos" --round 3 "$build"
-    expect 2 "chaos: --rounds: 'three' is not a number" "$here/chaos" --rounds three "$build"
-    expect 2 'chaos: --seed requires a value' "$here/chaos" "$build" --seed
-    expect 2 'chaos: --fault must be one of: ' "$here/chaos" --fault survivors "$build"
-    expect 2 'chaos: no build folder' "$here/chaos"
-    expect 2 "chaos: $scratch/bin/showstopper is missing: build first" "$here/chaos" "$scratch"
 }
 
 rounds_of_faults_leave_no_process() { # case

@@ -33,18 +33,14 @@ showstopper --progress=ne\t | <--progress=never>
 showstopper -l 50% -- /bin/ech\t | <-l><50%><--></bin/echo>
 showstopper -l 50% ssbur\t | <-l><50%><ssburn>
 showstopper --json=tra\t | <--json=trace.txt>
-ssload --format=js\t | <--format=json>
 ssload -i 1s --form\t cs\t | <-i><1s><--format><csv>
 ssload --tar\t tra\t | <--target><trace.txt>
 ssburn kern\t long-d\t | <kernel><long-double>
 ssburn ser\t | <ser>
 ssburn serv\t --spr\t exp\t | <serve><--spread><exponential>
 sssim que\t --arr\t pois\t | <queue><--arrival><poisson>
-sssim --smt-f\t ran\t | <--smt-fill><random>
-ssfleet run --engine para\t | <run><--engine><parallel>
 ssfleet replay --engine=loc\t --assign ha\t | <replay><--engine=local><--assign><hash>
 ssactuate ru\t pi\tfr\t | <run><pin=free>
-ssactuate run pin=free -- /bin/ech\t | <run><pin=free><--></bin/echo>
 sstrace --from google-201\t1\t | <--from><google-2011>
 sstrace --split rec\t | <--split><records>
 ssrequest --prof\t st\t --requ\t tra\t | <--profile><step><--requests-file><trace.txt>
@@ -54,10 +50,14 @@ ssprofile calib\t --qua\t | <calibrate><--quantum>
 ssreport --leave-o\t doub\t rec\t | <--leave-out><doubtful><records>
 END
 
-# type_in SHELL CASES COMMAND...: types the lines of CASES into this shell, and compares the words that commands get.
+# type_in SHELL CASES COMMAND...: types the lines of CASES into this shell, and compares the words that commands get. Skips
+# the case without the shell, or without a terminal to type in.
 type_in() {
     local shell=$1 cases=$2 out=$scratch/$1.out
     shift 2
+    command -v "$shell" >/dev/null || skip "$shell: not installed"
+    command -v python3 >/dev/null || skip "python3: not installed"
+    (: <>/dev/ptmx) 2>/dev/null || skip "terminal: cannot open a pseudo-terminal"
     sed 's/ *|.*//' "$cases" >"$scratch/typed"
     sed -n 's/.*| *//p' "$cases" >"$scratch/expected"
     : >"$out"
@@ -67,34 +67,23 @@ type_in() {
     diff "$scratch/expected" "$out" >&2 || fail "$shell: the words on the left (<) were expected"
 }
 
-# need_shell SHELL: skips the case without it, or without a terminal to type in.
-need_shell() {
-    command -v "$1" >/dev/null || skip "$1: not installed"
-    command -v python3 >/dev/null || skip "python3: not installed"
-    (: <>/dev/ptmx) 2>/dev/null || skip "terminal: cannot open a pseudo-terminal"
-}
-
-# write_bash [FILE]: writes a start-up file for bash that sources FILE.
-write_bash() {
-    {
-        echo "PS1='ready>'"
-        [ -z "${1-}" ] || echo ". $1"
-        for program in $programs; do
-            echo "$program() { printf '<%s>' \"\$@\" >>\"\$OUT\"; echo >>\"\$OUT\"; }"
-        done
-    } >"$scratch/bashrc"
+# replace_programs: prints functions for bash and zsh that write the words of a command in place of the programs.
+replace_programs() {
+    local program
+    for program in $programs; do
+        echo "$program() { printf '<%s>' \"\$@\" >>\"\$OUT\"; echo >>\"\$OUT\"; }"
+    done
 }
 
 bash_completes_without_its_package() { # case
-    need_shell bash
-    write_bash "$completions/bash/showstopper"
+    { echo "PS1='ready>'; . '$completions/bash/showstopper'" && replace_programs; } >"$scratch/bashrc"
     type_in bash "$scratch/cases" bash --noprofile --rcfile "$scratch/bashrc" -i
 }
 
 bash_completes_with_its_package() { # case
-    need_shell bash
-    [ -e /usr/share/bash-completion/bash_completion ] || skip "bash-completion: not installed"
-    write_bash /usr/share/bash-completion/bash_completion # finds our files by the name of the command
+    local package=/usr/share/bash-completion/bash_completion # finds our files by the name of the command
+    [ -e "$package" ] || skip "bash-completion: not installed"
+    { echo "PS1='ready>'; . $package" && replace_programs; } >"$scratch/bashrc"
     cat "$scratch/cases" - >"$scratch/more" <<'END'
 showstopper -q -T steady=1 ssburn par\t | <-q><-T><steady=1><ssburn><parallel>
 showstopper -l 50% -- ssload --format=cs\t | <-l><50%><--><ssload><--format=csv>
@@ -103,23 +92,17 @@ END
 }
 
 zsh_completes_programs_options_and_values() { # case
-    need_shell zsh
     {
         echo "PROMPT='ready>'"
         echo "fpath=('$completions/zsh' \$fpath)"
         echo "autoload -U compinit; compinit -u -d '$scratch/dump'"
-        for program in $programs; do
-            echo "$program() { printf '<%s>' \"\$@\" >>\"\$OUT\"; echo >>\"\$OUT\"; }"
-        done
+        replace_programs
     } >"$scratch/home/.zshrc"
-    cat "$scratch/cases" - >"$scratch/more" <<'END'
-showstopper -q ssburn par\t | <-q><ssburn><parallel>
-END
+    cat "$scratch/cases" - <<<'showstopper -q ssburn par\t | <-q><ssburn><parallel>' >"$scratch/more"
     type_in zsh "$scratch/more" zsh -i
 }
 
 fish_completes_programs_options_and_values() { # case
-    need_shell fish
     {
         echo "function fish_prompt; printf 'ready>'; end"
         echo "set fish_greeting"
@@ -127,9 +110,7 @@ fish_completes_programs_options_and_values() { # case
             echo "function $program; printf '<%s>' \$argv >>\$OUT; echo >>\$OUT; end"
         done
     } >"$scratch/home/fish/config.fish"
-    cat "$scratch/cases" - >"$scratch/more" <<'END'
-showstopper -q ssburn par\t | <-q><ssburn><parallel>
-END
+    cat "$scratch/cases" - <<<'showstopper -q ssburn par\t | <-q><ssburn><parallel>' >"$scratch/more"
     type_in fish "$scratch/more" fish -i
 }
 
@@ -160,29 +141,6 @@ every_option_is_completed() { # case
     done < <(awk -F '\t' '$3 != "" { print $1 }' "$completions/rows" | sort -u | while read -r program command; do
         [ ! -x "$build/bin/$program" ] || echo "$program $command"
     done)
-}
-
-new_options_are_completed() { # case
-    local bin=$scratch/bin
-    mkdir "$bin"
-    cat >"$bin/ssload" <<'END'
-#!/bin/sh
-cat <<'TEXT'
-Usage: ssload [OPTION]...
-Measures the CPU load.
-
-  -n, --novel WORD            a word that no version had before, in a long help
-                              text; one of: first
-                              second; default first
-TEXT
-END
-    chmod +x "$bin/ssload"
-    "$source/tools/completions/generate" "$bin" "$scratch/generated"
-    completions=$scratch/generated
-    [ "$(offered ssload --novel '')" = $'first\nsecond' ] || fail "$(offered ssload --novel '')"
-    [ "$(offered ssload -n s)" = second ] || fail "$(offered ssload -n s)"
-    grep -q -- "-s n -l novel -x -a 'first second'" "$completions/fish/ssload.fish" || fail "fish lacks the new option"
-    grep -q -- '-n+,--novel=.*(first second)' "$completions/zsh/_showstopper" || fail "zsh lacks the new option"
 }
 
 experiments_are_completed() { # case

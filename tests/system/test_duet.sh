@@ -71,10 +71,6 @@ write_record 2 "$count" "$load" 0 "$second"
 END
 }
 
-needs_platform() {
-    need_built showstopper-platform
-}
-
 # duet STATUS OPTION...: calls the experiment and checks its exit status.
 duet() {
     local status=0
@@ -125,19 +121,6 @@ a_duet_continues_in_the_middle_of_a_block() { # case
     duet 0 "${work[@]}"
     [ "$(sort carried-out | uniq -d)" = "ab 12 2" ] || fail "other runs than the ended one are repeated"
     grep -q '"decision": "' results/answer.json || fail "no answer"
-}
-
-# Without a limit, blocks are added until the interval is narrow enough. One block has a run without iterations.
-a_duet_ends_when_its_interval_is_narrow_enough() { # case
-    patience=800 # about 160 runs, and a decision after each block
-    stand_in
-    touch "$scratch/repaired" "$scratch/lacking"
-    duet 0 --a 'work 1000' --b 'work 1000' --until 4% --output results
-    grep -q '"decision": "precise enough"' "$scratch/results/answer.json" || fail "$(cat "$scratch/results/answer.json")"
-    grep -q '"planned_blocks": null' "$scratch/results/answer.json" || fail "the number of blocks is limited"
-    [ "$(wc -l <"$scratch/carried-out")" -gt 80 ] || fail "the study ended before 11 blocks of A and B"
-    ! grep -vq '^[ab]' "$scratch/carried-out" || fail "$(cat "$scratch/carried-out")"
-    prints "Doubtful: 1 of [0-9]+ blocks of A and B is left out, because no iteration ended in .*/results/ab-4-1-[ab]/program"
 }
 
 # Without a limit, a command that no longer works would be repeated forever.
@@ -201,7 +184,7 @@ side_by_side_commands_swap_cpus() { # case
     have_first_cpus 1 || skip "cpus: CPUs 0 and 1 are not both available"
     stand_in_beside
     local answer
-    needs_platform
+    need_built showstopper-platform
     PATH=$scratch/bin:$PATH duet 0 --order beside --force --on 0,1 --a 'work 1000' --b 'work 950' --output results --at-most 240s
     answer=$(head -n 1 "$scratch/results/answer.txt")
     [[ $answer =~ ^'B is '(4\.[89]|5\.[0-2])' % ('[0-9.]+' to '[0-9.]+') slower than A; A against A: 0.0 % ' ]] ||
@@ -213,10 +196,9 @@ side_by_side_commands_swap_cpus() { # case
 
 cpus_that_slow_each_other_are_refused() { # case
     have_first_cpus 1 || skip "cpus: CPUs 0 and 1 are not both available"
-    needs_platform
+    need_built showstopper-platform
     stand_in_beside
-    local work=(--order beside --on 0-1 --a 'work 100' --b 'work 90' --at-most 240s) one
-    one=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
+    local work=(--order beside --on 0-1 --a 'work 100' --b 'work 90' --at-most 240s)
     echo 180 >"$scratch/loss"
     PATH=$scratch/bin:$PATH duet 125 "${work[@]}" --output lossy
     grep -q 'two serial programs on CPUs 0 and 1 lose 10 % each, so A and B would slow each other down' "$output" ||
@@ -229,7 +211,6 @@ cpus_that_slow_each_other_are_refused() { # case
     touch "$scratch/broken"
     PATH=$scratch/bin:$PATH duet 125 "${work[@]}" --output wide --force
     grep -q '^ssbatch: aa-1-1: failed' "$output" || fail "--force does not begin the study"
-    refuses "--order beside requires at least two CPUs" duet "${work[@]}" --on "$one"
 }
 
 # Two blocks suffice to show that iterations are longer than runs.
@@ -241,9 +222,15 @@ iterations_longer_than_the_run_end_the_study_early() { # case
     [ "$(wc -l <"$scratch/carried-out")" -eq 8 ] || fail "the study continued after two blocks"
 }
 
-# a_block_has_a_figure: carries out `plan`, which is one block.
+# first_runs RUN OPTION...: carries out the runs of a plan that come before this one.
+first_runs() {
+    experiment duet --plan "${@:2}"
+    sed "/^run $1/,\$d" "$output" >"$scratch/plan"
+    (cd "$scratch" && PATH=$build/bin:$PATH exec ssbatch --quiet study plan) >"$output" 2>&1 || fail "ssbatch: status $?"
+}
+
+# a_block_has_a_figure: fails unless the study is one block, which has a figure.
 a_block_has_a_figure() {
-    PATH=$build/bin:$PATH ssbatch --quiet "$scratch/study" "$scratch/plan" >"$output" 2>&1 || fail "ssbatch: status $?"
     "$build/bin/ssreport" --decide "$scratch/study" >"$output" 2>&1 && fail "a single block decides"
     prints "No answer yet: 1 of at least 20 blocks are done"
     "$build/bin/ssreport" --table duet-blocks --column percent "$scratch/study" >"$output" 2>&1 || fail "no figure"
@@ -252,13 +239,11 @@ a_block_has_a_figure() {
 
 # In the first block of a plan, a service starts, answers requests and ends four times.
 response_times_of_services_are_measured() { # case
-    need_built ssrequest
-    need_built serve
+    need_built ssrequest serve
     local port serve url pid
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     serve="ssburn serve --listen $port --units 1000" url=http://127.0.0.1:$port/
-    experiment duet --plan --metric "$url" --response p95 --rate 200 --a "$serve" --b "$serve" --at-most 300s
-    sed '/^run aa-2-1/,$d' "$output" >"$scratch/plan"
+    first_runs aa-2-1 --metric "$url" --response p95 --rate 200 --a "$serve" --b "$serve" --at-most 300s
     a_block_has_a_figure
     PATH=$build/bin:$PATH $serve >"$scratch/listening" 2>&1 &
     pid=$!
@@ -270,27 +255,13 @@ response_times_of_services_are_measured() { # case
 
 # With --order beside, each of two services has its own port, even if A is compared with A, and they swap places.
 response_times_of_services_side_by_side_are_measured() { # case
-    need_built ssrequest
-    need_built serve
+    need_built ssrequest serve showstopper-platform
     [ "$(nproc)" -gt 1 ] || skip "cpus: only one CPU"
-    needs_platform
-    local serve="ssburn serve --listen {port} --units" url='http://127.0.0.1:{port}/' run
-    local call=(duet --metric "$url" --rate 200 --order beside --a "$serve 1000" --b "$serve 1001" --at-most 120s)
-    experiment "${call[@]}" --plan
-    cp "$output" "$scratch/all"
-    experiment "${call[@]}" --plan
-    cmp "$scratch/all" "$output" || fail "a second call has another plan"
-    sed '/^run aa-1-2/,/^run ab-1-1/{/^run ab-1-1/!d}; /^run ab-1-2/,$d' "$scratch/all" >"$scratch/plan"
-    # Each run has a service at each place and requests to both; command and URL have the same port.
-    for run in aa-1-1 ab-1-1; do
-        sed -n "/^run $run /,/^run /p" "$scratch/plan" | sed '1d; /^run /d' >"$scratch/run"
-        sed -n 's/^beside service-\([ab]\) .* --listen \([0-9]*\) .*/\1 \2/p' "$scratch/run" | sort >"$scratch/services"
-        sed -n 's/^main requests-\([ab]\) .*:\([0-9]*\)\/ *$/\1 \2/p' "$scratch/run" | sort >"$scratch/requests"
-        cmp "$scratch/services" "$scratch/requests" || fail "$run: $(cat "$scratch/run")"
-        [ "$(cut -d ' ' -f 2 "$scratch/services" | sort -u | wc -l)" -eq 2 ] || fail "$run: $(cat "$scratch/services")"
-    done
-    [ "$(grep -c '^beside service-. .*--units 1000' "$scratch/plan")" -eq 3 ] || fail "not A, A and A beside B"
-    sed '/^run aa-2-1/,$d' "$scratch/all" >"$scratch/plan"
+    local serve="ssburn serve --listen {port} --units"
+    first_runs aa-2-1 --metric 'http://127.0.0.1:{port}/' --rate 200 --order beside --a "$serve 1000" --b "$serve 1001" \
+        --at-most 120s
+    [ "$(sed '/^run aa-1-2 /,$d' "$scratch/plan" | grep -oE -- '--listen [0-9]+' | sort -u | wc -l)" -eq 2 ] ||
+        fail "the services have the same port"
     [ "$(grep -o '^beside service-. \|--cpus [0-9,]*' "$scratch/plan" | paste -d ' ' - - | sort -u | wc -l)" -eq 4 ] ||
         fail "they do not swap places"
     a_block_has_a_figure
@@ -298,8 +269,7 @@ response_times_of_services_side_by_side_are_measured() { # case
 
 # With --order alternate, requests are due only while their service runs. Another seed has other ports than the test above.
 response_times_of_alternating_services_are_measured() { # case
-    need_built ssrequest
-    need_built serve
+    need_built ssrequest serve
     local serve="ssburn serve --listen {port} --units 1000" side first try status
     experiment duet --plan --order alternate --metric 'http://127.0.0.1:{port}/' --rate 40 --a "$serve" --b "$serve" \
         --seconds 1.5s --warmup 0 --seed 2
@@ -327,49 +297,35 @@ response_times_of_alternating_services_are_measured() { # case
     prints "ssreport: $scratch/study/aa-1/requests-a.each.csv:242: damaged row, in \"0,0,99\""
 }
 
-# Each launch of the first block has an environment of the planned size.
-each_launch_has_the_planned_size_of_environment() { # case
+# In a block, quoted words of commands arrive unchanged, and so does an expression that contains a keyword of plans; each
+# launch has an environment of the planned size; the background has its own record, is warm before the command starts, and
+# ends with it.
+runs_are_those_of_the_plan() { # case
     local run bytes
-    experiment duet --plan --a "sh -c 'echo \${#SHOWSTOPPER_PADDING}; exec sleep 0.1'" --b 'sleep 0.1' --at-most 90s
-    sed '/^run aa-2-1/,$d' "$output" >"$scratch/plan"
-    [ "$(grep -c '^run aa-1-' "$scratch/plan")" -eq 4 ] || fail "the first block has not four runs"
-    PATH=$build/bin:$PATH ssbatch --quiet "$scratch/study" "$scratch/plan" >"$output" 2>&1 || fail "ssbatch: status $?"
-    for run in "$scratch/study/aa-1-"*; do
-        bytes=$(grep -hx '[0-9]*' "$run/output/"* | sort -u)
-        grep -Fq "exec \\\"\$@\\\"\"," "$run/run.json" || fail "no padding in $run/run.json"
-        grep -Fq "\"$bytes\"" "$run/run.json" || fail "$run: $bytes bytes are not those of the plan"
-    done
-    "$build/bin/ssreport" --decide "$scratch/study" >"$output" 2>&1 && fail "a single block decides"
-    prints "No answer yet: 1 of at least 20 blocks are done"
-}
-
-# Words of a command that need quotes are passed unchanged, and so is an expression that contains a keyword of plans.
-quoted_words_arrive_unchanged() { # case
-    printf '#!/bin/sh\nprintf "%%s\\n" "$@"\nexec sleep 99\n' >"$scratch/my bench"
-    chmod +x "$scratch/my bench"
-    experiment duet --plan --a "'./my bench' \"it's\" 'a -- b'" --b "'./my bench' c" --iteration '^[0-9]+ BYTES$' --seconds 5s
-    sed '/^run aa-1-2/,$d' "$output" >"$scratch/plan"
-    grep -Fq -- "--iteration '^[0-9]+ BYTES\$' -- sh -c " "$scratch/plan" || fail "the expression was changed"
-    (cd "$scratch" && PATH=$build/bin:$PATH exec ssbatch --quiet study plan) >"$output" 2>&1 || fail "ssbatch: status $?"
-    diff <(printf '%s\n' "it's" 'a -- b') "$scratch/study/aa-1-1-"*/output/0.out || fail "the words differ"
-}
-
-# The background has its own record, is warm before the command starts, and ends with it.
-a_background_load_runs_while_each_command_runs() { # case
     printf '[nap]\ncommand = sleep 0.05\n' >"$scratch/catalogue"
-    experiment duet --plan --a 'sleep 0.1' --b 'sleep 0.1' --beside nap@30% --beside-warmup 0.2s --at-most 120s \
-        --catalogue "$scratch/catalogue"
-    sed '/^run aa-1-2/,$d' "$output" >"$scratch/plan"
+    write_program "$scratch/my bench" <<'END'
+#!/bin/sh
+printf '%s\n' "$@"
+while sleep 0.1; do echo "${#SHOWSTOPPER_PADDING} BYTES"; done
+END
+    first_runs aa-2-1 --a "'./my bench' \"it's\" 'a -- b'" --b "'./my bench' c" --iteration '^[0-9]+ BYTES$' \
+        --beside nap@30% --beside-warmup 0.2s --catalogue "$scratch/catalogue" --at-most 120s
+    grep -Fq -- "--iteration '^[0-9]+ BYTES\$' -- sh -c " "$scratch/plan" || fail "the expression was changed"
     grep -q '^main program .* -f own -l 100% -c fixed -C duty=100% ' "$scratch/plan" || fail "the command is throttled"
     grep -q '^beside background .* -f own -l 30% ' "$scratch/plan" || fail "the background is not held by its own CPU time"
-    PATH=$build/bin:$PATH ssbatch --quiet "$scratch/study" "$scratch/plan" >"$output" 2>&1 || fail "ssbatch: status $?"
+    [ "$(find "$scratch/study" -name 'aa-1-*' | wc -l)" -eq 4 ] || fail "the first block has not four runs"
+    for run in "$scratch/study/aa-1-"*; do
+        bytes=$(sed -n 's/ BYTES$//p' "$run/output/0.out" | sort -u)
+        grep -Fq "exec \\\"\$@\\\"\"," "$run/run.json" || fail "no padding in $run/run.json"
+        grep -Fq "\"$bytes\"" "$run/run.json" || fail "$run: $bytes bytes are not those of the plan"
+        grep -v ' BYTES$' "$run/output/0.out" | diff <(printf '%s\n' "it's" 'a -- b') - || fail "the words differ"
+    done
     "$build/bin/ssreport" --table runs "$scratch/study" >"$output" 2>&1 || fail "ssreport: status $?"
     [ "$(grep -c '/aa-1-1-[ab]/\(program\|background\),' "$output")" -eq 2 ] || fail "expected two records"
+    a_block_has_a_figure
 }
 
 wrong_calls_end_with_another_status_than_answers() { # case
-    refuses "--a and --b are required" duet --a x
-    [ "$status" -eq 125 ] || fail "status $status"
     refuses "ssreport not found" duet --a true --b true
     [ "$status" -eq 125 ] || fail "status $status"
     [ ! -e duet-results ] || fail "a folder was left"

@@ -114,9 +114,10 @@ every_file_of_notes_has_a_page() { # case
     [ ! -s "$scratch/lost" ] || fail "files of notes without a page: $(<"$scratch/lost")"
 }
 
-# for_each_block COMMAND: calls it for each block of all pages.
-for_each_block() {
-    local page block where blocks
+# Lists the blocks that are not run because they need foreign software, and the commands that are only planned, by --plan
+# or --dry-run, because they take longer than a minute, need what not every machine has, or run in another test.
+blocks_that_are_not_run_are_listed() { # case
+    local page block where blocks replaced
     for page in $(all_pages); do
         blocks=$(mktemp -d "$scratch/blocks.XXXXXX")
         read_blocks "$source/$page" "$blocks" || fail "$page cannot be read"
@@ -124,101 +125,30 @@ for_each_block() {
             [ -e "$blocks/$block" ] || break
             where=$page:$(<"$blocks/$block.line")
             check_notes
-            "$1"
+            ! has_note foreign || skip_part "foreign: $where: $(note foreign)"
+            while read -r replaced; do
+                skip_part "only-planned: $where: $replaced"
+            done < <(planned_only)
         done
     done
 }
 
-list_block() {
-    local replaced
-    ! has_note foreign || skip_part "foreign: $where: $(note foreign)"
-    while read -r replaced; do
-        skip_part "only-planned: $where: $replaced"
-    done < <(planned_only)
-}
-
-# Lists the blocks that are not run because they need foreign software, and the commands that are only planned, by --plan
-# or --dry-run, because they take longer than a minute, need what not every machine has, or run in another test.
-blocks_that_are_not_run_are_listed() { for_each_block list_block; } # case
-
-# refuses MESSAGE [NOTES]: fails unless the page on standard input, with this file of notes, is refused with the message.
-refuses() {
-    mkdir -p "$scratch/tree"
-    cat >"$scratch/tree/page.md"
-    printf '%s' "${2-}" >"$scratch/tree/page.examples"
-    ! (source=$scratch/tree run_page page.md) >"$scratch/refused" 2>&1 || fail "not refused: $1"
-    grep -qF -- "$1" "$scratch/refused" || fail "not '$1': $(<"$scratch/refused")"
-}
-
-# fenced COMMAND...: prints a block for each.
-fenced() {
-    printf '```\n%s\n```\n' "$@"
-}
-
-# notes BLOCK NOTE...: prints the notes on a block.
-notes() {
-    printf '%s\n' "$1"
-    printf '    %s\n' "${@:2}"
-}
-
-pages_with_invalid_notes_are_refused() { # case
-    prefix=/none
-    fenced 'echo; false; true' | refuses 'page.md:1: status 1'
-    fenced 'false | cat' | refuses 'page.md:1: status 1'
-    fenced 'sleep 30 &' | refuses 'still running'
-    fenced 'no-such-program || true' | refuses 'unexpected on standard error'
-    fenced true | refuses 'unknown note: skip it' "$(notes 'block true' 'skip it')"
-    fenced true | refuses 'has one note' "$(notes 'block true' 'shows nothing' 'setup true')"
-    fenced true | refuses 'there is no none' "$(notes 'block true' 'elsewhere none')"
-    fenced 'sleep 2M' | refuses "'1M' is not in the block" "$(notes 'block sleep 2M' 'replace 1M -> 1s')"
-    fenced 'sleep 1M' | refuses 'lacks an arrow' "$(notes 'block sleep 1M' 'replace 1M')"
-    printf '%s\n' '```' text | refuses 'does not end'
-    fenced 'echo one' two | refuses 'the block before prints: one' "$(notes 'block two' output)"
-}
-
-notes_name_their_blocks() { # case
-    prefix=/none
-    fenced true | refuses 'page.examples:1: no block of page.md begins with: tru' "$(notes 'block tru' 'setup true')"
-    fenced true true | refuses '2 blocks of page.md begin' "$(notes 'block true' 'setup true')"
-    fenced true | refuses 'only 1 blocks of page.md begin' "$(notes 'block#2 true' 'setup true')"
-    fenced true | refuses 'in two places' "$(notes 'block true' 'setup true'; notes 'block#1 true' 'after true')"
-    fenced true false | refuses 'no notes on the block before' "$(printf 'block true\n'; notes 'block false' 'shows x')"
-    fenced true | refuses 'no notes on the block before' 'block true'
-    fenced true | refuses 'neither a block nor a note' '    setup true'
-    { printf '%s\n' '<!-- example: shows nothing -->' && fenced true; } | refuses 'belong in the file of examples'
-}
-
-planned_commands_are_recognized() { # case
-    local blocks=$scratch/planned block=1
-    mkdir "$blocks"
-    printf '%s\n' 'replace run -> run --plan' 'replace 1M -> 1s' 'replace --plan -> --plan --quick' \
-        'replace demo -> --dry-run demo' 'replace a -> a --planned' >"$blocks/1.notes"
-    [ "$(planned_only)" = $'run -> run --plan\ndemo -> --dry-run demo' ] || fail "planned: $(planned_only)"
-}
-
-blocks_are_run_according_to_their_notes() { # case
+failing_blocks_fail_their_page() { # case
+    local first second message
     prefix=/none
     mkdir "$scratch/tree"
-    fenced content 'grep -x content data && echo made >made' '[ ! -e made ] && java -jar a.jar' 'java -jar a.jar' \
-        '$no command' '$no command' no-such-program 'no command' >"$scratch/tree/page.md"
-    {
-        echo '# a comment'
-        notes 'block content' 'file data'
-        notes 'block grep -x content data && echo made >made' 'replace content -> $wanted' 'setup wanted=content' \
-            'after [ -s made ]'
-        notes 'block [ ! -e made ] && java -jar a.jar' 'stand-in java echo "java $*"'
-        notes 'block#2 $no command' output
-        notes 'block#1 $no command' 'interpreter cat'
-        notes 'block no-such-program' 'needs no-such-program'
-        notes 'block no command' 'shows a picture'
-        notes 'block java -jar a.jar' output
-    } >"$scratch/tree/page.examples"
-    printf '%s\n' .EX '\fBexpr\fR 1 \- 3 \e' "    + \\(aq3\\(aq" .EE .nf .RS 1 .RE .fi >"$scratch/tree/page.1"
-    notes "block expr 1 - 3 \\" 'replace 3 -> 1' >"$scratch/tree/page.1.examples"
-    notes 'block 1' output >>"$scratch/tree/page.1.examples"
-    (source=$scratch/tree && run_page page.md && [ "$skipped" -eq 77 ] && run_page page.1) \
-        >"$scratch/out.pages" 2>&1 || fail "$(<"$scratch/out.pages")"
-    [ "$(grep -c '^page' "$scratch/out.pages")" -eq 5 ] || fail "$(<"$scratch/out.pages")"
+    while IFS='|' read -r first second message <&3; do
+        printf '```\n%s\n```\n' "$first" "$second" >"$scratch/tree/page.md"
+        printf 'block two\n    output\n' >"$scratch/tree/page.examples"
+        [ "$second" = two ] || : >"$scratch/tree/page.examples"
+        ! (source=$scratch/tree run_page page.md) >"$scratch/refused" 2>&1 || fail "not refused: $first"
+        says "$scratch/refused" "$message"
+    done 3<<'END'
+echo; false; true|true|page.md:1: status 1
+true|sleep 30 &|still running
+if no-such-program; then true; fi|true|unexpected on standard error
+echo one|two|the block before prints: one
+END
 }
 
 run_cases

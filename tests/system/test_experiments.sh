@@ -7,119 +7,46 @@
 . "$(dirname "$0")/harness.sh"
 # shellcheck source=experiments.sh
 . "$here/experiments.sh"
+need_built ssbatch
 
 number='[-+]?[0-9]+(\.[0-9]+)?'
 
-# Each option in --help is known, and requires a value if --help names one: the options before an unknown one are read.
-# Nothing starts.
-options_in_help_are_known() { # case
-    local name option value words options=(--bin "$programs")
-    if have_full; then
-        ! "$bin/sslab" duet --help >/dev/full 2>"$output" || fail "--help succeeds although its output is lost"
-        ! grep -q 'unknown option' "$output" || fail "--help is unknown if it cannot be printed"
-    fi
-    for name in accuracy antagonist duet interference latency loadline replay throughput tradeoffs; do
-        call "$name" --help || fail "$name --help: status $?"
-        ! grep -E 'default: *(;|$)' "$output" | grep -v ':$' || fail "$name: empty default in --help"
-        words=()
-        while read -r option value; do
-            words+=("$option" ${value:+1})
-        done < <(sed -En 's/^  (-o DIR, )?(--[a-z-]+)( [A-Z0-9][^ ]*)?( .*)?$/\2\3/p' "$output" |
-            grep -v '^--\(version\|help\)')
-        refuses "--none: unknown option" "$name" "${words[@]}" --none
-        [ "$status" -eq 125 ] || fail "$name: status $status"
-        call "$name" -h || fail "$name -h: status $?"
-        prints "Usage: sslab $name .*"
-        call "$name" --version || fail "$name --version: status $?"
-        prints "sslab $("$bin/showstopper" --version | cut -d ' ' -f 2)"
-    done
-}
-
-make_guest_has_the_usual_exit_status() { # case
-    local call status
-    for call in "make-guest --none" "make-guest $scratch"; do
-        status=0
-        # shellcheck disable=SC2086 # several words
-        PATH=$bin:$PATH "$experiments"/$call >"$output" 2>&1 || status=$?
-        [ "$status" -eq 125 ] || fail "$call: status $status"
-    done
-}
-
 # If no run of a study is possible on this machine, the exit status is 1, even with --dry-run.
 studies_without_a_possible_run_fail() { # case
-    need_built ssbatch
+    local option
     mkdir "$scratch/usual"
     ln -s /usr/bin/* /bin/* "$scratch/usual" 2>"$output" || true
-    rm -f "$scratch/usual/"{podman,cpulimit}
-    PATH=$scratch/usual refuses "sslab accuracy: no run is possible here" accuracy --dry-run --methods cpulimit \
-        --workloads serial
-    [ "$status" -eq 1 ] || fail "status $status with --dry-run"
-    prints "skipped: method=cpulimit: cpulimit is not installed"
-    PATH=$scratch/usual refuses "sslab accuracy: no run is possible here, for the reasons above" accuracy \
-        --methods cpulimit --workloads serial
-    [ "$status" -eq 1 ] || fail "status $status"
-    prints "skipped: method=cpulimit: cpulimit is not installed"
-    # Containers of podman need root.
-    PATH=$scratch/usual refuses "sslab interference: no run is possible here" interference \
-        "${one_cpu[@]}" \
-        --environment podman
-    grep -Eq "^skipped: environment=podman measured_in=inside: (podman is not installed|only root .*)" \
-        "$output" || fail "wrong reason for skipping podman"
-    [ ! -e "$scratch/interference-results" ] || fail "a folder was created"
+    rm -f "$scratch/usual/cpulimit"
+    for option in --dry-run --quick; do
+        PATH=$scratch/usual refuses "sslab accuracy: no run is possible here" accuracy "$option" --methods cpulimit \
+            --workloads serial
+        [ "$status" -eq 1 ] || fail "status $status with $option"
+        prints "skipped: method=cpulimit: cpulimit is not installed"
+    done
+    [ ! -e "$scratch/accuracy-results" ] || fail "a folder was created"
 }
 
+# test_lab_words.py and test_lab_options.py have the units of options.
 dry_run_prints_the_plan_and_its_duration() { # case
-    need_built ssbatch
-    experiment accuracy --dry-run --methods default,nbench,cdc --workloads serial --targets 25,50
-    prints "serial-25-default-own-1: 6 min 01 s"
-    prints "serial-50-cdc-53m-1: 6 min 01 s"
-    prints "to come: 48 min 08 s"
+    experiment accuracy --dry-run --methods default,nbench,cdc --workloads serial --targets 25%,1/2 --warmup 3m --settle 0
+    prints "sslab accuracy: warning: --warmup: 3m is 3 milliseconds; .*"
+    prints "serial-50-cdc-53m-1: 3 min 01 s"
+    prints "to come: 24 min 08 s"
     [ ! -e "$scratch/accuracy-results" ] || fail "--dry-run created a folder"
     experiment interference --dry-run "${one_cpu[@]}" --workloads serial,parallel
     prints "sets-parallel-serial-1: 2 h 04 min"
     prints "to come: 8 h 16 min"
     experiment throughput --dry-run --stairs --methods default,nbench --workloads serial
     prints "skipped: method=nbench: it cannot follow stairs"
-    prints "nbench: skipped: it cannot follow stairs"
     prints "to come: 1 h 57 min"
     experiment replay --dry-run --workloads serial
     prints "serial-default-1_18-1: 4 min 31 s"
-    experiment accuracy --dry-run --methods default --targets 50 --name nap --iteration=x -- sleep 1
-    prints "nap-50-default-own-1: 6 min 01 s"
     # The load of one instance is unknown.
     experiment throughput --dry-run --methods nbench-fit --targets 50 --name nap -- sleep 1
     prints "nap-nbench-fit-50-1: 6 min 11 s"
-    [ ! -e "$scratch/throughput-results" ] || fail "--dry-run created a folder"
-}
-
-# Times and loads have the units of showstopper, whose warnings are shown.
-options_accept_the_units_of_showstopper() { # case
-    need_built ssbatch
-    experiment accuracy --dry-run --methods default,cdc --workloads serial --targets 25%,1/2,0.75,100 \
-        --taus 0.1s --warmup 2M --settle 1500m --seconds 1min
-    prints "serial-25-default-own-1: 3 min 01 s"
-    prints "serial-50-cdc-100m-1: 3 min 01 s"
-    prints "serial-75-default-own-1: 3 min 01 s"
-    prints "serial-100-default-own-1: 3 min 01 s"
-    for levels in 90%:10%:20% 0.9:1/10:20 90:10:20; do
-        experiment interference --dry-run "${one_cpu[@]}" --levels "$levels" --hold 20s --edge 100m --warmup 0 \
-            --launch 2000m
-        prints "sets-serial-serial-1: 3 min 23 s"
-    done
-    experiment throughput --dry-run --stairs --methods default --workloads serial --levels 95:5:1
-    prints "to come: 9 h 09 min"
-    experiment replay --dry-run --scales 0.5 --deviation 5% --warmup 0 --workloads serial --tau 0.05s
-    prints "serial-default-0.5-1: 13 min 31 s"
-    experiment accuracy --dry-run --methods default --workloads serial --targets 50 --warmup 3m --settle 0
-    prints "sslab accuracy: warning: --warmup: 3m is 3 milliseconds; .*"
-    # Numbers with leading zeros are decimal.
-    experiment accuracy --dry-run --methods default --workloads serial --targets 50 --warmup 010 --settle 0 \
-        --seconds 08 --rounds 010
-    prints "serial-50-default-own-10: 19 s"
 }
 
 quick_plans_take_less_than_five_minutes() { # case
-    need_built ssbatch
     local name
     for name in accuracy throughput replay interference "throughput --instances 64" "accuracy --published" \
         "throughput --published" "replay --published" "interference --published"; do
@@ -145,8 +72,18 @@ records() {
     compgen -G "$scratch/ram/*/result/record/samples.csv" >/dev/null
 }
 
-# slow_down: lets runs at 50 % last 1000 s while the file `slow` exists.
-slow_down() {
+# second_run_begins PID: succeeds once the second run has begun; fails the test if the study has ended.
+second_run_begins() {
+    kill -0 "$1" 2>/dev/null || fail "the study ended before its second run"
+    grep -q 'run 2 of 2' "$output" && records
+}
+
+tiny=(--methods cdc --taus 107m --workloads serial --catalogue idle.txt --targets '25,50' --warmup 0
+    --settle 0 --seconds 2 --energy "echo 7.5")
+
+an_interrupted_study_is_resumed() { # case
+    local first=$scratch/accuracy-results/serial-25-cdc-107m-1 status=0 name study
+    # A run at 50 % lasts 1000 s while the file `slow` exists.
     touch "$scratch/slow"
     replace_program showstopper <<END
 #!/usr/bin/env bash
@@ -156,50 +93,26 @@ words=("\$@")
 done
 exec '$bin/showstopper' "\${words[@]}"
 END
-}
-
-# begin_study NAME OPTION...: calls an experiment in the background until its second run, of two. Processes that a shell
-# starts in the background may ignore SIGINT.
-begin_study() {
     : >"$output"
-    slow_down
-    set -m
-    (cd "$scratch" && exec env --default-signal=INT "$bin/sslab" "$1" "${options[@]}" "${@:2}") >>"$output" 2>&1 &
+    set -m # a background process without a job of its own may ignore SIGINT
+    (cd "$scratch" && exec env --default-signal=INT "$bin/sslab" accuracy "${options[@]}" "${tiny[@]}") >>"$output" 2>&1 &
     study=$!
     set +m
     await second_run_begins "$study"
-}
-
-# interrupt_study FOLDER NAME: fails unless the study ends with SIGINT, keeps its first run, and leaves nothing behind.
-interrupt_study() {
-    local status=0
+    prints "--dry-run lists the runs\. Shorter: --quick, fewer .*"
+    output=$scratch/second call accuracy "${tiny[@]}" || fail "a second call: status $?"
+    says "$scratch/second" "ssbatch: serial-50-cdc-107m-1: it is being carried out on "
+    rm "$scratch/slow"
     kill -INT "$study"
     wait "$study" || status=$?
     [ "$status" -eq 130 ] || fail "interrupted: status $status"
-    prints "sslab $2: interrupted; .*"
+    prints "sslab accuracy: interrupted; .*"
     nothing_runs
     nothing_is_left
-    [ "$(listed "$1" status)" = "done to come" ] || fail "interrupted: wrong completed runs"
-}
+    [ "$(listed accuracy-results status)" = "done to come" ] || fail "interrupted: wrong completed runs"
 
-tiny=(accuracy --methods cdc --taus 107m --workloads serial --catalogue idle.txt --targets '25,50' --warmup 0
-    --settle 0 --seconds 2 --energy "echo 7.5")
-
-interrupted_half_way() {
-    begin_study "${tiny[@]}"
-    prints "--dry-run lists the runs\. Shorter: --quick, fewer .*"
-    cp "$output" "$scratch/until_now"
-    call "${tiny[@]}" || fail "a second call: status $?"
-    prints "ssbatch: serial-50-cdc-107m-1: it is being carried out on .* by process .*"
-    cat "$scratch/until_now" >"$output"
-    rm "$scratch/slow"
-    interrupt_study accuracy-results accuracy
-}
-
-goes_on_where_it_was() {
-    local first=$scratch/accuracy-results/serial-25-cdc-107m-1 name
     touch -d '2001-01-01' "$first/record/summary.json"
-    experiment "${tiny[@]}"
+    experiment accuracy "${tiny[@]}"
     ! grep -q 'ssbatch: run .*, serial-25-' "$output" || fail "a completed run was repeated"
     prints 'ssbatch: run 1 of 1, serial-50-cdc-107m-1; about .* left'
     [ "$(stat -c %y "$first/record/summary.json" | cut -c 1-4)" = 2001 ] || fail "the first run was replaced"
@@ -211,26 +124,15 @@ goes_on_where_it_was() {
         awk -F, 'NR > 1 && ($3 != 7.5 || $1 !~ /^20.*Z$/) { exit bad = 1 } END { exit bad || NR == 0 }' \
             "$scratch/accuracy-results/$name/energy.csv" || fail "$name: wrong power"
     done
-    if grep -q ',7\.5$' "$first/energy.csv"; then
-        prints "Power: command: what it measures \(echo 7.5\)"
-    fi
-    experiment "${tiny[@]}"
+    experiment accuracy "${tiny[@]}" --quiet-below 100 --retries 1
     ! grep -q '^ssbatch: run ' "$output" || fail "a completed study started a run"
-    refuses "the lines above the first run differ from those with which run serial-25-cdc-107m-1 " "${tiny[@]}" --seconds 1
-    refuses "its columns or commands differ in this plan; use ssbatch --redo " "${tiny[@]}" --energy "echo 8"
-    [ "$(tail -n 1 "$output")" = "sslab accuracy: some runs were refused or not carried out, for the reasons above" ] ||
-        fail "wrong last line: $(tail -n 1 "$output")"
-}
-
-an_interrupted_study_is_resumed() { # case
-    need_built ssbatch
-    interrupted_half_way
-    goes_on_where_it_was
+    refuses "the lines above the first run differ from those with which run serial-25-cdc-107m-1 " \
+        accuracy "${tiny[@]}" --seconds 1
+    refuses "its columns or commands differ in this plan; use ssbatch --redo " accuracy "${tiny[@]}" --energy "echo 8"
 }
 
 # The signal arrives in the middle of a long run.
 a_terminated_study_leaves_no_process() { # case
-    need_built ssbatch
     (cd "$scratch" && exec "$bin/sslab" accuracy "${options[@]}" --methods cdc --targets 50 --workloads serial \
         --catalogue idle.txt --seconds 300) \
         >"$output" 2>&1 &
@@ -241,30 +143,22 @@ a_terminated_study_leaves_no_process() { # case
     nothing_is_left
 }
 
-# second_run_begins PID: succeeds once the second run has begun; fails the test if the study has ended.
-second_run_begins() {
-    kill -0 "$1" 2>/dev/null || fail "the study ended before its second run"
-    grep -q 'run 2 of 2' "$output" && compgen -G "$scratch/ram/*/result/record/samples.csv" >/dev/null
-}
-
-# list_places STUDY: prints the open places of this study.
-list_places() {
-    local place
-    place=$(sed -n 's/^place //p' "$scratch/$1/.study/values")
-    [ -n "$place" ] || fail "$1 has no name for its places"
-    compgen -G "${SHOWSTOPPER_PLACES:-/run/showstopper-places}/$place.*" || true
+# list_open STUDY: prints the control groups of a study, whose names are the places of its runs.
+list_open() {
+    local key value
+    while read -r key value; do
+        [ "$key" != place ] || find /sys/fs/cgroup -name "showstopper-$value.*" 2>/dev/null
+    done <"$scratch/$1/.study/values" || true
 }
 
 other_load_limiters_are_measured() { # case
-    need_built ssbatch
     local method many rate
     experiment accuracy --methods nbench,quota,cpulimit,default --workloads serial --targets 80 \
         --warmup 0 --settle 0 --seconds 2 --output others
     many=$(awk -v cpus="$(nproc)" 'BEGIN { many = int(0.8 * cpus + 0.5); print (many > 1 ? many : 1) }')
     [[ " $(paste -d : <(listed others method | tr ' ' '\n') <(listed others instances | tr ' ' '\n') | paste -sd ' ') " = \
         *" nbench:$many "* ]] || fail "wrong number of instances for 80 %: $(listed others instances)"
-    [ ! -d "$scratch/others/serial-80-quota-own-1" ] || [ -z "$(list_places others)" ] ||
-        fail "leftover place: $(list_places others)"
+    [ -z "$(list_open others)" ] || fail "leftover control group: $(list_open others)"
     for method in quota=env/group cpulimit=cpulimit; do
         [ ! -d "$scratch/others/serial-80-${method%=*}-own-1" ] ||
             grep -q "${method#*=}" "$scratch/others/serial-80-${method%=*}-own-1/record/plan.json" ||
@@ -279,20 +173,8 @@ other_load_limiters_are_measured() { # case
     done
 }
 
-# The locale changes how fast programs such as sort are. The scripts themselves need a decimal point.
-commands_run_in_the_locale_of_the_caller() { # case
-    need_built ssbatch
-    # shellcheck disable=SC2016 # for sh
-    local call=(accuracy --methods cdc --taus 107m --targets 50% --instances 1 --warmup 0 --settle 0 --seconds 4s
-        -- sh -c 'echo "${LC_ALL-unset}" >>"$0"; exec sleep 9' "$scratch/locale")
-    LC_ALL=C.UTF-8 experiment "${call[@]}"
-    (unset LC_ALL && experiment "${call[@]:0:1}" --output unset "${call[@]:1}")
-    [ "$(cat "$scratch/locale")" = $'C.UTF-8\nunset' ] || fail "other locales: $(cat "$scratch/locale")"
-}
-
 # A failed run is reported with its output and ends the study, unless --go-on is given.
 failed_runs_are_reported() { # case
-    need_built ssbatch
     local call=(throughput --methods 1cdc --targets '40,60' --seconds 60 --warmup 0 --settle 0
         --output failed --name broken)
     local throw='echo out; echo "Exception, of main" >&2; echo "    at here" >&2; exit 9'
@@ -358,10 +240,9 @@ measures() {
 
 # If commands exit early, only what was measured is reported.
 commands_that_end_by_themselves_are_reported() { # case
-    need_built ssbatch
-    local short=(--warmup 0 --settle 0) by_itself="the command ended by itself" lines=(--iteration '^turn$')
+    local by_itself="the command ended by itself" lines=(--iteration '^turn$')
     printf '0 50%%\n10s 50%%\n' >"$scratch/trace.txt"
-    printf '[short]\ncommand = sleep 0.2\n[again]\ncommand = sleep 0.2\nrepeat = yes\n' >"$scratch/short.txt"
+    printf '[again]\ncommand = sleep 0.2\nrepeat = yes\n' >"$scratch/short.txt"
     finite_run true-1cdc-n1-50-1 "nothing was counted: $by_itself" throughput --methods 1cdc \
         --targets 50 --warmup 60 --settle 0 --seconds 99 "${lines[@]}" -- true
     finite_run sleep-cdc-1_1-1 "the trace was not followed to its end: $by_itself" replay --methods cdc --warmup 0 --scales 1/1 \
@@ -374,7 +255,8 @@ commands_that_end_by_themselves_are_reported() { # case
     grep -q '^ssbatch: sets-sleep-serial-1: failed: foreground: ' "$output" || fail "the foreground has not failed"
     [ "$(listed pair status)" = "failed failed" ] || fail "wrong status of both sides: $(listed pair status)"
     # A load that was held for a part of the time is a result.
-    experiment accuracy --methods nbench --targets 1% "${short[@]}" --seconds 99 --output shorter "${lines[@]}" -- sleep 2
+    experiment accuracy --methods nbench --targets 1% --warmup 0 --settle 0 --seconds 99 --output shorter "${lines[@]}" \
+        -- sleep 2
     [ "$(listed shorter status)" = "done" ] || fail "the run is not done"
     # Without --iteration, each exit of the command counts as an iteration, in the catalogue and on the command line.
     has_iterations again --catalogue short.txt --workload again
@@ -383,7 +265,6 @@ commands_that_end_by_themselves_are_reported() { # case
 }
 
 a_study_that_measured_nothing_fails() { # case
-    need_built ssbatch
     with_reports
     local short=(--warmup 0 --settle 0 --seconds 1) why="no iteration of any run could be timed, so there is no throughput"
     # The rate of a command that is longer than its run is unknown.
@@ -399,7 +280,6 @@ a_study_that_measured_nothing_fails() { # case
 
 # Tables that cannot be written are named, and a call with enough room writes them.
 tables_on_a_full_disk_are_reported() { # case
-    need_built ssbatch
     with_reports
     have_full || return 0
     local file call=(accuracy --methods cdc --taus 107m --targets 50% --instances 1 --warmup 0 --settle 0 --seconds 1 -- sleep 9)
@@ -421,7 +301,6 @@ tables_on_a_full_disk_are_reported() { # case
 # The README's example, with a stand-in for a harness that prints recorded output of DaCapo, and two instances that
 # cannot share a folder.
 the_readme_example_of_a_study_runs() { # case
-    need_built ssbatch
     local readme=$experiments/README.md line words record
     mkdir -p "$scratch/stub"
     # Lines before the beginning do not count, nor do iterations that end together after a silence.
@@ -447,7 +326,6 @@ END
 
 # Another process spins on each CPU.
 load_of_other_processes_is_reported() { # case, alone
-    need_built ssbatch
     ! have_cpu_quota || skip "cpu-quota: this control group has one"
     local cpu spinning=() call=(throughput --methods 1cdc --targets 25% --warmup 0 --settle 0 --seconds 3
         --output swamped) command=(--name serial --repeat -- sleep 0.1)
@@ -472,28 +350,8 @@ load_of_other_processes_is_reported() { # case, alone
     ! grep -q '^ssbatch: .*other processes used' "$output" || fail "--others 100% does not turn the warning off"
 }
 
-# A stand-in for ssload prints a known load. Nothing else starts, because no run is possible.
-a_busy_machine_causes_a_warning_before_a_study() { # case
-    need_built ssbatch
-    local call=(throughput --stairs --methods nbench --workloads serial --others 10%)
-    replace_program ssload <<END
-#!/bin/sh
-'$bin/ssload' "\$@" | awk -F , -v OFS=, -v load="\$(cat '$scratch/load')" '
-    NR == 1 { while (\$++at != "load") { } }
-    NR > 1 { \$at = load }
-    { print }'
-END
-    echo 0.423 >"$scratch/load"
-    refuses "sslab throughput: no run is possible here" "${call[@]}"
-    prints "Warning: this machine is already 42 % busy, .*"
-    echo 0.09 >"$scratch/load"
-    refuses "sslab throughput: no run is possible here" "${call[@]}"
-    ! grep -q busy "$output" || fail "a warning of a load below --others"
-}
-
 # Without feedback, so that some iterations complete on a busy machine.
 throughput_study_reports_each_method() { # case
-    need_built ssbatch
     with_reports
     measures each throughput --methods cdc,nbench --workloads serial --catalogue idle.txt --parts 1 --instances 1
     prints "\| host \| serial \| cdc \| 0.107 \| 1 \| 100.00 \| $number \| $number \| .*"
@@ -505,8 +363,6 @@ throughput_study_reports_each_method() { # case
         "0.4,1 0.4,2 0.8,1 0.8,2 target,half" ] || fail "wrong steps: $(cat "$scratch/stairs/throughput.csv")"
 }
 
-short=(--warmup 0 --settle 0 --seconds 2)
-
 # A workload `serial` that sleeps, for tests that need no load: it takes no CPU time from other tests.
 cat >"$scratch/idle.txt" <<'END'
 [serial]
@@ -517,7 +373,6 @@ END
 
 # The first line is the answer, whatever the result.
 loadline_prints_the_answer_first() { # case
-    need_built ssbatch
     with_reports
     call loadline --hold 1500m --warmup 1s --rounds 1 --instances 1 --iteration 'iteration ([0-9]+)' \
         --name sleeper --energy 'echo 7.5' -- sh -c 'while sleep 0.02; do echo iteration 20; done' ||
@@ -530,28 +385,6 @@ loadline_prints_the_answer_first() { # case
     grep -q 'sleeper,independent,0.5,' "$scratch/loadline-results/loadline.csv" || fail "no level of 50 %"
     grep -q 'How much of its maximum throughput does sleeper reach at 60 % load' "$scratch/loadline-results/report/report.html" ||
         fail "the question is not on the page"
-}
-
-throughput_prints_its_plan() { # case
-    need_built ssbatch
-    local call=(throughput --methods '1cdc,nbench' --workloads serial --catalogue idle.txt --targets 50
-        --warmup 0 --settle 0 --seconds 5 --counters --energy "echo '{7.5}' | tr -d '{}'")
-    experiment "${call[@]}" --plan
-    grep -v '^Power: ' "$output" >"$scratch/plan"
-    grep -q '^main -- showstopper .* --counters ' "$scratch/plan" || fail "--counters is missing"
-    PATH=$bin:$PATH timeout "$patience" ssbatch "$scratch/from-plan" "$scratch/plan" 2>"$output" ||
-        fail "ssbatch: status $?"
-    experiment "${call[@]}" --own --plan
-    grep -q '^main -- showstopper .* -f own ' "$output" || fail "--own has no effect"
-    experiment "${call[@]}" --quiet-below 100 --retries 1 -o from-plan
-    ! grep -q 'run 1 of' "$output" || fail "a run was repeated, so the plan was another one"
-    [ "$(listed from-plan workload)" = "serial serial" ] || fail "wrong workloads"
-    # On a busy machine, no sample of the power may fall into the run.
-    awk -F, 'NR > 1 && $3 != 7.5 { exit bad = 1 } END { exit bad || NR == 0 }' \
-        "$scratch/from-plan/serial-1cdc-n1-50-1/energy.csv" || fail "wrong power"
-    refuses "the study cannot continue" "${call[@]}" --targets 60 --warmup 1 --output from-plan
-    [ "$status" -eq 125 ] || fail "other settings: status $status"
-    grep -q 'the lines above the first run differ' "$output" || fail "the differing settings are not named"
 }
 
 # same_plan STUDY TABLE FILE NAME OPTION...: fails unless ssbatch carries out the plan that the experiment prints, the
@@ -572,11 +405,11 @@ same_plan() {
 
 # A study may have any name.
 accuracy_and_replay_print_their_plans() { # case
-    need_built ssbatch
     with_reports
     printf '# A load\n# of a half.\n0 50%%\n20s 50%%\n' >"$scratch/{trace},100%.txt"
     same_plan -held constant-load table.csv accuracy --methods cdc,nbench --taus 107m --workloads serial \
-        --catalogue idle.txt --targets 50 "${short[@]}"
+        --catalogue idle.txt --targets 50 --own --warmup 0 --settle 0 --seconds 2
+    [ "$(grep -c '^main -- showstopper .* -f own ' "$scratch/plan")" -eq 2 ] || fail "--own has no effect"
     [ "$(listed -held published)" = "dacapo/fop dacapo/fop" ] || fail "wrong published programs: $(listed -held published)"
     [ "$(listed -held tau_seconds)" = "0.107 -" ] || fail "wrong lengths of rounds: $(listed -held tau_seconds)"
     same_plan replayed replay replay.csv replay --methods cdc --workloads serial --catalogue idle.txt \
@@ -584,9 +417,8 @@ accuracy_and_replay_print_their_plans() { # case
     [ "$(listed replayed speed | tr ' ' '\n' | sort -n | paste -sd ' ')" = "5 10" ] || fail "wrong speeds: $(listed replayed speed)"
 }
 
-# Neither a trace nor the definition of a workload may change.
+# The definition of a workload may not change; test_lab_replay.py has the same for a trace.
 later_calls_may_add_workloads_and_rounds() { # case
-    need_built ssbatch
     local call=(replay --methods cdc --catalogue two.txt --trace trace.txt --scales 1/10 --warmup 0 --output added)
     sed 's/^.serial]/[one two]/' "$scratch/idle.txt" >"$scratch/two.txt"
     printf '0 50%%\n20s 50%%\n' >"$scratch/trace.txt"
@@ -594,12 +426,6 @@ later_calls_may_add_workloads_and_rounds() { # case
     experiment "${call[@]}" --workloads two
     experiment "${call[@]}" --workloads one,two --rounds 2
     [ "$(listed added status)" = "done done done done" ] || fail "wrong status: $(listed added status)"
-    cp "$scratch/trace.txt" "$scratch/.txt"
-    experiment "${call[@]}" --dry-run --workloads one --trace ./.txt --output hidden
-    printf '0 40%%\n20s 50%%\n' >"$scratch/trace.txt"
-    refuses "the lines above the first run differ" "${call[@]}" --workloads one,two --rounds 3
-    refuses "the lines above the first run differ" "${call[@]}" --workloads one,two --rounds 3 --dry-run
-    printf '0 50%%\n20s 50%%\n' >"$scratch/trace.txt"
     sed -i 's/0\.05/0.06/' "$scratch/two.txt"
     refuses "the lines above the first run differ" "${call[@]}" --workloads one --rounds 3
     [ "$(listed added status)" = "done done done done" ] || fail "wrong status: $(listed added status)"
@@ -613,7 +439,6 @@ study_lines() {
 
 # Settings of a placement or an environment are lines of their own, which later calls may add.
 later_calls_may_add_placements_and_environments() { # case
-    need_built ssbatch
     study_lines --placements neutral >"$scratch/few"
     study_lines --placements neutral,sets --sets 0/0 --share --environment host,lxc,kvm --load-of cpus --guest none \
         --guest-memory 2G >"$scratch/many"
@@ -623,7 +448,6 @@ later_calls_may_add_placements_and_environments() { # case
 }
 
 the_load_of_one_instance_is_measured_first() { # case
-    need_built ssbatch
     local unknown="^# The number of instances of nbench-fit depends"
     local call=(throughput --methods nbench-fit --workloads turns --catalogue turns.txt
         --targets 50 --quick --instances 1 --output methods)
@@ -652,11 +476,6 @@ placements_follow_recorded_topologies() { # case
     prints "per-chip: foreground 0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30, background 1,3,5,7,9,11,.*"
     prints "per-core: foreground 0-1,4-5,8-9,12-13,16-17,20-21,24-25,28-29, background 2-3,6-7,.*"
     prints "per-thread: foreground 0-15, background 16-31"
-    refuses "--root describes another machine" interference --placements per-chip --root "$scratch/m620"
-    # A guest has the memory of its 16 instances plus 512 MiB.
-    experiment interference --plan --placements per-chip --environment kvm --guest "$scratch" --memory 300M \
-        --root "$scratch/m620"
-    [ "$(grep -c -- '^beside .*/env/guest hold .* --memory 5312M ' "$output")" -eq 2 ] || fail "wrong memory of guests"
     # On this machine, each placement is planned or skipped with a reason.
     call interference --dry-run || true
     for placement in neutral quota free per-chip per-core per-thread; do
@@ -672,26 +491,6 @@ placements_follow_recorded_topologies() { # case
     ! grep -q -- '--cpus' "$output" || fail "a side is pinned"
 }
 
-# The memory of instances has the units of ssbatch.
-guests_have_the_memory_of_their_instances() { # case
-    need_built ssbatch
-    local pair
-    for pair in 2G=8704M 300m=1712M 1k=513M 1048577=517M; do
-        experiment interference --plan "${one_cpu[@]}" --environment kvm --guest "$scratch" --root / \
-            --foreground-memory "${pair%=*}" --foreground-instances 4
-        grep -Eq -- "^beside foreground-place .*/env/guest hold .* --memory ${pair#*=} " "$output" ||
-            fail "${pair%=*}: not ${pair#*=}: $(cat "$output")"
-    done
-}
-
-# list_open STUDY: prints the control groups of a study, whose names are the places of its runs.
-list_open() {
-    local key value
-    while read -r key value; do
-        [ "$key" != place ] || find /sys/fs/cgroup -name "showstopper-$value.*" 2>/dev/null
-    done <"$scratch/$1/.study/values" || true
-}
-
 # beside WORD...: runs interference with four steps, without feedback, because other load could keep the background
 # stopped.
 beside() {
@@ -699,7 +498,6 @@ beside() {
 }
 
 interference_study_measures_both_sides() { # case
-    need_built ssbatch
     with_reports
     local hwmon=$scratch/machine/sys/class/hwmon/hwmon0 run
     mkdir -p "$hwmon"
@@ -727,10 +525,6 @@ interference_study_measures_both_sides() { # case
     [ "$(cut -d , -f 7-9 "$scratch/interference-results/steps.csv" | paste -sd ' ')" = \
         "step,half,target 1,down,0.8 2,down,0.4 3,up,0.4 4,up,0.8" ] ||
         fail "wrong steps.csv: $(cat "$scratch/interference-results/steps.csv")"
-    # A failed side ends the run, and the other side is not waited for.
-    refuses "sets-broken-serial-1: failed: foreground ended with status 9" interference --hold 999 --edge 0 --warmup 0 \
-        --launch 8 --levels 80:40:40 --sets 0/1 --background serial --name broken --output one -- sh -c 'exit 9'
-    nothing_runs
     call interference --placements neutral,quota --dry-run --output quota || true
     prints "skipped: placement=neutral: only a guest's number of CPUs .*"
     if grep -q '^skipped: placement=quota: .* control group' "$output"; then
@@ -746,49 +540,7 @@ interference_study_measures_both_sides() { # case
     [ -z "$(list_open quota)" ] || fail "leftover control group: $(list_open quota)"
 }
 
-# Variables of the caller may have the names of those of the scripts. Measured commands keep those of OpenMP.
-variables_of_the_caller_do_not_change_the_plan() { # case
-    need_built ssbatch
-    local call=(throughput --plan --methods 'default,nbench' --workloads serial --targets 50
-        --energy-root "$scratch/machine")
-    mkdir -p "$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0"
-    : >"$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0/time"
-    experiment "${call[@]}"
-    cp "$output" "$scratch/plain"
-    # In a subshell: the variables are exported to nothing else.
-    (
-        export beside=hello background=x pairs=x:y service_cpus=7 idle_states=yes deviation=x attach=1 no_arguments=hello
-        export OMP_NUM_THREADS=1 OMP_THREAD_LIMIT=1
-        experiment "${call[@]}"
-        cmp "$scratch/plain" "$output" || fail "another plan with these variables"
-        bin=/nonexistent PATH=$build/bin:$PATH "$experiments/services/mediawiki" check --version >"$output" 2>&1 ||
-            fail "mediawiki reads a variable of the caller"
-    ) || exit
-}
-
-# ssbatch carries out each printed line; a missing program is named.
-interference_prints_its_plan() { # case
-    need_built ssbatch
-    local plan=$scratch/plan
-    call interference "${one_cpu[@]}" --environment host,lxc --placements sets,quota --workloads serial,xz \
-        --pairs symmetric --alone --plan || fail "--plan: status $?"
-    grep -Ev '^(skipped: |lxc-inside-|sets: |quota: |[0-9]+ programs, )' "$output" >"$plan"
-    [ "$(head -n 1 "$plan")" = "plan 1" ] || fail "no plan: $(cat "$plan")"
-    if ! grep -q '^skipped: environment=lxc ' "$output"; then
-        grep -q '^after -- .*/env/lxc close ' "$plan" || fail "no line closes containers"
-    fi
-    [ "$(grep -Ec '^main (background|alone) ' "$plan")" -eq "$(grep -c '^run ' "$plan")" ] ||
-        fail "a run has no background"
-    [ "$(grep -Ec '^run sets-(serial|xz)-alone-1 ' "$plan")" -eq 2 ] || fail "a program does not run alone: $(cat "$plan")"
-    awk '$1 == "run" { within = $2 == "sets-serial-alone-1" } within' "$plan" >"$scratch/alone"
-    grep -q '^main alone workload=serial .*method=uncontrolled ' "$scratch/alone" || fail "wrong run: $(cat "$scratch/alone")"
-    ! grep -q '^main [bf]' "$scratch/alone" || fail "a run alone has a neighbor: $(cat "$scratch/alone")"
-    PATH=$bin:$PATH ssbatch --dry-run "$scratch/from-plan" "$plan" >"$output" 2>&1 || [ $? -eq 1 ] ||
-        fail "ssbatch does not accept the plan"
-    prints "sets-serial-xz-1: 2 h 04 min"
-}
-
-# Idle states are sampled along with the power; an empty folder has no source.
+# An empty folder has no source of power.
 idle_states_are_sampled_with_the_power() { # case
     local cpu=$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0
     mkdir -p "$cpu"
@@ -800,14 +552,6 @@ idle_states_are_sampled_with_the_power() { # case
     prints "Power: there is no source \(rapl\): no energy is recorded"
     experiment interference --plan "${one_cpu[@]}"
     ! grep -q '^beside idle ' "$output" || fail "idle states are sampled without --energy"
-    "$bin/showstopper-platform" idle --root "$scratch/machine" --output "$scratch/idle.csv" >"$scratch/said" &
-    await has_lines "$scratch/idle.csv" 2
-    kill -TERM $!
-    wait $! || fail "the sampler ended with status $?"
-    [ "$(head -n 1 "$scratch/idle.csv")" = time,elapsed_seconds,active,frequency_mhz,POLL ] ||
-        fail "wrong columns: $(cat "$scratch/idle.csv")"
-    grep -q ',1\.0000,,$' "$scratch/idle.csv" || fail "wrong samples: $(cat "$scratch/idle.csv")"
-    grep -qx open "$scratch/said" || fail "the message about samples is missing"
 }
 
 run_cases

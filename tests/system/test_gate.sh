@@ -154,17 +154,13 @@ runs_that_are_all_disturbed_pass() { # case
     says "$GITHUB_STEP_SUMMARY" "records are invalid"
 }
 
-broken_builds_and_commands_fail() { # case
+broken_builds_and_invalid_inputs_fail() { # case
     options=(--bin "$bin" --ram "$scratch/ram" --others 100%)
     open_request 1000 'echo; exit 1'
     DUET_BUILD='sh source' fails "the build of head failed with status 1"
     DUET_BUILD='exit 4' fails "the build of base failed with status 4"
     DUET_A=./nothing fails "no answer: sslab duet: some runs failed"
     DUET_A='./bench | cat' fails "no answer: sslab duet: --a: '|' requires a shell"
-}
-
-invalid_inputs_are_refused() { # case
-    open_request 1000 900
     DUET_A='' fails "the input 'a' is missing"
     DUET_OPTIONS="'" fails "the input 'options' is not valid"
     DUET_AT_MOST=long fails "no answer: sslab duet: --at-most: "

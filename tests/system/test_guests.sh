@@ -23,7 +23,9 @@ clean_up() {
 
 # refuses MESSAGE COMMAND ARGUMENT...: fails unless the command is refused with this message in one line.
 refuses() {
-    ! timeout "$patience" "$experiments/$2" "${@:3}" >"$output" 2>&1 || fail "${*:2}: accepted"
+    local status=0
+    timeout "$patience" "$experiments/$2" "${@:3}" >"$output" 2>&1 || status=$?
+    [ "$status" -eq 125 ] || fail "${*:2}: status $status"
     grep -Fq -- "$1" "$output" || fail "${*:2}: no '$1' in the output"
     [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: more than one line of output"
 }

@@ -23,14 +23,22 @@ same() {
     diff "$scratch/expected" "$scratch/installed" >&2 || fail "$1: missing (<) or unexpected (>) files are installed"
 }
 
+# same_files FOLDER INSTALLED [EXPRESSION...]: fails unless the folder INSTALLED has the files of FOLDER.
+same_files() {
+    names "$1" "${@:3}" >"$scratch/expected"
+    names "$scratch/all/$2" "${@:3}" >"$scratch/installed"
+    same "$2"
+}
+
 # page_names FOLDER...: prints the names of all manual pages below these folders.
 page_names() {
     find "$@" \( -name 'build*' -o -name '.?*' \) -prune -o -name '*.[1-9]' -printf '%f\n' | sort
 }
 
-names "$build/bin" >"$scratch/expected"
-names "$scratch/all/bin" >"$scratch/installed"
-same programs
+same_files "$build/bin" bin
+same_files "$build/libexec" libexec
+same_files "$source/include" include
+same_files "$source/tools/ssprofile/batteries" share/showstopper/batteries
 
 # pip and CMake install the same commands.
 sed -n 's/ = "showstopper[.]cli:.*//p' "$source/pyproject.toml" | grep -vx showstopper-analysis >"$scratch/commands"
@@ -39,10 +47,6 @@ while read -r command; do
     [ "$("$scratch/all/bin/$command" --version)" = "$command $("$bin/showstopper" --version | cut -d ' ' -f 2)" ] ||
         fail "$command is not installed"
 done <"$scratch/commands"
-
-names "$build/libexec" >"$scratch/expected"
-names "$scratch/all/libexec" >"$scratch/installed"
-same "programs that others start"
 
 { page_names "$source/src" "$source/tools" && (cd "$build" && ls ./*.[1-9]) | sed 's,^\./,,'; } | sort -u >"$scratch/expected"
 page_names "$scratch/all/share/man" >"$scratch/installed"
@@ -56,17 +60,11 @@ names "$modules" | cut -d ' ' -f 1 >"$scratch/expected" # only built modules are
 names "$scratch/all/${modules#"$build/"}" >"$scratch/installed"
 same modules
 
-names "$source/include" >"$scratch/expected"
-names "$scratch/all/include" >"$scratch/installed"
-same headers
-
 { names "$source/tools/experiments" -not -name '*.[1-9]' -not -name '*.examples' && printf "%s\n" nine-means.txt nine-steps.txt; } | sort >"$scratch/expected"
 names "$scratch/all/share/showstopper/experiments" >"$scratch/installed"
 same experiments
 
-names "$source/tools/python/showstopper" -not -path '*/__pycache__/*' >"$scratch/expected"
-names "$scratch/all/share/showstopper/analysis/showstopper" -not -path '*/__pycache__/*' >"$scratch/installed"
-same "the Python package"
+same_files "$source/tools/python/showstopper" share/showstopper/analysis/showstopper -not -path '*/__pycache__/*'
 if grep -q '^SHOWSTOPPER_PYTHON_FOUND:INTERNAL=.' "$build/CMakeCache.txt"; then
     sed -n 's/[.]py$//p' "$scratch/installed" | sort >"$scratch/expected"
     names "$scratch/all/share/showstopper/analysis/showstopper" -path '*/__pycache__/*' |
@@ -74,20 +72,11 @@ if grep -q '^SHOWSTOPPER_PYTHON_FOUND:INTERNAL=.' "$build/CMakeCache.txt"; then
     same "the compiled Python package"
 fi
 
-names "$source/tools/ssprofile/batteries" >"$scratch/expected"
-names "$scratch/all/share/showstopper/batteries" >"$scratch/installed"
-same batteries
-
-# completions_of SHELL FOLDER: fails unless all generated completions are installed; a cross build generates none.
-completions_of() {
-    names "$build/completions/$1" >"$scratch/expected"
-    names "$scratch/all/share/$2" >"$scratch/installed"
-    same "completions of $1"
-}
+# A cross build generates no completions.
 if [ -e "$build/completions/rows" ]; then
-    completions_of bash bash-completion/completions
-    completions_of zsh zsh/site-functions
-    completions_of fish fish/vendor_completions.d
+    same_files "$build/completions/bash" share/bash-completion/completions
+    same_files "$build/completions/zsh" share/zsh/site-functions
+    same_files "$build/completions/fish" share/fish/vendor_completions.d
 else
     skip_part "left-out: completions were not built"
     ! find "$scratch/all" -path '*completion*' -o -name site-functions | grep . >&2 || fail "completions were installed"

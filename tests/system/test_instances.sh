@@ -98,17 +98,10 @@ passwords_of_urls_are_not_recorded() { # case
 }
 
 invalid_uses_of_instances_are_refused() { # case
-    local message words
-    while IFS='|' read -r words message; do
-        eval "refuses 125 '$message' ssactuate $words"
-    done <<END
-run instances=2 -- ssburn serve|but the command has no {port}
-run instances=0 -- true|from 1 to 64
-run instances=65 -- true|from 1 to 64
-run instances=2,url=http://localhost/ -- true|the URL has no {port}
-run pin=free --control socket -- true|--control requires \`instances\`
-list --control socket|--control is for
-END
+    refuses 125 'the command has no {port}' ssactuate run instances=2 -- ssburn serve
+    refuses 125 'from 1 to 64' ssactuate run instances=65 -- true
+    refuses 125 'the URL has no {port}' ssactuate run instances=2,url=http://localhost/ -- true
+    refuses 125 '--control requires `instances`' ssactuate run pin=free --control socket -- true
     printf '%s\n' 'below 40% instances=1' 'above 60% instances=2' >policy
     refuses 125 'requires --control, to send' ssactuate follow --policy policy -- ssburn serve --listen '{port}'
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests of sslab latency. Generator and service are scripts, so that results do not depend on the speed of
-# the machine; showstopper is the real one.
+# Tests of sslab latency; test_lab_latency.py has those of its plans. Generator and service are scripts, so that results do
+# not depend on the speed of the machine; showstopper is the real one.
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
@@ -98,43 +98,6 @@ calls() {
     grep -Ec -- "$1" "$scratch/calls" || true
 }
 
-dry_run_prints_the_plan_and_its_duration() { # case
-    experiment latency --dry-run
-    prints "serve-d100-r10-1: 1 min 08 s"
-    prints "serve-d25-p95-1s-1: 5 min 00 s"
-    prints "to come: 1 h 00 min"
-    [ "$(grep -c '^serve-.*-1: ' "$output")" -eq 40 ] || fail "expected 40 runs"
-    experiment latency --dry-run --steps 140:5:2s --duties 1/2 --demands none
-    prints "serve-d50-steps-1: 59 s"
-    experiment latency --dry-run --service mediawiki --quick
-    prints "mediawiki-d50-r6-1: 12 s"
-    prints "to come: 1 min 12 s"
-    experiment latency --dry-run --service http://localhost/ --rates 7.5 --duties 100 --rounds 2 --demands none
-    prints "url-d100-r7.5-2: 1 min 08 s"
-    [ ! -e "$results" ] || fail "--dry-run created a folder"
-}
-
-ssbatch_accepts_the_printed_plan() { # case
-    local plan=$scratch/plan cpu
-    cpu=$(first_cpu)
-    experiment latency --plan "${few[@]}" --duties 50% --own-cpu "$cpu"
-    cp "$output" "$plan"
-    [ ! -e "$results" ] || fail "--plan created a folder"
-    [ ! -e "$scratch/calls" ] || fail "--plan started a program"
-    call_ssbatch --dry-run other <"$plan" || fail "status $?"
-    prints "serve-d50-r10-1: 6 s"
-    call_ssbatch other <"$plan" || fail "status $?"
-    [ "$(listed other rate)" = "5 5 10 10" ] || fail "wrong rates: $(listed other rate)"
-    [ "$(listed other cpus)" = "- $cpu - $cpu" ] || fail "wrong CPUs: $(listed other cpus)"
-    experiment latency "${few[@]}" --duties 50% --own-cpu "$cpu" --output other
-    [ "$(calls '^ssrequest .* --record ')" -eq 2 ] || fail "the experiment repeated runs of its own plan"
-}
-
-# call_ssbatch WORD...: its output is in $output.
-call_ssbatch() {
-    (cd "$scratch" && PATH=$programs:$PATH exec timeout "$patience" ssbatch "$@") >"$output" 2>&1
-}
-
 # is_stopped RUN LOW HIGH: fails unless the mean duty in the record is in this range.
 is_stopped() {
     local share
@@ -146,7 +109,7 @@ is_stopped() {
 requests_are_matched_to_the_record_of_the_service() { # case
     local run
     with_reports
-    experiment latency "${few[@]}"
+    experiment latency "${few[@]}" --own-cpu "$(first_cpu)"
     for run in serve-d{100,50}-r{5,10}-1; do
         [ -s "$results/$run/requests/requests.csv" ] || fail "$run: requests.csv is missing"
         [ -s "$results/$run/service/summary.json" ] || fail "$run: the record is missing"
@@ -155,6 +118,8 @@ requests_are_matched_to_the_record_of_the_service() { # case
     [ "$(listed latency-results role | tr ' ' '\n' | sort | uniq -c | xargs)" = "4 requests 4 service" ] ||
         fail "wrong roles: $(listed latency-results role)"
     [ "$(listed latency-results status | tr ' ' '\n' | sort -u)" = "done" ] || fail "wrong status"
+    [ "$(listed latency-results cpus | tr ' ' '\n' | sort -u | paste -sd ' ')" = "- $(first_cpu)" ] ||
+        fail "wrong CPUs: $(listed latency-results cpus)"
     [ "$(listed latency-results method | tr ' ' '\n' | sort | uniq -c | xargs)" = "4 1cdc 4 uncontrolled" ] ||
         fail "wrong methods: $(listed latency-results method)"
     is_stopped serve-d100-r5-1 0.8 1
@@ -248,9 +213,6 @@ ram_is_empty() {
 }
 
 failures_are_reported() { # case
-    mkdir "$scratch/earlier"
-    touch "$scratch/earlier/manifest.csv"
-    refuses "earlier holds a study of an earlier version, which ssreport can read" latency "${few[@]}" --output earlier
     touch "$scratch/refused"
     refuses "serve-d100-r5-1: failed: warmup ended with status 125: ssrequest: no such option" latency "${few[@]}"
     rm "$scratch/refused"

@@ -92,15 +92,10 @@ does() {
     [ "$status" -eq "$1" ] || fail "${*:2}: expected status $1, got $status"
 }
 
-# says PART: fails unless the output contains this.
-says() {
-    grep -Fq -- "$1" "$output" || fail "no '$1' in the output"
-}
-
 # will_not MESSAGE COMMAND...: fails unless the command is refused with this message in one line.
 will_not() {
     does 1 "${@:2}"
-    says "$1"
+    says "$output" "$1"
     [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: more than one line of output"
 }
 
@@ -123,7 +118,7 @@ nothing_runs() {
 
 options_and_their_values_are_checked() { # case
     does 0 --help
-    says "Usage: mediawiki up DIR"
+    says "$output" "Usage: mediawiki up DIR"
     will_not "a command is required: up, run, status, down or check"
     will_not "start: not one of up, run, status, down, check" start "$dir"
     will_not "name a folder" up
@@ -144,12 +139,8 @@ options_and_their_values_are_checked() { # case
     does 3 status "$dir"
     does 0 down "$dir"
     [ ! -e "$scratch/calls" ] || fail "started a program"
-}
-
-missing_packages_are_listed() { # case
     does 0 check
     rm "$scratch/code/maintenance/install.php"
-    will_not "missing packages: mediawiki; " check
     will_not "missing packages: mediawiki; --install installs them, or: apt-get install --no-install-recommends mediawiki" \
         up "$dir"
     [ ! -e "$dir" ] || fail "$dir was not removed"
@@ -167,10 +158,10 @@ the_wiki_starts_and_stops() { # case
     [ -z "$(find "$dir" -perm /022)" ] || fail "others may write: $(find "$dir" -perm /022)"
     url=$(sed -n 's/^url //p' "$output")
     [[ $url =~ ^http://127\.0\.0\.1:[0-9]+/index\.php ]] || fail "invalid URL: $url"
-    says "socket $dir/run/web.socket"
+    says "$output" "socket $dir/run/web.socket"
     does 0 status "$dir"
-    says "url $url"
-    says "pids $(pid_of database),$(pid_of cache),$(pid_of php),$(pid_of web)"
+    says "$output" "url $url"
+    says "$output" "pids $(pid_of database),$(pid_of cache),$(pid_of php),$(pid_of web)"
     before=$(list_processes)
     # A second `up` must not start anything again.
     does 0 up "$dir"
@@ -178,9 +169,9 @@ the_wiki_starts_and_stops() { # case
     # After one program is killed, all programs are started, and the wiki is not created again.
     kill -KILL "$(faked status "$dir" | sed -n 's/^php up, pid //p')"
     await php_is_down
-    says "php down"
+    says "$output" "php down"
     does 0 up "$dir"
-    says "url $url"
+    says "$output" "url $url"
     does 0 status "$dir"
     [ "$(grep -c '^mariadb-install-db' "$scratch/calls")" -eq 1 ] || fail "the database was created twice"
     # Different options cause a restart.
@@ -223,13 +214,15 @@ processes_with_reused_pids_are_not_ended() { # case
     nothing_runs
 }
 
-# begin: starts `up` in the background and returns when a script waits; sets `pid`.
+# begin COMMAND TEXT FILE: starts a command in the background, and returns when it has written the text to the file. Sets
+# `pid`.
 begin() {
     : >"$scratch/waits"
-    MEDIAWIKI=$scratch/code PATH=$scratch/bin:$PATH setsid "$experiments/services/mediawiki" up "$dir" \
+    : >"$output"
+    MEDIAWIKI=$scratch/code PATH=$scratch/bin:$PATH setsid "$experiments/services/mediawiki" "$1" "$dir" \
         >"$output" 2>&1 &
     pid=$!
-    await test -s "$scratch/waits"
+    await grep -q "$2" "$3"
 }
 
 # The script waits in each step: creating the database, its first answer, PHP, the web server.
@@ -238,7 +231,7 @@ interrupted_installation_continues() { # case
     for call in KILL:mariadb-install-db TERM:mariadb-install-db KILL:mariadb KILL:php KILL:php-fpm99 KILL:nginx KILL:curl TERM:curl; do
         signal=${call%:*} where=${call#*:}
         touch "$scratch/wait-$where"
-        begin
+        begin up . "$scratch/waits"
         made=
         [ ! -e "$dir/made" ] || made=yes
         kill "-$signal" "$pid"
@@ -246,7 +239,7 @@ interrupted_installation_continues() { # case
         wait "$pid" 2>/dev/null || status=$?
         if [ "$signal" = TERM ]; then
             [ "$status" -eq 143 ] || fail "$where: status $status"
-            says "The same call tries again"
+            says "$output" "The same call tries again"
             nothing_runs
         fi
         rm "$scratch/wait-$where"
@@ -261,39 +254,24 @@ interrupted_installation_continues() { # case
     done
 }
 
-# begin_run: starts `run` and sets `pid`; returns when the wiki is up.
-begin_run() {
-    : >"$output" # an earlier call may have printed the expected line
-    MEDIAWIKI=$scratch/code PATH=$scratch/bin:$PATH setsid "$experiments/services/mediawiki" run "$dir" \
-        >"$output" 2>&1 &
-    pid=$!
-    await grep -q '^socket ' "$output"
-}
-
-# ends STATUS
-ends() {
-    local status=0
-    wait "$pid" 2>/dev/null || status=$?
-    [ "$status" -eq "$1" ] || fail "expected status $1, got $status"
-    nothing_runs
-}
-
 the_wiki_runs_until_it_is_terminated() { # case
     local part
     # A service that was already up is not a child of this call.
     does 0 up "$dir"
-    begin_run
+    begin run '^socket ' "$output"
     does 0 status "$dir"
     for part in database cache php web; do
         [ "$(sed 's/.*) . //; s/ .*//' "/proc/$(pid_of "$part")/stat")" -eq "$pid" ] || fail "$part is not a child of the service"
     done
     kill -TERM "$pid"
     ends 0
+    nothing_runs
     does 3 status "$dir"
-    begin_run
+    begin run '^socket ' "$output"
     kill -KILL "$(faked status "$dir" | sed -n 's/^cache up, pid //p')"
     ends 1
-    says "a service has exited"
+    nothing_runs
+    says "$output" "a service has exited"
     [ "$(grep -c '^mariadb-install-db' "$scratch/calls")" -eq 1 ] || fail "the database was created twice"
     does 0 down "$dir"
 }
@@ -301,7 +279,7 @@ the_wiki_runs_until_it_is_terminated() { # case
 # A half-started wiki can be stopped, but not while another call is using its folder.
 a_half_started_wiki_can_be_stopped() { # case
     touch "$scratch/wait-php"
-    begin
+    begin up . "$scratch/waits"
     will_not "another call is using" up "$dir"
     will_not "another call is using" down "$dir"
     kill -KILL "$pid"
@@ -313,20 +291,15 @@ a_half_started_wiki_can_be_stopped() { # case
     nothing_runs
 }
 
-a_program_that_fails_to_start_is_reported() { # case
+programs_that_fail_to_start_are_reported() { # case
     touch "$scratch/broken-php-fpm99"
     does 1 up "$dir"
-    says "php has exited: php-fpm99 has no luck (see $dir/log/php.log)"
+    says "$output" "php has exited: php-fpm99 has no luck (see $dir/log/php.log)"
     nothing_runs
     rm "$scratch/broken-php-fpm99"
-    does 0 up "$dir"
-    does 0 down "$dir"
-}
-
-ports_in_use_are_not_taken() { # case
     echo 20001 >"$scratch/taken"
     does 1 up "$dir" --port 20001
-    says "--port: 20001: in use by another program"
+    says "$output" "--port: 20001: in use by another program"
     nothing_runs
     touch "$scratch/first-is-taken"
     does 0 up "$dir"

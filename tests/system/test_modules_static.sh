@@ -27,17 +27,11 @@ writable_objects() {
 # The check must detect writable data.
 printf 'static int a; int *b(void) { static int c = 1; return a++ ? &a : &c; }\n' >"$scratch/bad.c"
 ${CC:-cc} -shared -fPIC -o "$scratch/bad.so" "$scratch/bad.c"
-[ "$(writable_objects "$scratch/bad.so" | wc -l)" -eq 2 ] || {
-    echo "the check does not see static variables"
-    exit 1
-}
+[ "$(writable_objects "$scratch/bad.so" | wc -l)" -eq 2 ] || fail "the check does not see static variables"
 
 check() {
     module=$1
-    [ -r "$module" ] || {
-        echo "$module is missing"
-        exit 1
-    }
+    [ -r "$module" ] || fail "$module is missing"
     if readelf -sW "$module" | grep -q '__[atu]san\|__ubsan'; then
         skip "sanitizer: adds writable data"
     fi
@@ -46,16 +40,11 @@ check() {
     fi
     readelf -SW "$module" | grep -q '\.symtab' || skip "left-out: $module has no symbol table"
     found=$(writable_objects "$module")
-    [ -z "$found" ] || {
-        echo "$module: writable static data: $found"
-        status=1
-    }
+    [ -z "$found" ] || fail "$module: writable static data: $found"
 }
 
-status=0
 for file in "$source"/modules/*/*.c; do
     name=${file#"$source/modules/"}
     check "$build/lib/showstopper/modules/${name%.c}.so"
 done
 check "$scratch/skeleton.so"
-exit $status

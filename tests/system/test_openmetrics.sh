@@ -44,16 +44,14 @@ check() {
     skip_part "python3-prometheus-client: not installed"
 }
 
-# run_load NAME OPTION...: takes three samples with ssload; NAME.csv gets the rows, NAME.prom the metrics.
-run_load() {
-    ssload -q -i 50m -c 3 -o "$1.csv" --openmetrics "$1.prom" "${@:2}"
-}
-
-# start_run: starts showstopper, sets `pid`, and waits until a load was measured.
-start_run() {
-    showstopper -q -n 2 -f own -l 50% -- sh -c 'while :; do :; done' &
-    pid=$!
-    await has_load 2>/dev/null
+# queries_only FILE PREFIX: fails if the dashboard queries a metric with this prefix that the file lacks.
+queries_only() {
+    local dashboard=$source/packaging/grafana/showstopper.json
+    sed '/^#/d; s/[{ ].*//' "$1" | sort -u >known
+    grep -Eo "\b$2_[a-z_]+" "$dashboard" | sort -u >asked
+    [ -s asked ] || fail "the dashboard queries no metric"
+    ! command -v python3 >out || python3 -m json.tool "$dashboard" >out || fail "invalid JSON"
+    [ -z "$(comm -13 known asked)" ] || fail "unknown metrics: $(comm -13 known asked)"
 }
 
 has_load() {
@@ -63,7 +61,7 @@ has_load() {
 metrics_of_ssload_are_its_latest_sample() { # case
     local expected measured
     printf '0s 20%%\n' >trace
-    run_load load --target trace --per-cpu
+    ssload -q -i 50m -c 3 -o load.csv --openmetrics load.prom --target trace --per-cpu
     check load.prom
     expected=$(awk -F , 'NR > 1 && $7 == "all" { row = $3 " " $4 ($6 == "" ? "" : " " $6) } END { print row }' load.csv)
     measured=$(awk '/^ssload_(target|load|load_ticks)_ratio / { printf "%s%.6f", sep, $2; sep = " " }' load.prom)
@@ -75,14 +73,10 @@ metrics_of_ssload_are_its_latest_sample() { # case
         /^ssload_busy_seconds_total / { busy = $2 >= 0 }
         END { exit !(long && busy) }' load.prom || fail "$(cat load.prom)"
     [ "$(echo .[a-z]* ./*.prom*)" = '.[a-z]* ./load.prom' ] || fail "leftover: $(ls -A)"
-}
-
-options_of_ssload_become_labels() { # case
-    local cpu
-    cpu=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
-    run_load part --cpus "$cpu"
+    ssload -q -i 50m -c 1 --cpus "$(first_cpu)" -o part.csv --openmetrics part.prom
     check part.prom
-    grep -q "^ssload_load_ratio{cpus=\"$cpu\"} " part.prom || fail "$(cat part.prom)"
+    grep -q "^ssload_load_ratio{cpus=\"$(first_cpu)\"} " part.prom || fail "$(cat part.prom)"
+    queries_only load.prom ssload
 }
 
 # The file is replaced, not rewritten, so a reader that has it open gets a complete text.
@@ -113,33 +107,17 @@ unwritable_metrics_end_ssload() { # case
 }
 
 metrics_of_a_run_are_printed() { # case
-    start_run
+    showstopper -q -n 2 -f own -l 50% -- sh -c 'while :; do :; done' &
+    pid=$!
+    await has_load 2>/dev/null
     check run.prom
     grep -qx "showstopper_state{pid=\"$pid\",state=\"controlled\"} 1" run.prom || fail "$(cat run.prom)"
     grep -qx "showstopper_target_ratio{pid=\"$pid\"} 0.5" run.prom || fail "$(cat run.prom)"
     showstopper --status "$pid" --openmetrics - >printed
     check printed
     ! showstopper --status "$pid" --openmetrics absent/run.prom 2>err || fail "metrics were written to no folder"
-    grep -q '^showstopper: --openmetrics: cannot write absent/run.prom: No such .*: create its folder' err ||
-        fail "$(cat err)"
-}
-
-# names_in FILE...: prints the names of samples.
-names_in() {
-    sed '/^#/d; s/[{ ].*//' "$@" | sort -u
-}
-
-the_dashboard_queries_only_existing_metrics() { # case
-    local dashboard=$source/packaging/grafana/showstopper.json
-    need python3
-    printf '0s 20%%\n' >trace
-    run_load load --target trace --per-cpu
-    start_run
-    names_in load.prom run.prom >known
-    python3 -m json.tool "$dashboard" >/dev/null || fail "invalid JSON"
-    grep -Eo '\b(ssload|showstopper)_[a-z_]+' "$dashboard" | sort -u >asked
-    [ -s asked ] || fail "the dashboard queries no metric"
-    [ -z "$(comm -13 known asked)" ] || fail "unknown metrics: $(comm -13 known asked)"
+    says err 'showstopper: --openmetrics: cannot write absent/run.prom: No such '
+    queries_only run.prom showstopper
 }
 
 run_cases

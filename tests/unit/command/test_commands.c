@@ -130,7 +130,7 @@ TEST(instances_have_separate_copies_of_their_command) {
     char *more[] = {c, NULL};
     assert_fails(ss_commands_repeat(&commands, more, 0, &error), error, "at least 1");
     error = (struct ss_error){0};
-    assert_fails(ss_commands_repeat(&commands, more, 1000001, &error), error, "the maximum is");
+    assert_fails(ss_commands_repeat(&commands, more, 1000001, &error), error, "at most 1000000");
     assert_int_equal(ss_commands_repeat(&commands, more, 1, &error), 0);
     assert_int_equal(commands.count, 3);
     assert_string_equal(shown(1), "[a][b]");
@@ -147,7 +147,7 @@ TEST(sum_of_instance_counts_does_not_wrap) {
     char *words[] = {a, NULL};
     repeat("a", 3);
     assert_fails(
-        ss_commands_repeat(&commands, words, UINT64_MAX, &error), error, "the maximum is 1000000");
+        ss_commands_repeat(&commands, words, UINT64_MAX, &error), error, "at most 1000000");
     assert_int_equal(commands.count, 3);
 }
 
@@ -175,8 +175,9 @@ TEST(invalid_workload_line_is_reported) {
         {"1 a\n\n# c\n1.5 b\n", ":4: expected COUNT COMMAND..."},
         {"-1 a\n", ":1: expected COUNT COMMAND..."},
         {"0 a\n", ":1: 0 instances: use at least 1"},
-        {"1000001 a\n", ":1: 1000001 instances: the maximum is 1000000"},
-        {"1 a\n1000000 b\n", ":2: 1000000 instances and 1 on earlier lines are too many"},
+        {"1000001 a\n", ":1: too many instances: 1000001 (at most 1000000)"},
+        {"1 a\n1000000 b\n",
+            ":2: too many instances: 1000000, and 1 on earlier lines (at most 1000000)"},
         {"3\n", ":1: '3' is not COUNT COMMAND..."},
         {"1 a\nls\n", ":2: 'ls' is not COUNT COMMAND..."},
         {"1 a\n2 sh -c 'b\n", ":2: the quote ' at column"},

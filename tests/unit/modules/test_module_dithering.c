@@ -238,23 +238,23 @@ TEST(rounds_and_states_that_are_too_short_are_refused) {
         uint32_t instances;
         const char *words; /* NULL: accepted */
     } rows[] = {
-        {"averageq", "1670u,min=100u", 10, "at least tau=1.68m"},
+        {"averageq", "1670u,min=100u", 10, "at least tau=1.68ms"},
         {"averageq", "1680u,min=100u", 10, NULL},
         {"averageq", "107m", 700, "Showstopper itself would need 27 % of the CPUs"},
         {"averageq", "107m", 600, NULL},
-        {"stagger", "1670u,min=100u", 10, "at least tau=1.68m"},
+        {"stagger", "1670u,min=100u", 10, "at least tau=1.68ms"},
         {"stagger", "1680u,min=100u", 10, NULL},
         {"stagger", "107m", 700, "Showstopper itself would need 27 % of the CPUs"},
         {"stagger", "107m", 600, NULL},
-        {"stagger", "10u,min=1u", 2, "at least tau=340u"},
-        {"stagger", "1n", 2, "tau=1n is too short"},
-        {"fixedq", "1m", 100, "at least quantum=8.4m"},
+        {"stagger", "10u,min=1u", 2, "at least tau=340us"},
+        {"stagger", "1n", 2, "tau=1ns is too short"},
+        {"fixedq", "1m", 100, "at least quantum=8.4ms"},
         {"fixedq", "8400u", 100, NULL},
         {"stagger", NULL, 100000, NULL}, /* the module chooses the length */
-        {"averageq", "min=99u", 1, "min=99u is too short"},
-        {"averageq", "min=1u", 1, "at least min=100u"},
+        {"averageq", "min=99u", 1, "min=99us is too short"},
+        {"averageq", "min=1u", 1, "at least min=100us"},
         {"averageq", "min=100u", 1, NULL},
-        {"stagger", "min=99u", 1, "at least min=100u"},
+        {"stagger", "min=99u", 1, "at least min=100us"},
         {"stagger", "min=100u", 1, NULL},
         {"averageq", "10m,min=6m", 1, "half of tau"},
     };

@@ -54,7 +54,7 @@ TEST(stagger_describes_its_round_and_limits_min) {
     rig_close(&rig);
     rig = rig_open("dithering/stagger", "10m,min=5m,jitter=0", 1, 2);
     assert_described(&rig, 10000000, "");
-    assert_refused("dithering/stagger", "10m,min=6m", "min=6m is more than half of");
+    assert_refused("dithering/stagger", "10m,min=6m", "min=6ms is more than half of");
     assert_refused("dithering/stagger", "min=54m", "tau=107m");
 }
 
