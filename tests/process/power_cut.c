@@ -38,7 +38,6 @@ struct power_log {
     struct place places[MOST];
     int place_count, node_count;
     int held[MOST]; /* by place: the node that has the name, at the end of the log or of a cut */
-    size_t ignored;
 };
 
 static const char *const words[] = {"make", "file", "write", "move", "drop", "sync", "mark"};
@@ -155,6 +154,20 @@ static bool read_operation(struct power_log *log, FILE *file) {
     return true;
 }
 
+static bool changes_folder(const struct operation *operation) {
+    return operation->kind == POWER_MAKE || operation->kind == POWER_FILE ||
+           operation->kind == POWER_MOVE || operation->kind == POWER_DROP;
+}
+
+/* Returns the first sync of this node at or after `from`. */
+static size_t find_sync(const struct power_log *log, int node, size_t from) {
+    for (size_t i = from; i < log->count; i++) {
+        if (log->operations[i].kind == POWER_SYNC && log->operations[i].node == node)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
 struct power_log *power_log_read(const char *path, const char *root) {
     struct power_log *log = calloc(1, sizeof *log);
     FILE *file = fopen(path, "r");
@@ -163,7 +176,11 @@ struct power_log *power_log_read(const char *path, const char *root) {
     while (read_operation(log, file)) {
     }
     fclose(file);
-    power_log_ignore(log, SIZE_MAX);
+    for (size_t i = 0; i < log->count; i++) {
+        struct operation *operation = &log->operations[i];
+        if (changes_folder(operation))
+            operation->synced = find_sync(log, operation->folder, i);
+    }
     return log;
 }
 
@@ -185,30 +202,6 @@ size_t power_log_find(
            (log->operations[from].kind != kind || strcmp(log->operations[from].path, path) != 0))
         from++;
     return from;
-}
-
-static bool changes_folder(const struct operation *operation) {
-    return operation->kind == POWER_MAKE || operation->kind == POWER_FILE ||
-           operation->kind == POWER_MOVE || operation->kind == POWER_DROP;
-}
-
-/* Returns the first sync of this node at or after `from`, except the ignored one. */
-static size_t find_sync(const struct power_log *log, int node, size_t from) {
-    for (size_t i = from; i < log->count; i++) {
-        if (log->operations[i].kind == POWER_SYNC && log->operations[i].node == node &&
-            i != log->ignored)
-            return i;
-    }
-    return SIZE_MAX;
-}
-
-void power_log_ignore(struct power_log *log, size_t index) {
-    log->ignored = index;
-    for (size_t i = 0; i < log->count; i++) {
-        struct operation *operation = &log->operations[i];
-        if (changes_folder(operation))
-            operation->synced = find_sync(log, operation->folder, i);
-    }
 }
 
 bool power_is_free(const struct power_cut *cut, size_t index) {
@@ -254,7 +247,7 @@ static const char *contents_of(const struct power_cut *cut, int node) {
             is_written = true;
         if (operation->kind != POWER_SYNC)
             continue;
-        if (i < cut->at && i != log->ignored) {
+        if (i < cut->at) {
             old = operation->contents;
             is_written = false;
         } else if (is_written && cut->contents == POWER_NEW) {

@@ -39,9 +39,6 @@ const char *power_log_path(const struct power_log *log, size_t index);
 size_t power_log_find(
     const struct power_log *log, size_t from, enum power_operation operation, const char *path);
 
-/* From now on, power_cut() treats this sync as not called; SIZE_MAX: every sync was called. */
-void power_log_ignore(struct power_log *log, size_t index);
-
 /* Selects the unsynced changes that are on disk. */
 enum power_choice { POWER_NONE, POWER_ALL, POWER_ONLY, POWER_ALL_BUT };
 

@@ -179,7 +179,7 @@ void run_nap(struct run *run) {
 }
 
 void run_give_up(const struct run *run, const char *file, int line, const char *condition) {
-    run_print_processes(run);
+    run_print_processes();
     ck_abort_msg("%s:%d: timed out waiting for %s\nstdout: %s\nstderr: %s", file, line, condition,
         run ? run->out.bytes : "", run ? run->err.bytes : "");
 }
@@ -220,7 +220,7 @@ void run_wait_text(struct run *run, const char *text) {
     double deadline = run_now() + RUN_PATIENCE;
     while (!strstr(run->out.bytes, text) && !strstr(run->err.bytes, text)) {
         if (run->ended || run_now() > deadline) {
-            run_print_processes(run);
+            run_print_processes();
             ck_abort_msg("'%s' never appeared\nstdout: %s\nstderr: %s", text, run->out.bytes,
                 run->err.bytes);
         }
@@ -380,7 +380,7 @@ void run_expect_nothing_left(void) {
         char name[64];
         read_proc(pids[0], "comm", name, sizeof name);
         char state = run_state(pids[0]);
-        run_print_processes(NULL);
+        run_print_processes();
         for (size_t i = 0; i < count; i++)
             kill(pids[i], SIGKILL); /* nothing else would end them */
         ck_abort_msg("%zu processes were left; the first is pid %d, state %c, %s", count,

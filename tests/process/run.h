@@ -154,10 +154,10 @@ void run_let_pass(struct run *run, double seconds);
 void run_spin(double seconds);
 
 /*
- * Prints the state of each process of the run (NULL: of all runs of this test) to standard error,
- * so that the output of a failed test shows why the run does not proceed.
+ * Prints the processes of this machine to standard error, with details of those of this test, so
+ * that the output of a failed test shows why the run does not proceed.
  */
-void run_print_processes(const struct run *run);
+void run_print_processes(void);
 
 /* Returns the number of a CPU that this process may use, for --cpus: it need not be CPU 0. */
 const char *run_first_cpu(void);

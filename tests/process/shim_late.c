@@ -11,15 +11,12 @@
  *
  * With SS_TEST_HELD=FILE, the guardian renames FILE, once it exists, to FILE.held and hangs before
  * it lists all processes.
- *
- * With SS_TEST_COSTLY=MS, a signal to a group takes that much CPU time, as if it were large.
  */
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,20 +80,6 @@ PUBLIC int setpgid(pid_t pid, pid_t group) {
     if (pid != 0)
         hold_up("birth");
     return (int)syscall(SYS_setpgid, pid, group);
-}
-
-static long long own_cpu_time(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
-PUBLIC int kill(pid_t pid, int number) {
-    const char *costly = getenv("SS_TEST_COSTLY");
-    long long end = pid < 0 && costly ? own_cpu_time() + atol(costly) * 1000000LL : 0;
-    while (end && own_cpu_time() < end)
-        continue;
-    return (int)syscall(SYS_kill, pid, number);
 }
 
 PUBLIC int poll(struct pollfd *polls, nfds_t count, int timeout) {

@@ -229,15 +229,6 @@ static void expect_untouched(const struct stranger *stranger) {
         (int)stranger->process, (int)stranger->number, stranger->signal, (int)stranger->sender);
 }
 
-void strangers_expect_untouched(void) {
-    for (size_t i = 0; i < count; i++)
-        expect_untouched(stranger_at(i));
-}
-
-size_t strangers_count(void) {
-    return count;
-}
-
 /* The remaining member of a group is not our child, so its waitpid() fails, which is harmless. */
 void strangers_dismiss(size_t but) {
     for (; count > but; count--) {

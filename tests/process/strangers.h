@@ -31,11 +31,10 @@ bool stranger_try(struct run *run, pid_t number, double patience);
 /* Makes the pid the id of a group whose leader has exited and that has another member. */
 void stranger_take_group(struct run *run, pid_t number);
 
-/* Fails the test if any stranger was signaled, stopped or killed. */
-void strangers_expect_untouched(void);
-
-/* strangers_dismiss() checks and ends the oldest strangers until `but` are left. */
-size_t strangers_count(void);
+/*
+ * Ends the oldest strangers until `but` are left. Fails the test if one of them was signaled,
+ * stopped or killed.
+ */
 void strangers_dismiss(size_t but);
 
 #endif

@@ -115,7 +115,7 @@ static const char *wait_for(struct terminal *terminal, const char *text, bool nu
     const char *at;
     while (!(at = find(terminal, text, number))) {
         if (run->ended || run_now() > deadline) {
-            run_print_processes(run);
+            run_print_processes();
             ck_abort_msg("'%s' never came%s\nat the terminal: %s\nstderr: %s", text,
                 run->ended ? ", and the program has ended" : "", run->out.bytes, run->err.bytes);
         }

@@ -42,7 +42,6 @@ static struct run *start_target(const char *const *words) {
     return target;
 }
 
-/* Returns an argument that names both. */
 static const char *pair_text(pid_t first, pid_t second) {
     return run_format("%d,%d", (int)first, (int)second);
 }
@@ -77,7 +76,6 @@ static struct limited limit_tree(const struct run_setup *setup) {
     return limited;
 }
 
-/* No process is moved to another control group. */
 TEST_CASE(attached_processes_stay_in_their_control_groups) {
     static const struct {
         const char *words[4];
@@ -134,22 +132,6 @@ TEST_CASE(the_run_ends_when_the_attached_process_dies) {
     }
 }
 
-/* One of two processes ends during the warm-up, when it runs. */
-TEST_CASE(an_ended_attached_process_adds_no_duty) {
-    double duty = 1;
-    for (const char *const *length = WORDS("3s", "12s", "40s"); *length && duty >= 0.6; length++) {
-        struct run *first = start_one(), *second = start_one();
-        struct run *run = START("-q", "-v", "-c", "fixed", "-l", "20%", "--warmup", "2s",
-            "--duration", *length, "--json", "-", "--attach", pair_text(first->pid, second->pid));
-        run_wait_text(run, "instances are running");
-        kill(first->pid, SIGKILL);
-        run_succeed(run);
-        duty = json_number(run->out.bytes, "duty_mean");
-        run_free(second);
-    }
-    ck_assert_msg(duty >= 0 && duty < 0.6, "%g", duty);
-}
-
 TEST_CASE(process_stopped_from_outside_is_continued) {
     struct run *target = start_one();
     struct run *run =
@@ -186,7 +168,6 @@ static bool kill_victims(struct run *run, const char *const *names, double after
     return !master && !executor;
 }
 
-/* Kills processes of the run at different moments of a round. */
 static void expect_to_survive(const char *const *command, size_t count) {
     for (size_t i = 0; i < TRIES; i++) {
         struct run *target = start_target(command);
@@ -201,11 +182,8 @@ static void expect_to_survive(const char *const *command, size_t count) {
     }
 }
 
-TEST_CASE(an_attached_process_survives_kills_of_the_run) {
+TEST_CASE(attached_processes_survive_kills_of_the_run) {
     expect_to_survive(WORDS(PAYLOAD, "ignore-term"), 1);
-}
-
-TEST_CASE(an_attached_tree_survives_kills_of_the_run) {
     expect_to_survive(WORDS(PAYLOAD, "setsid", "2"), 3);
 }
 
@@ -423,28 +401,29 @@ TEST_CASE(a_sibling_forked_by_an_attached_process_is_limited_and_ended) {
     }
 }
 
-/* Attaches to the program with a guardian that is delayed. */
-static struct run *attach_late(const char *late, struct run *target) {
-    struct run_setup setup = {.environment = WORDS(SHIM("shim_late"), late)};
-    return START_IN(&setup, SLOW, "--end", "--attach", run_pid_text(target->pid));
-}
-
-/* A program may fork at its first signal, before a busy guardian listens for forks. */
-TEST_CASE(daemons_forked_at_the_first_signal_are_ended) {
+/*
+ * A busy guardian may listen for forks only after the first signal, or learn of the fork at SIGTERM
+ * only after the instance seems to have ended.
+ */
+TEST_CASE(daemons_forked_at_a_signal_are_ended) {
+    static const struct {
+        const char *late, *target[4];
+        size_t daemons; /* before the end */
+    } rows[] = {
+        {"SS_TEST_LATE=300:ss-guardian", {PAYLOAD, "late-daemons", "2"}, 2},
+        {"SS_TEST_LATE=40:ss-guardian:event", {PAYLOAD, "daemon-at-end"}, 0},
+    };
     SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
-    struct run *target = start_target(WORDS(PAYLOAD, "late-daemons", "2"));
-    struct run *run = attach_late("SS_TEST_LATE=300:ss-guardian", target);
-    RUN_UNTIL(run, family_find("payload-daemon").count == 2);
-    run_end(run, SIGTERM);
-}
-
-/* A busy guardian learns of the fork only after the instance seems to have ended. */
-TEST_CASE(a_daemon_forked_at_sigterm_is_ended) {
-    SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
-    struct run *target = start_target(WORDS(PAYLOAD, "daemon-at-end"));
-    struct run *run = attach_late("SS_TEST_LATE=40:ss-guardian:event", target);
-    RUN_UNTIL(run, run_state(target->pid) == 'T');
-    run_end(run, SIGTERM);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct run_setup setup = {.environment = WORDS(SHIM("shim_late"), rows[i].late)};
+        struct run *target = start_target(rows[i].target);
+        struct run *run = START_IN(&setup, SLOW, "--end", "--attach", run_pid_text(target->pid));
+        RUN_UNTIL(run, family_find("payload-daemon").count == rows[i].daemons);
+        RUN_UNTIL(run, rows[i].daemons > 0 || run_state(target->pid) == 'T');
+        run_end(run, SIGTERM);
+        run_free(target);
+        run_free_clean(run);
+    }
 }
 
 /* Returns whether the payloads are children of the first process of the run's namespace. */
@@ -547,7 +526,6 @@ TEST_CASE(each_attached_process_is_an_instance) {
     family_end_all();
 }
 
-/* Links the payload under this name. */
 static const char *make_program(const char *folder, const char *name) {
     const char *program = run_path(folder, name);
     ck_assert_int_eq(symlink(PAYLOAD, program), 0);
@@ -641,32 +619,6 @@ TEST_CASE(the_load_of_short_lived_children_is_counted) {
     ck_assert_msg(counted > 0.75 * used - 0.3, "%f s of %f s were counted", counted, used);
 }
 
-/* Returns the load of an instance, as a part of a hundredth of a CPU. */
-static double measure_hundredth(const char *control, const char *length) {
-    struct run *run = SUCCEED("-n", "1", "-f", "own", "-F", "cpus=0.01", "-l", "50%", "-c", control,
-        "--duration", length, "--json", "-", PAYLOAD, "spin");
-    run_expect_text(&run->out, "\"capacity_cpus\": 0.01");
-    double load = json_number(run->out.bytes, "load_mean");
-    return load;
-}
-
-/*
- * With 1 % of a CPU as the base, running half of the time is a load of 100 %, which control
- * reduces.
- */
-TEST_CASE(own_load_can_be_relative_to_a_part_of_the_cpus) {
-    double load = 0;
-    for (const char *const *length = WORDS("1s", LONGER); *length && !(load > 0.2); length++)
-        load = measure_hundredth("fixed", *length);
-    ck_assert_msg(load > 0.2, "load %f", load); /* of one CPU it would be some 0.03: payloads nap */
-    load = 1;
-    for (const char *const *length = WORDS("4s", LONGER); *length && !(load >= 0 && load < 0.8);
-         length++)
-        load = measure_hundredth("deadbeat", *length);
-    ck_assert_msg(load >= 0 && load < 0.8, "load %f", load);
-}
-
-/* Moves a process to a group. */
 static void move(pid_t pid, const char *group) {
     run_write_file(run_path(group, "cgroup.procs"), run_pid_text(pid));
 }
@@ -808,7 +760,6 @@ TEST_CASE(a_tree_cannot_be_attached_twice) {
     family_end_kept(&tree);
 }
 
-/* The run that comes second must not start. */
 TEST_CASE(only_one_of_two_concurrent_runs_attaches) {
     for (int i = 0; i < 8; i++) {
         struct run *target = start_one();

@@ -77,7 +77,6 @@ static pid_t find_minder_of_main(void) {
     return 0;
 }
 
-/* Completes the study of start_endless(). */
 static void expect_completion(void) {
     run_write_file(run_path(folder, "enough"), "");
     struct run *run = run_succeed(start(NULL));
@@ -126,19 +125,6 @@ TEST_CASE(a_killed_call_and_its_keeper_leave_no_process) {
     clean_study();
     ck_assert(is_there("closed-a"));
     ck_assert(!is_there("made-a"));
-    expect_completion();
-}
-
-TEST_CASE(a_killed_keeper_is_replaced_by_the_call) {
-    struct run *run = start_endless();
-    pid_t first = run_find(run, "ssbatch-keeper");
-    kill(first, SIGKILL);
-    RUN_UNTIL(run, run_state(first) == 0);
-    pid_t second = run_find(run, "ssbatch-keeper");
-    ck_assert_int_ne(first, second);
-    kill_call(run);
-    run_expect_nothing_left();
-    ck_assert(is_there("closed-a"));
     expect_completion();
 }
 
@@ -255,17 +241,6 @@ static const char *read_where(void) {
     struct run_text where = run_read_file(run_path(folder, "where"));
     where.bytes[strcspn(where.bytes, "\n")] = '\0';
     return where.bytes;
-}
-
-TEST_CASE(the_memory_folder_of_a_killed_call_is_removed) {
-    struct run *run = start_until_begun(
-        "run a takes 1s\nmain -- sh -c 'echo {scratch} >where; touch begun; sleep 1000'\n",
-        "--ram");
-    const char *where = read_where();
-    ck_assert(run_exists(where));
-    kill_call(run);
-    run_expect_nothing_left();
-    ck_assert(!run_exists(where));
 }
 
 static void expect_state(const char *expected) {

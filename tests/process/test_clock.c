@@ -86,7 +86,6 @@ TEST_CASE(a_run_starts_at_once_if_the_clock_jumps_past_its_start_time) {
     json_expect_between(run->out.bytes, "duration_seconds", 0.5, 60);
 }
 
-/* The clock goes back an hour, so instances must not start within the next seconds. */
 TEST_CASE(a_wall_clock_set_back_delays_the_start) {
     double start;
     struct run *run = shift_before_start("-3600", 3, "say", &start);

@@ -34,7 +34,6 @@ static const char source[] =
 
 static const char *folder;
 
-/* Starts a run with the module, compiled with this flag. */
 static struct run *start(const char *flag) {
     struct run_setup setup = {.folder = folder, .prepare = family_dump_no_core};
     sandbox_compile(folder, "crash", source, flag);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "family.h"
 #include "kin.h"
 #include "platform/platform.h"
 #include "tree/instance.h"
@@ -256,13 +257,8 @@ TEST_CASE(child_stopped_during_fork_is_continued_after_a_second) {
     kin_reap(leader);
 }
 
-static void lead_a_group(void) {
-    setpgid(0, 0);
-}
-
-/* Another process may stop an instance, too. */
 TEST_CASE(stop_by_another_process_is_confirmed) {
-    pid_t leader = kin_start(lead_a_group);
+    pid_t leader = kin_start(family_lead_group);
     instance = (struct ss_instance){.board = kin_board(1), .leader = leader};
     ck_assert_uint_eq(ss_instance_confirm(&instance, SS_SECOND), SS_TIME_NEVER);
     kill(-leader, SIGSTOP);

@@ -113,24 +113,9 @@ TEST_CASE(signals_to_a_held_process_do_not_reach_its_group) {
     ck_assert_int_eq(kill(*member, 0), 0);
 }
 
-TEST_CASE(ended_process_is_not_held) {
-    open_board();
-    pid_t child = kin_start(NULL);
-    kin_end_unreaped(child);
-    struct ss_hold *hold = take_hold(child, false);
-    ck_assert_int_lt(hold->pidfd, 0);
-    ck_assert_int_eq(ss_hold_signal(hold, SIGCONT), -ESRCH);
-    kin_reap(child);
-}
-
-/* Waits until a new process would get a later start time in clock ticks. */
-static void await_another_start(void) {
-    run_let_pass(NULL, 0.1);
-}
-
 /* Starts another process with that pid, which also leads a group. */
 static pid_t start_stranger(pid_t number) {
-    await_another_start();
+    run_let_pass(NULL, 0.1); /* until it would get a later start time in clock ticks */
     pid_t stranger = kin_start_as(number, family_lead_group);
     SKIP_UNLESS(stranger >= 0, "pid-choice: cannot choose pids");
     ck_assert_int_eq(stranger, number);

@@ -30,6 +30,8 @@ TEST_CASE(isolated_run_returns_the_exit_status) {
     EXPECT_STATUS(126, "/etc/passwd");
     EXPECT_STATUS(125, "-c", "banana", PAYLOAD, "exit", "0");
     EXPECT_STATUS(125, "-f", "command", "-F", PAYLOAD " exit 1", PAYLOAD, "spin");
+    if (geteuid() == 0) /* only root can nest namespaces */
+        EXPECT_STATUS(5, SHOWSTOPPER, QUIET, PAYLOAD, "exit", "5");
     EXPECT_STATUS(3, "-f", "command", "-F", PAYLOAD " sensor 0.9", "--duration", "3s",
         "--tolerance", "1", PAYLOAD, "spin");
 }
@@ -39,7 +41,6 @@ TEST_CASE(isolated_run_writes_one_summary) {
     struct run *run = SUCCEED("--isolate", "-n", "1", "-c", "fixed", "-l", "50%", "--duration",
         "1s", "--json", "-", PAYLOAD, "spin");
     ck_assert_uint_eq(run_count_text(&run->err, "ended by duration"), 1);
-    ck_assert_msg(json_is_valid(run->out.bytes), "%s", run->out.bytes);
     ck_assert_msg(json_is(run->out.bytes, "ended_by", "\"duration\""), "%s", run->out.bytes);
     ck_assert_double_eq(json_number(run->out.bytes, "instances"), 1);
     /* The run inside has the same pid each time: this may be of an earlier one that was killed. */
@@ -49,7 +50,7 @@ TEST_CASE(isolated_run_writes_one_summary) {
     run = SUCCEED(QUIET, "--duration", "200ms", "--json", summary, PAYLOAD, "spin");
     ck_assert_uint_eq(run->out.length + run->err.length, 0);
     const char *text = run_read_file(summary).bytes;
-    ck_assert_msg(json_is_valid(text), "%s", text);
+    ck_assert_msg(json_is(text, "ended_by", "\"duration\""), "%s", text);
 }
 
 TEST_CASE(output_of_isolated_instances_is_forwarded) {
@@ -116,12 +117,6 @@ TEST_CASE(mounts_are_invisible_outside_the_namespace) {
     self[length] = '\0';
     ck_assert_int_eq(atoi(self), getpid());
     run_end(run, SIGTERM);
-}
-
-TEST_CASE(isolated_runs_can_be_nested) {
-    SKIP_UNLESS_ISOLATED();
-    SKIP_UNLESS(geteuid() == 0, "root: only root can nest namespaces");
-    EXPECT_STATUS(5, SHOWSTOPPER, QUIET, PAYLOAD, "exit", "5");
 }
 
 TEST_CASE(isolation_works_without_privilege) {
@@ -274,10 +269,4 @@ TEST_CASE(an_isolated_run_keeps_the_source_of_the_load) {
         run_expect(run, 0);
         ck_assert_double_eq(json_number(run->out.bytes, "load_mean"), 0);
     }
-}
-
-TEST_CASE(the_plan_shows_the_isolation) {
-    struct run *run = SUCCEED("--isolate", "--dry-run", "-l", "50%", PAYLOAD, "spin");
-    run_expect_text(&run->out, "isolated   in a PID namespace");
-    run_expect_refusal(START("--isolate", "--keep", "-l", "50%", "true"), "--isolate");
 }

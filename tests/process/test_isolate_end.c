@@ -109,21 +109,6 @@ TEST_CASE(killing_the_outer_process_at_its_start_leaves_nothing_behind) {
     }
 }
 
-TEST_CASE(a_killed_guardian_is_replaced) {
-    SKIP_UNLESS_ISOLATED();
-    struct isolated_run isolated = start(workloads[1]);
-    struct family guardian;
-    RUN_UNTIL(isolated.run, (guardian = members(&isolated, "ss-guardian")).count == 1);
-    family_signal(&guardian, SIGKILL);
-    run_wait_text(isolated.run, "guardian ended unexpectedly");
-    struct family family = members(&isolated, "payload");
-    ck_assert_uint_eq(family.count, 3 * INSTANCES);
-    family_expect_to_run(isolated.run, &family, 0.01);
-    RUN_UNTIL(isolated.run, members(&isolated, "ss-guardian").count == 1);
-    kill(isolated.run->pid, SIGTERM);
-    expect_end(&isolated, -SIGTERM);
-}
-
 /* Kills the outer process first or last, at different moments of a round. */
 TEST_CASE(killing_all_run_processes_leaves_nothing_behind) {
     SKIP_UNLESS_ISOLATED();

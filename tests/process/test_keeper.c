@@ -161,9 +161,14 @@ static void expect_dismissal(void) {
     ss_keeper_close(&keeper);
 }
 
-TEST_CASE(a_dismissed_keeper_does_not_clean_up) {
-    start_own_keeper();
-    expect_dismissal();
+TEST_CASE(a_dismissed_keeper_does_not_clean_up_even_if_it_was_stopped) {
+    for (int stopped = 0; stopped < 2; stopped++) {
+        start_own_keeper();
+        if (stopped)
+            ck_assert_int_eq(kill(keeper.pid, SIGSTOP), 0);
+        RUN_UNTIL(NULL, !stopped || kin_is_stopped(keeper.pid));
+        expect_dismissal();
+    }
 }
 
 TEST_CASE(a_killed_keeper_is_replaced_when_it_is_dismissed) {
@@ -172,13 +177,6 @@ TEST_CASE(a_killed_keeper_is_replaced_when_it_is_dismissed) {
     ck_assert(ss_keeper_dismiss(&keeper));
     expect_events("o.");
     ss_keeper_close(&keeper);
-}
-
-TEST_CASE(a_stopped_keeper_can_be_dismissed) {
-    start_own_keeper();
-    ck_assert_int_eq(kill(keeper.pid, SIGSTOP), 0);
-    RUN_UNTIL(NULL, kin_is_stopped(keeper.pid));
-    expect_dismissal();
 }
 
 /* The first SIGCONT may come before the first stop. */
@@ -223,7 +221,6 @@ TEST_CASE(awaiting_a_stopped_keeper_continues_it) {
     ss_keeper_await(pid, started, 100 * SS_SECOND); /* returns at once */
 }
 
-/* Requests three turns. */
 static bool take_turn(void *context) {
     int *turns = context;
     note('t');

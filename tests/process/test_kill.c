@@ -58,7 +58,6 @@ static struct run *start(enum workload workload) {
     return start_in(NULL, workload);
 }
 
-/* Processes that are killed at once. */
 struct blow {
     bool master, guardian;
     size_t executors;
@@ -95,54 +94,49 @@ static void strike_once(const struct run_setup *setup, const struct blow *blow,
     run_free_clean(run);
 }
 
+struct strike {
+    struct blow blow;
+    enum workload first, last;
+    size_t tries;
+};
+
 /* Strikes runs of each workload at different moments of a round. */
-static void strike(const struct blow *blow, enum workload first, enum workload last, size_t tries) {
-    size_t workloads_tried = last - first + 1, all = tries * workloads_tried;
+static void strike(const struct strike *row) {
+    size_t workloads_tried = row->last - row->first + 1, all = row->tries * workloads_tried;
     for (size_t i = 0; i < all; i++)
-        strike_once(
-            NULL, blow, first + (enum workload)(i % workloads_tried), i, (double)i / (double)all);
+        strike_once(NULL, &row->blow, row->first + (enum workload)(i % workloads_tried), i,
+            (double)i / (double)all);
 }
 
-TEST_CASE(a_killed_master_leaves_nothing_behind) {
-    strike(&(struct blow){.master = true}, THREADS, STUBBORN, 2);
+static const struct strike deaths[] = {
+    {{.master = true}, THREADS, STUBBORN, 2},
+    {{.master = true, .guardian = true}, THREADS, STUBBORN, 1},
+    {{.guardian = true, .executors = INSTANCES}, THREADS, STUBBORN, 1},
+    {{.executors = 1}, THREADS, UNMARKED_SESSIONS, 1}, /* unmarked orphans: the master's children */
+    {{.executors = 2}, THREADS, STORM, 1},
+    {{.executors = INSTANCES}, THREADS, UNMARKED_DAEMONS, 1},
+};
+
+TEST_CASE(killed_processes_leave_nothing_behind) {
+    for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++)
+        strike(&deaths[i]);
 }
 
-TEST_CASE(a_killed_guardian_and_master_leave_nothing_behind) {
-    strike(&(struct blow){.master = true, .guardian = true}, THREADS, STUBBORN, 1);
-}
+/*
+ * Unmarked processes that the guardian has not found end by themselves, but none may stay stopped.
+ * An executor finds unmarked sessions on the board.
+ */
+static const struct strike survivals[] = {
+    {{.master = true, .executors = INSTANCES}, THREADS, STUBBORN, 3},
+    {{.master = true, .executors = INSTANCES}, UNMARKED_SESSIONS, UNMARKED_STORM, 3},
+    {{.master = true, .guardian = true, .executors = INSTANCES - 1}, SESSIONS, DAEMONS, 4},
+    {{.master = true, .guardian = true, .executors = INSTANCES - 1}, UNMARKED_SESSIONS,
+        UNMARKED_SESSIONS, 4},
+};
 
-TEST_CASE(a_killed_guardian_and_executors_leave_nothing_behind) {
-    strike(&(struct blow){.guardian = true, .executors = INSTANCES}, THREADS, STUBBORN, 1);
-}
-
-/* Orphans without the mark become the master's children. */
-TEST_CASE(a_killed_executor_leaves_nothing_behind) {
-    strike(&(struct blow){.executors = 1}, THREADS, UNMARKED_SESSIONS, 1);
-}
-
-TEST_CASE(two_killed_executors_leave_nothing_behind) {
-    strike(&(struct blow){.executors = 2}, THREADS, STORM, 1);
-}
-
-TEST_CASE(killing_all_executors_leaves_nothing_behind) {
-    strike(&(struct blow){.executors = INSTANCES}, THREADS, UNMARKED_DAEMONS, 1);
-}
-
-/* Unmarked processes that it has not found end by themselves, but none may stay stopped. */
-TEST_CASE(a_surviving_guardian_leaves_nothing_behind) {
-    strike(&(struct blow){.master = true, .executors = INSTANCES}, THREADS, STUBBORN, 3);
-}
-
-TEST_CASE(a_surviving_guardian_leaves_no_unmarked_process) {
-    strike(&(struct blow){.master = true, .executors = INSTANCES}, UNMARKED_SESSIONS,
-        UNMARKED_STORM, 3);
-}
-
-/* It finds unmarked sessions on the board. */
-TEST_CASE(a_surviving_executor_leaves_nothing_behind) {
-    const struct blow blow = {.master = true, .guardian = true, .executors = INSTANCES - 1};
-    strike(&blow, SESSIONS, DAEMONS, 4);
-    strike(&blow, UNMARKED_SESSIONS, UNMARKED_SESSIONS, 4);
+TEST_CASE(a_surviving_guardian_or_executor_leaves_nothing_behind) {
+    for (size_t i = 0; i < sizeof survivals / sizeof *survivals; i++)
+        strike(&survivals[i]);
 }
 
 /* Finds the executors' children that lead their groups: orphans do not. */
@@ -299,26 +293,6 @@ TEST_CASE(a_session_created_without_a_guardian_is_found) {
     run_end(run, SIGTERM);
 }
 
-/* Kills the guardian of a run of some seconds. Returns false if the run ended first. */
-static bool kill_guardian_in_time(const char *duration) {
-    struct run *run =
-        START("-q", "-v", "-n", "2", "-l", "50%", "--duration", duration, PAYLOAD, "spin");
-    run_wait_text(run, "instances are running");
-    RUN_UNTIL(run, run->ended || family_find("ss-guardian").count == 1);
-    bool early = !run->ended;
-    if (early)
-        family_signal_named("ss-guardian", SIGKILL);
-    run_succeed(run);
-    run_free_clean(run);
-    return early;
-}
-
-TEST_CASE(a_killed_guardian_is_replaced_and_leaves_nothing_behind) {
-    const char *const *duration = WORDS("2s", "8s", "32s");
-    while (!kill_guardian_in_time(*duration))
-        ck_assert_ptr_nonnull(*++duration);
-}
-
 /* The guardian hangs, and its work is left to it or to an executor in its place. */
 static const struct run_setup hanging_guardian = {
     .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-guardian")};
@@ -347,37 +321,36 @@ TEST_CASE(an_executor_ends_a_tree_unknown_to_a_killed_guardian) {
 }
 
 /*
- * With --keep, kills some processes while all instances are stopped: the instances must run then.
- * The kernel sends SIGHUP to a stopped group when its last link to the session ends.
+ * Kills processes while all instances are stopped: the instances must run then. The kernel sends
+ * SIGHUP to a stopped group when its last link to the session ends.
  */
-static void kill_keeping(
-    const char *instances, const char *const *command, size_t count, const struct blow *blow) {
-    struct run *run = run_start(NULL, run_join(WORDS(SHOWSTOPPER, "-v", "-n", instances, "-c",
-                                                   "fixed", "-l", "2%", "-D", "600m", "--keep"),
-                                          command));
-    run_wait_ready(run, (size_t)atoi(instances));
-    RUN_UNTIL(run, family_is_stopped("payload", count));
-    struct family kept = family_find("payload"), victims = find_victims(run, blow, 0);
-    family_kill_together(&victims, blow->master ? run->pid : 0);
-    run_expect(run_wait(run), blow->master ? -SIGKILL : 125);
-    RUN_UNTIL(NULL, family_find("ss-").count == 0);
-    ck_assert_uint_eq(family_count_living(&kept), kept.count);
-    family_expect_to_run(NULL, &kept, 0.01);
-    family_end_all();
-}
-
-TEST_CASE(with_keep_one_surviving_executor_leaves_instances_running) {
-    kill_keeping("2", WORDS("nohup", PAYLOAD, "setsid", "2"), 6,
-        &(struct blow){.master = true, .guardian = true, .executors = 1});
-}
-
-TEST_CASE(with_keep_a_killed_master_or_executor_leaves_instances_running) {
-    const struct blow master = {.master = true}, executor = {.executors = 1};
-    kill_keeping("1", workloads[SESSIONS], 3, &master);
-    kill_keeping("1", workloads[SESSIONS], 3, &executor);
-    kill_keeping("1", workloads[DAEMONS], 3, &master);
-    kill_keeping("1", workloads[DAEMONS], 3, &executor);
-    kill_keeping("1", workloads[UNMARKED_DAEMONS], 3, &executor);
+TEST_CASE(with_keep_killed_processes_leave_instances_running) {
+    static const char *const hardened[] = {"nohup", PAYLOAD, "setsid", "2", NULL};
+    const struct {
+        const char *instances;
+        const char *const *command;
+        struct blow blow;
+    } rows[] = {
+        {"2", hardened, {.master = true, .guardian = true, .executors = 1}},
+        {"1", workloads[SESSIONS], {.master = true}},
+        {"1", workloads[SESSIONS], {.executors = 1}},
+        {"1", workloads[DAEMONS], {.master = true}},
+        {"1", workloads[DAEMONS], {.executors = 1}},
+        {"1", workloads[UNMARKED_DAEMONS], {.executors = 1}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t instances = (size_t)atoi(rows[i].instances);
+        struct run *run =
+            run_start(NULL, run_join(WORDS(SHOWSTOPPER, "-v", "-n", rows[i].instances, "-c",
+                                         "fixed", "-l", "2%", "-D", "600m", "--keep"),
+                                rows[i].command));
+        run_wait_ready(run, instances);
+        RUN_UNTIL(run, family_is_stopped("payload", 3 * instances));
+        struct family kept = family_find("payload"), victims = find_victims(run, &rows[i].blow, 0);
+        family_kill_together(&victims, rows[i].blow.master ? run->pid : 0);
+        run_expect(run_wait(run), rows[i].blow.master ? -SIGKILL : 125);
+        family_end_kept(&kept);
+    }
 }
 
 /* Returns whether the process has stopped and was continued since a SIGSTOP was sent. */

@@ -46,7 +46,6 @@ static void install_all(void) {
     run_succeed(CALL(TEST_SOURCE_DIR "/system/install", TEST_BUILD_DIR, prefix));
 }
 
-/* Returns the output of pkg-config for the installed tree. */
 static char *ask_pkg_config(const char *what, const char *also) {
     const char *variable = run_format("PKG_CONFIG_PATH=%s/share/pkgconfig", prefix);
     struct run_setup setup = {.environment = WORDS(variable)};
@@ -64,7 +63,6 @@ static void compile_file(const char *file, const char *module, const char *flag)
         ask_pkg_config("--cflags", where), flag, "-o", module, file));
 }
 
-/* Runs the installed program, not the one in the build tree. */
 static struct run *run_installed(const char *environment, const char *const *options) {
     struct run_setup setup = {.environment = WORDS(environment)};
     const char *const *words = run_join(

@@ -60,18 +60,14 @@ TEST_CASE(programs_write_lines_to_a_pseudo_terminal) {
     ck_assert_ptr_nonnull(strstr(text.bytes, "0001\ntick 000"));
 }
 
-/* No CR is added, nothing is echoed, and ^C and ^D have no effect. */
-TEST_CASE(output_through_a_pseudo_terminal_is_unchanged) {
+/* It changes nothing: no CR is added, nothing is echoed, and ^C and ^D have no effect. */
+TEST_CASE(with_tty_only_standard_output_is_a_terminal) {
     SKIP_UNLESS_TERMINALS();
     struct run *direct = CALL(PAYLOAD, "binary");
     struct run *run = SUCCEED(OUTPUT_ALONE, PAYLOAD, "binary");
     ck_assert_uint_eq(run->out.length, direct->out.length);
     ck_assert_mem_eq(run->out.bytes, direct->out.bytes, direct->out.length);
-}
-
-TEST_CASE(with_tty_only_standard_output_is_a_terminal) {
-    SKIP_UNLESS_TERMINALS();
-    struct run *run = SUCCEED(OUTPUT_ALONE, PAYLOAD, "output");
+    run = SUCCEED(OUTPUT_ALONE, PAYLOAD, "output");
     run_expect_text(&run->err, "output 1 error 0 controlling 0\n");
     ck_assert_uint_eq(run->out.length, 0);
     /* If lines are matched, standard error passes through a pipe, as without --tty. */

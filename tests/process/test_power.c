@@ -343,7 +343,6 @@ static struct run *run_quietly(const char *const *words) {
     return run_wait(run_start(&setup, words));
 }
 
-/* The list must agree with the disk. */
 static void expect_list(const struct power_cut *cut) {
     struct run *run = run_quietly(WORDS(SSBATCH, "--list", "--csv", "s"));
     if (!power_read(cut, "s/.study/plan")) {
@@ -380,60 +379,5 @@ TEST_CASE(the_next_call_completes_a_study_after_a_power_cut) {
         cut.choice = cut.at / CUT_STEP % 2 ? POWER_ALL : POWER_NONE;
         power_cut(&cut);
         expect_completion(&cut);
-    }
-}
-
-#define NAME_ROOM 700
-
-/*
- * Names the line of code that syncs: by its path and by the preceding change, without the pid. All
- * files of a result are synced by one call, and all of its folders by another. Before its first
- * change, ssbatch syncs folders that an earlier call may not have synced.
- */
-static void name_sync(const struct power_log *log, size_t index, char name[NAME_ROOM]) {
-    const char *path = power_log_path(log, index);
-    size_t change = index;
-    while (change > 0 && power_log_operation(log, change) == POWER_SYNC)
-        change--;
-    const char *changed = power_log_path(log, change);
-    if (power_log_operation(log, change) == POWER_MARK)
-        changed = path[0] ? "s/.study" : "s"; /* the next folder, which existed before the call */
-    if (ends_with(changed, "run.json"))
-        path = power_log_find(log, 0, POWER_MAKE, path) < index ? "a folder" : "a file";
-    snprintf(name, NAME_ROOM, "%s after %s", path, changed);
-    for (char *at = name; (at = strpbrk(at, "0123456789")); at++)
-        *at = '0';
-}
-
-static bool is_needed(struct power_log *log, size_t sync) {
-    const char *fault = NULL;
-    power_log_ignore(log, sync);
-    for (size_t at = sync; at <= power_log_count(log) && !fault; at++)
-        fault = find_fault_at(log, at);
-    return fault;
-}
-
-/* Returns whether a power cut does harm if one of the syncs with this name is missing. */
-static bool is_needed_once(struct power_log *log, size_t first) {
-    char name[NAME_ROOM], other[NAME_ROOM];
-    name_sync(log, first, name);
-    for (size_t i = 0; i < power_log_count(log); i++) {
-        if (power_log_operation(log, i) != POWER_SYNC)
-            continue;
-        name_sync(log, i, other);
-        if (strcmp(name, other) == 0 && is_needed(log, i))
-            return true;
-    }
-    return false;
-}
-
-TEST_CASE(every_omitted_sync_is_detected) {
-    struct power_log *log = make_log();
-    for (size_t i = 0; i < power_log_count(log); i++) {
-        char name[NAME_ROOM];
-        if (power_log_operation(log, i) != POWER_SYNC)
-            continue;
-        name_sync(log, i, name);
-        ck_assert_msg(is_needed_once(log, i), "the sync of %s changes nothing", name);
     }
 }

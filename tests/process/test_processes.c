@@ -101,12 +101,15 @@ TEST_CASE(parent_group_state_and_start_time_are_read) {
     ck_assert_int_eq(getpgid(child), child);
     kill(child, SIGSTOP);
     RUN_UNTIL(NULL, ss_platform_process_look(child, &process) && process.state == 'T');
+    ck_assert(ss_platform_process_may_signal(child));
     kin_end_unreaped(child);
+    ck_assert(ss_platform_process_may_signal(child));
     ck_assert(ss_platform_process_look(child, &process));
     ck_assert_int_eq(process.state, 'Z');
     ck_assert_int_eq(process.parent, getpid());
     ck_assert_int_eq(getpgid(child), child);
     kin_reap(child);
+    ck_assert(ss_platform_process_may_signal(child)); /* a process that is gone cannot forbid it */
     ck_assert(!ss_platform_process_look(child, &process));
     ck_assert_int_eq(getpgid(child), -1);
     ck_assert(!ss_platform_process_look(0, &process));
@@ -147,15 +150,6 @@ TEST_CASE(threads_are_not_listed_as_processes) {
     ck_assert(!ss_platform_process_look(number, &process));
     ck_assert_uint_eq(ss_platform_process_started(number), 0);
     ck_assert_int_lt(ss_platform_process_open(number, ss_platform_process_started(getpid())), 0);
-}
-
-TEST_CASE(child_processes_may_be_signaled) {
-    pid_t child = kin_start(NULL);
-    ck_assert(ss_platform_process_may_signal(child));
-    kin_end_unreaped(child);
-    ck_assert(ss_platform_process_may_signal(child));
-    kin_reap(child);
-    ck_assert(ss_platform_process_may_signal(child)); /* a process that is gone cannot forbid it */
 }
 
 TEST_CASE(processes_of_another_user_may_not_be_signaled) {
@@ -238,14 +232,9 @@ static void refuse(unsigned call) {
     sandbox_deny(call, EPERM);
 }
 
-TEST_CASE(groups_are_not_held_if_pidfd_send_signal_is_denied) {
-    ck_assert_int_eq(ss_platform_process_signal_group(-1, 0), -ESRCH);
-    refuse(SYSTEM_CALL_SEND);
-    ck_assert(!ss_platform_process_holds_groups());
-}
-
 static void expect_signals_without(unsigned call) {
     pid_t child = kin_start(NULL);
+    ck_assert_int_eq(ss_platform_process_signal_group(-1, 0), -ESRCH);
     refuse(call);
     uint64_t started = ss_platform_process_started(child);
     int refused = ss_platform_process_open(child, started);
@@ -305,13 +294,6 @@ static void refuse_files_without_a_name(void) {
     sandbox_deny_if(SYS_openat, 2, O_TMPFILE & ~O_DIRECTORY, EOPNOTSUPP);
 }
 
-TEST_CASE(shared_memory_needs_no_file_without_a_name) {
-    struct run_setup setup = {.prepare = refuse_files_without_a_name};
-    SUCCEED_IN(&setup, "-n", "1", "-f", "own", "-l", "10%", "--duration", "500m", PAYLOAD, "spin");
-    refuse_files_without_a_name();
-    ck_assert_int_lt(ss_platform_shared_create(), 0); /* the filter works */
-}
-
 static void make_files_for_all(void) {
     umask(0);
 }
@@ -361,19 +343,6 @@ static bool is_told(int forks) {
     return poll(&poll_forks, 1, 0) == 1;
 }
 
-TEST_CASE(forks_are_reported_to_listeners) {
-    int forks = ss_platform_fork_events_open();
-    SKIP_UNLESS(forks >= 0, "forks: reported only to root, and not inside containers");
-    for (int i = 0; i < 3; i++) {
-        ck_assert(ss_platform_fork_events_listen(forks, true));
-        pid_t child = kin_start(NULL);
-        RUN_UNTIL(NULL, is_told(forks));
-        kin_end(child);
-        ck_assert(ss_platform_fork_events_listen(forks, false));
-    }
-    close(forks);
-}
-
 static struct {
     pid_t parent;
     pid_t child;
@@ -385,9 +354,16 @@ static void see_birth(void *context, pid_t parent, pid_t child) {
     birth.found |= parent == birth.parent && child == birth.child;
 }
 
-TEST_CASE(fork_events_name_parent_and_child) {
+TEST_CASE(fork_events_are_reported_with_parent_and_child) {
     int forks = ss_platform_fork_events_open();
     SKIP_UNLESS(forks >= 0, "forks: reported only to root, and not inside containers");
+    for (int i = 0; i < 3; i++) {
+        ck_assert(ss_platform_fork_events_listen(forks, true));
+        pid_t child = kin_start(NULL);
+        RUN_UNTIL(NULL, is_told(forks));
+        kin_end(child);
+        ck_assert(ss_platform_fork_events_listen(forks, false));
+    }
     ck_assert(ss_platform_fork_events_record(forks));
     for (int i = 0; i < 3; i++) {
         birth.parent = getpid();
@@ -398,36 +374,6 @@ TEST_CASE(fork_events_name_parent_and_child) {
         kin_end(birth.child);
     }
     close(forks);
-}
-
-TEST_CASE(a_process_can_be_claimed_only_once) {
-    pid_t child = kin_start(NULL);
-    ck_assert(!ss_platform_process_is_claimed(child));
-    int claim = ss_platform_process_claim(child);
-    ck_assert_int_ge(claim, 0);
-    ck_assert(ss_platform_process_is_claimed(child));
-    ck_assert_int_eq(ss_platform_process_claim(child), -EBUSY);
-    close(claim);
-    claim = ss_platform_process_claim(child);
-    ck_assert_int_ge(claim, 0);
-    close(claim);
-    kin_end(child);
-    ck_assert(!ss_platform_process_is_claimed(child));
-    ck_assert_int_eq(ss_platform_process_claim(child), -ENOENT);
-}
-
-/* A claim is a lock, which needs no more than permission to read. */
-TEST_CASE(another_user_cannot_claim_our_process) {
-    SKIP_UNLESS(family_can_become_nobody(), "another-user: root cannot become it");
-    int status = 0;
-    pid_t child = kin_start(NULL), other = fork();
-    if (other == 0) {
-        family_become_nobody();
-        _exit(ss_platform_process_claim(child) == -EACCES ? 0 : 1);
-    }
-    ck_assert_int_eq(waitpid(other, &status, 0), other);
-    ck_assert_int_eq(status, 0);
-    kin_end(child);
 }
 
 /* The kernel ignores the request silently, so a wait for its answer would not end. */

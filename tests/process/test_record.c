@@ -82,7 +82,6 @@ TEST_CASE(a_record_has_tables_events_and_summary) {
     ck_assert(!record_has(record, "interrupted"));
 }
 
-/* A step at the very end of a sample does not count in that sample. */
 TEST_CASE(a_step_at_the_end_of_a_sample_counts_for_the_next_one) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *trace = run_path(folder, "trace");
@@ -98,7 +97,6 @@ TEST_CASE(a_step_at_the_end_of_a_sample_counts_for_the_next_one) {
     ck_assert_int_ge(rows, 1);
 }
 
-/* Columns of samples.csv. */
 enum { LOAD = 3, USER = 6, SYSTEM, IRQ, STEAL, IOWAIT, IDLE };
 
 /*
@@ -176,15 +174,6 @@ TEST_CASE(samples_have_the_columns_of_their_source) {
     }
 }
 
-TEST_CASE(decisions_can_be_left_out_of_a_record) {
-    const char *record = run_path(run_make_folder(), "none");
-    SUCCEED("-q", "-n", "2", "-l", "50%", "--duration", "600m", "--record-decisions", "none",
-        "--record", record, PAYLOAD, "spin");
-    ck_assert(!record_has(record, "decisions.csv"));
-    ck_assert(is_whole(record, "samples.csv"));
-}
-
-/* Sums over the rows of a record. */
 struct sums {
     double error, squares, duty, samples; /* percent, percent squared, parts of 1 */
     double running, all;                  /* seconds */
@@ -268,9 +257,6 @@ TEST_CASE(existing_record_is_kept) {
     ck_assert(record_has(record, "summary.json"));
     ck_assert(record_has(record, "notes"));
     expect_table(record, "samples.csv");
-    const char *none = run_path(folder, "none/record");
-    run = RUN("-l", "100%", "-c", "fixed", "--record", none, PAYLOAD, "exit", "0");
-    run_expect_refusal(run, "No such file or directory");
     run = RUN(
         "-l", "100%", "-c", "fixed", "--record", run_path(record, "notes"), PAYLOAD, "exit", "0");
     run_expect_refusal(run, "is not a folder");

@@ -227,6 +227,13 @@ TEST_CASE(a_limit_on_file_size_is_reported) {
     struct run *run = start_prepared(limit_file_size, record, "--quiet");
     fault_expect_refusal(run, 125, "File too large");
     ck_assert(!run_exists(record));
+    /* Files of others in the folder are kept. */
+    mkdir(record, 0777);
+    run_write_file(run_path(record, "notes"), "mine\n");
+    fault_expect_refusal(start_prepared(limit_file_size, record, "--force"), 125, ": ");
+    ck_assert(run_exists(run_path(record, "notes")));
+    ck_assert(!run_exists(run_path(record, "interrupted")));
+    ck_assert(!run_exists(run_path(record, "plan.json")));
     struct run_setup setup = {.prepare = limit_file_size};
     run = RUN_IN(&setup, "-l", "50%", "-n", "2", PAYLOAD, "exit", "9");
     fault_expect_refusal(run, 125, "shared memory: File too large: raise the limit on file size");
@@ -288,18 +295,6 @@ static bool interrupt_start(const char *late) {
 TEST_CASE(an_interrupted_start_leaves_no_record) {
     if (!interrupt_start("SS_TEST_LATE=500:master:reap"))
         ck_assert(interrupt_start("SS_TEST_LATE=20000:master:reap"));
-}
-
-TEST_CASE(a_failed_forced_start_keeps_foreign_files) {
-    SKIP_UNLESS(FILES_ARE_LIMITED, "uncounted: the files of gcov exceed the limit");
-    const char *record = run_new_path("record");
-    mkdir(record, 0777);
-    run_write_file(run_path(record, "notes"), "mine\n");
-    struct run *run = start_prepared(limit_file_size, record, "--force");
-    fault_expect_refusal(run, 125, ": ");
-    ck_assert(run_exists(run_path(record, "notes")));
-    ck_assert(!run_exists(run_path(record, "interrupted")));
-    ck_assert(!run_exists(run_path(record, "plan.json")));
 }
 
 TEST_CASE(a_forced_run_removes_unfinished_files) {

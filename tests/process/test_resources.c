@@ -154,7 +154,6 @@ TEST_CASE(command_changed_between_iterations_ends_the_run) {
     }
 }
 
-/* A text without an interpreter line runs in the shell, as with env. */
 TEST_CASE(a_script_without_interpreter_line_runs_in_a_shell) {
     const char *folder = run_make_folder();
     const char *path = make_script(folder, "text", "echo by the shell\nexit 5\n");

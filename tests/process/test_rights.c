@@ -63,7 +63,6 @@ static void expect_refusal(const char *copy, const char *const *words) {
     ck_assert_uint_eq(run->out.length, 0);
 }
 
-/* Calls each program as another user. */
 static void expect_all_to_refuse(void (*add_rights)(const char *copy)) {
     for (const char *const *program = programs; *program; program++) {
         if (!run_exists(run_path(TEST_BUILD_DIR, *program)))

@@ -24,13 +24,12 @@ static void expect_ended_by(const struct run *run, const char *by) {
 
 TEST_CASE(json_summary_has_the_figures_of_the_run) {
     const char *file = run_new_path("summary.json");
-    struct run *run = SUCCEED("-n", "1", "-l", "50%", "--duration", "2s", "--json", file, PAYLOAD,
-        "spin", "quoted \"text\"\n");
+    struct run *run =
+        SUCCEED("-n", "1", "-l", "50%", "--duration", "2s", "--json", file, PAYLOAD, "spin");
     ck_assert_uint_eq(run->out.length, 0);
     run_expect_text(&run->err, "target");
     run_expect_text(&run->err, "late wake-up");
     struct run_text text = run_read_file(file);
-    ck_assert_msg(json_is_valid(text.bytes), "no JSON: %s", text.bytes);
     json_expect_between(text.bytes, "target_mean", 0.5, 0.5);
     json_expect_between(text.bytes, "load_mean", 1e-4, 1);
     json_expect_between(text.bytes, "samples", 1, 5);
@@ -49,14 +48,6 @@ TEST_CASE(load_follows_the_target) {
         json_expect_between(run->out.bytes, "duty_mean", 0, 0.3);
     else if (!strstr(run->out.bytes, "other processes took more than the target"))
         json_expect_between(run->out.bytes, "switches_per_second", 1, 1000);
-}
-
-/* They need 15 % of a CPU in rounds of 107 ms. */
-TEST_CASE(rounds_are_longer_if_stops_are_expensive) {
-    struct run_setup setup = {.environment = WORDS(SHIM("shim_late"), "SS_TEST_COSTLY=8")};
-    struct run *run = SUCCEED_IN(&setup, "-q", "-n", "1", "-c", "fixed", "-l", "50%", "--settle",
-        "2s", "--duration", "6s", "--json", "-", PAYLOAD, "spin");
-    json_expect_between(run->out.bytes, "switches_per_second", 0.1, 10);
 }
 
 TEST_CASE(duty_is_enforced) {
@@ -252,7 +243,7 @@ TEST_CASE(iterations_are_reported_per_command) {
         expect_lengths(record, instance, length - 1e-5, length + 1e-5);
     }
     const char *commands = json_field(run->out.bytes, "commands");
-    ck_assert_msg(json_is_valid(run->out.bytes) && commands, "%s", run->out.bytes);
+    ck_assert_msg(commands != NULL, "%s", run->out.bytes);
     const char *other = strstr(commands, "sleep 0.3;");
     ck_assert_ptr_nonnull(other);
     json_expect_between(commands, "instances", 2, 2);
@@ -337,32 +328,6 @@ TEST_CASE(a_repeated_program_counts_only_matching_lines) {
     expect_lengths(record, 0, 0.005 - 1e-5, 0.005 + 1e-5);
     ck_assert_uint_eq(run_count_text(&run->out, "took 5 ms\n"), 6);
     ck_assert_uint_eq(count_iterations(record, '0'), 6);
-}
-
-/* The run ends during its warm-up. */
-TEST_CASE(a_run_that_ends_before_its_duration_is_reported) {
-    struct run *run = SUCCEED("-n", "1", "-l", "100%", "--json", "-", "--warmup", "10s",
-        "--duration", "20s", "--iteration", "x", "sh", "-c", "echo x");
-    const char *json = strchr(run->out.bytes, '{');
-    ck_assert_ptr_nonnull(json);
-    expect_ended_by(run, "workloads");
-    run_expect_text(&run->err, "warning: the run ended before its duration of 20.00 s");
-    run_expect_text(&run->err, "instances that ended early");
-    run_expect_text(&run->err, "--repeat");
-    ck_assert_uint_eq(run_count_text(&run->err, "--settle"), 0);
-    run_expect_text(&run->err, "throughput         not measured");
-    ck_assert_uint_eq(run_count_text(&run->err, "nan"), 0);
-    ck_assert(json_is(json, "iterations", "null"));
-    ck_assert(json_is(json, "iterations_per_second", "null"));
-    ck_assert(json_is(json, "p50", "null"));
-}
-
-TEST_CASE(a_run_without_iterations_reports_an_upper_bound_of_throughput) {
-    struct run *run = SUCCEED("-n", "1", "-l", "100%", "--json", "-", "--duration", "1s",
-        "--repeat", PAYLOAD, "run-ms", "60000");
-    run_expect_text(&run->err, "throughput         at most ");
-    ck_assert(json_is(run->out.bytes, "iterations_per_second", "null"));
-    json_expect_between(run->out.bytes, "iterations_per_second_bound", 0.1, 2);
 }
 
 TEST_CASE(instances_run_freely_during_the_warmup) {
@@ -457,40 +422,4 @@ TEST_CASE(an_error_above_the_tolerance_sets_the_exit_status) {
     run = RUN("-n", "1", "-f", "own", "-l", "1%", "-c", "fixed", "-C", "100%", "--duration", "1M",
         "--tolerance", "1", PAYLOAD, "exit", "4");
     run_expect(run, 4);
-}
-
-/* A plain live view has no control codes. */
-TEST_CASE(options_select_the_messages) {
-    static const struct {
-        const char *options[3];
-        const char *has, *lacks; /* on standard error; NULL: nothing is printed there */
-    } rows[] = {
-        {{"-q", "--progress", "never"}, NULL, NULL},
-        {{"--progress", "never", "-n1"}, "ended by duration", "instances are running"},
-        {{"-v", "--progress", "never"}, "instances are running", "\r"},
-        {{"-v", "-v", "-v"}, "real-time priority", "\r"},
-        {{"-q", "--progress", "always"}, "target  50.0 %", "\033"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct run *run = SUCCEED("-n", "1", rows[i].options[0], rows[i].options[1],
-            rows[i].options[2], "-l", "50%", "--duration", "1200m", PAYLOAD, "spin");
-        ck_assert_uint_eq(run->out.length, 0);
-        ck_assert_msg(rows[i].has || run->err.length == 0, "%s", run->err.bytes);
-        if (rows[i].has)
-            run_expect_text(&run->err, rows[i].has);
-        ck_assert_msg(!rows[i].has || !strstr(run->err.bytes, rows[i].lacks), "%s", run->err.bytes);
-    }
-}
-
-/* On a busy machine, short iterations may end before the first sample, and do not count. */
-TEST_CASE(iterations_of_ssburn_are_counted) {
-    double iterations = 0;
-    for (const char *const *length = WORDS("20m", "500m", "3s"); *length && iterations != 3;
-         length++) {
-        struct run *run = FIGURES("-n", "1", "-l", "60%", "-c", "fixed", "--iteration", "ms",
-            SSBURN, "serial", "--iteration", *length, "--iterations", "3");
-        iterations = json_number(run->out.bytes, "iterations");
-        run_free_clean(run);
-    }
-    ck_assert_double_eq(iterations, 3);
 }

@@ -97,17 +97,7 @@ static void hurry(struct run *run) {
     }
 }
 
-TEST_CASE(a_second_signal_cuts_the_grace_period_short) {
-    for (EACH_MODE(isolated)) {
-        struct run *run =
-            start_ready(isolated, NULL, WORDS("--grace", "1h", PAYLOAD, "ignore-term"));
-        kill(run->pid, SIGINT);
-        hurry(run);
-        run_expect(run, -SIGINT);
-        run_free_clean(run);
-    }
-}
-
+/* The second signal to the run only cuts the grace period short. */
 TEST_CASE(each_instance_gets_one_termination_signal) {
     for (EACH_MODE(isolated)) {
         struct run *run = start_ready(isolated, NULL,
@@ -310,31 +300,6 @@ TEST_CASE(sigtstp_stops_instances_and_is_not_counted) {
     }
 }
 
-/*
- * The first two thirds of the trace have full load, the rest none; a pause must not consume them.
- * Returns whether the mean target is that of a trace without the pause. On a busy machine the run
- * may end before it is stopped, or too late.
- */
-static bool keeps_the_target(const char *trace, int thirds) {
-    const char *steps = run_format("0 100%%\n%ds 100%%\n%ds 0%%\n1h 0%%\n", 2 * thirds, 2 * thirds);
-    const char *duration = run_format("%ds", 3 * thirds);
-    run_write_file(trace, steps);
-    struct run *run = START("-q", "-v", "-n", "1", "-c", "fixed", "-t", "file", "-T", trace,
-        "--duration", duration, "--json", "-", PAYLOAD, "spin");
-    if (!suspend_in_time(run))
-        return false;
-    run_let_pass(run, 1.6 * thirds);
-    kill(run->pid, SIGCONT);
-    run_succeed(run);
-    return json_number(run->out.bytes, "target_mean") > 0.42;
-}
-
-TEST_CASE(sigtstp_stops_the_clock_of_the_trace) {
-    const char *trace = run_new_path("step");
-    for (int thirds = 1; !keeps_the_target(trace, thirds); thirds *= 4)
-        ck_assert_msg(thirds < 16, "a pause consumes the trace");
-}
-
 static struct run *start_in_group(bool isolated, const char *const *environment) {
     run_greedily();
     struct run_setup setup = {.prepare = family_lead_group, .environment = environment};
@@ -428,33 +393,6 @@ TEST_CASE(a_stopped_first_process_is_continued) {
     kill(first, SIGSTOP);
     run_end(run, SIGTERM);
     ck_assert_uint_eq(run_count(run, "caught 15\n"), 2);
-}
-
-/*
- * Pauses a run for half a second before its trace begins at --start-at. Returns how late the trace
- * was according to the warning; 0 if the machine was too busy: the trace had begun.
- */
-static double pause_before_start(int warmup) {
-    static const char words[] = "the trace began ";
-    const char *at = run_format("@%lld", (long long)time(NULL) + warmup + 2);
-    const char *length = run_format("%ds", warmup);
-    struct run *run = START("-q", "-n", "2", "-l", "50%", "-c", "fixed", "--warmup", length,
-        "--start-at", at, "--duration", "600m", "--json", "-", "-v", PAYLOAD, "spin");
-    if (suspend_in_time(run)) {
-        run_let_pass(run, 0.5);
-        kill(run->pid, SIGCONT);
-    }
-    run_wait(run);
-    const char *late = run->status == 0 ? strstr(run->out.bytes, words) : NULL;
-    double seconds = late ? atof(late + strlen(words)) : 0;
-    return seconds;
-}
-
-TEST_CASE(a_pause_that_delays_the_start_of_the_trace_is_reported) {
-    double late = 0;
-    for (int warmup = 1; late < 0.5 && warmup <= 16; warmup *= 2)
-        late = pause_before_start(warmup);
-    ck_assert_double_ge(late, 0.5);
 }
 
 TEST_CASE(a_run_that_waits_for_its_start_can_be_ended) {

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -93,7 +92,6 @@ static void move_parts(struct ss_board *board, int descriptor) {
     board->instances = UINT32_MAX;
 }
 
-/* Holds a FIFO instead of the board. */
 static void hold_fifo(struct ss_board *board, int descriptor) {
     const char *path = run_format("/dev/shm/test.%d", (int)getpid());
     ss_board_close(board);
@@ -102,7 +100,6 @@ static void hold_fifo(struct ss_board *board, int descriptor) {
         _exit(1);
 }
 
-/* Lets all users open the board. */
 static void publish(struct ss_board *board, int descriptor) {
     if (fchmod(descriptor, 0666) < 0)
         _exit(1);
@@ -182,19 +179,15 @@ TEST_CASE(board_that_shrinks_while_it_is_read_is_refused) {
     }
 }
 
-/* Another user cannot keep root from attaching a process of root's. */
-TEST_CASE(board_of_another_user_is_not_believed_about_our_processes) {
+/* That user cannot keep root from attaching a process of root's. */
+TEST_CASE(board_of_another_user_is_believed_only_about_that_users_processes) {
     need_another_user();
+    struct run_setup setup = {.folder = "/", .prepare = family_become_nobody};
     struct run *target = start_victim(NULL);
     forge(claim_victim);
     expect_to_attach(NULL, target);
     end_forger();
-}
-
-TEST_CASE(board_of_another_user_is_believed_about_that_users_processes) {
-    need_another_user();
-    struct run_setup setup = {.folder = "/", .prepare = family_become_nobody};
-    struct run *target = start_victim(&setup);
+    target = start_victim(&setup);
     forge(claim_victim);
     run_expect_refusal(
         START("-l", "50%", "--attach", run_pid_text(target->pid)), "belongs to the run of");

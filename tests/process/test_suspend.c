@@ -28,7 +28,7 @@ _Noreturn static void receive(const int *sent) {
     _exit(number);
 }
 
-static void expect(bool stops, int waiting, const int *sent) {
+static void expect(size_t row, bool stops, int waiting, const int *sent) {
     int status;
     pid_t parent = getpid();
     pid_t child = fork();
@@ -38,30 +38,29 @@ static void expect(bool stops, int waiting, const int *sent) {
         receive(sent);
     }
     ck_assert_int_eq(waitpid(child, &status, WUNTRACED), child);
-    ck_assert_int_eq(WIFSTOPPED(status), stops);
+    ck_assert_msg(WIFSTOPPED(status) == stops, "row %zu: status %#x", row, (unsigned)status);
     if (stops) {
         kill(child, SIGCONT);
         ck_assert_int_eq(waitpid(child, &status, WUNTRACED), child);
     }
-    ck_assert(WIFEXITED(status));
-    ck_assert_int_eq(WEXITSTATUS(status), waiting);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == waiting, "row %zu: status %#x", row,
+        (unsigned)status);
 }
 
-#define EXPECT_STOP(waiting, ...)    expect(true, waiting, (const int[]){__VA_ARGS__, 0})
-#define EXPECT_NO_STOP(waiting, ...) expect(false, waiting, (const int[]){__VA_ARGS__, 0})
-
-TEST_CASE(sigtstp_stops_once) {
-    EXPECT_STOP(0, SIGTSTP);
-    EXPECT_STOP(0, SIGTSTP, SIGTSTP, SIGTSTP);
-    EXPECT_STOP(0, SIGTSTP, SIGCONT, SIGTSTP);
-}
-
-TEST_CASE(sigcont_that_arrives_first_prevents_the_stop) {
-    EXPECT_NO_STOP(0, SIGTSTP, SIGCONT);
-    EXPECT_NO_STOP(0, SIGTSTP, SIGTSTP, SIGCONT);
-}
-
-TEST_CASE(other_signals_still_wait) {
-    EXPECT_NO_STOP(SIGINT, SIGTSTP, SIGINT, SIGCONT, SIGTERM);
-    EXPECT_STOP(SIGTERM, SIGTSTP, SIGTERM, SIGINT, SIGTSTP);
+/* Each row: whether it stops, the signal that still waits, and the signals sent. */
+TEST_CASE(the_last_of_sigtstp_and_sigcont_counts) {
+    static const struct {
+        bool stops;
+        int waiting, sent[5];
+    } rows[] = {
+        {true, 0, {SIGTSTP}},
+        {true, 0, {SIGTSTP, SIGTSTP, SIGTSTP}},
+        {true, 0, {SIGTSTP, SIGCONT, SIGTSTP}},
+        {false, 0, {SIGTSTP, SIGCONT}},
+        {false, 0, {SIGTSTP, SIGTSTP, SIGCONT}},
+        {false, SIGINT, {SIGTSTP, SIGINT, SIGCONT, SIGTERM}},
+        {true, SIGTERM, {SIGTSTP, SIGTERM, SIGINT, SIGTSTP}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        expect(i, rows[i].stops, rows[i].waiting, rows[i].sent);
 }

@@ -6,7 +6,6 @@
  */
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,6 +23,7 @@
 #define SECRET  "secret\n"
 
 static const char *folder, *theirs, *victim, *report;
+static size_t row; /* of an_output_may_be_exchanged_at_any_moment */
 
 static void give(const char *path) {
     ck_assert_int_eq(lchown(path, MALLORY, MALLORY), 0);
@@ -85,7 +85,8 @@ static void expect_no_harm(const char *option, int first, int second) {
     closedir(entries);
     struct run_text text = run_read_file(run_path(victim, "file"));
     ck_assert_msg(count == 1 && strcmp(text.bytes, SECRET) == 0,
-        "%s wrote to a file of the victim after swaps at calls %d and %d", option, first, second);
+        "%s in row %zu wrote to a file of the victim after swaps at calls %d and %d", option, row,
+        first, second);
 }
 
 /* A program that is stopped by a swap makes fewer calls. */
@@ -127,30 +128,18 @@ static void swap_at_each_call(const char *option, const char *output, void (*mak
     ck_assert_int_gt(calls, 5);
 }
 
-static void swap_each_output(const char *output, void (*make)(void)) {
-    swap_at_each_call("--output", output, make);
-    swap_at_each_call("--openmetrics", output, make);
-}
-
-TEST_CASE(a_file_may_become_a_link_at_any_moment) {
+TEST_CASE(an_output_may_be_exchanged_at_any_moment) {
+    static const struct {
+        const char *output;
+        void (*make)(void);
+    } rows[] = {{"out", make_file_and_link}, {"out.other", make_file_and_link},
+        {"out", make_file_and_hard_link}, {"out/file", make_folder_and_link},
+        {"out/new", make_folder_and_link}};
     begin();
-    swap_each_output("out", make_file_and_link);
-}
-
-TEST_CASE(a_link_may_become_a_file_and_a_link_again) {
-    begin();
-    swap_each_output("out.other", make_file_and_link);
-}
-
-TEST_CASE(a_file_may_become_another_name_of_a_file_at_any_moment) {
-    begin();
-    swap_each_output("out", make_file_and_hard_link);
-}
-
-TEST_CASE(a_folder_may_become_a_link_at_any_moment) {
-    begin();
-    swap_each_output("out/file", make_folder_and_link);
-    swap_each_output("out/new", make_folder_and_link);
+    for (; row < sizeof rows / sizeof *rows; row++) {
+        swap_at_each_call("--output", rows[row].output, rows[row].make);
+        swap_at_each_call("--openmetrics", rows[row].output, rows[row].make);
+    }
 }
 
 /* Leaves files of an interrupted attempt, in a folder that another user may write to. */

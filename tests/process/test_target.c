@@ -119,20 +119,6 @@ TEST_CASE(only_the_master_of_ones_own_run_is_asked) {
     run_end(run, SIGTERM);
 }
 
-/* Instance 0 ends while it runs. The other one has the whole target then. */
-TEST_CASE(an_ended_instance_uses_none_of_the_load_of_feedback_own) {
-    static const char script[] =
-        "[ $SHOWSTOPPER_INSTANCE = 0 ] && exec " PAYLOAD " run-ms 150; exec " PAYLOAD " spin";
-    run_greedily();
-    struct run *run = START("-q", "-v", "-n", "2", "-f", "own", "-F", "cpus=1", "-l", "5%", "-p",
-        "", "sh", "-c", script);
-    run_wait_text(run, "instance 0 ended");
-    struct family other;
-    RUN_UNTIL(run, (other = family_find("payload")).count == 1);
-    family_expect_to_run(run, &other, 0.1);
-    run_end(run, SIGTERM);
-}
-
 /*
  * The load of the run's own processes is a fraction of the same CPUs as the load of all processes.
  */
@@ -152,7 +138,6 @@ TEST_CASE(target_is_set_in_cpus) {
     }
 }
 
-/* A sleeping executor at duty 0 must notice it, too. */
 TEST_CASE(a_new_target_reaches_sleeping_executors) {
     struct run *run = START(
         "-q", "-v", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "500m", PAYLOAD, "spin");

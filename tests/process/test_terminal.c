@@ -190,17 +190,6 @@ TEST_CASE(a_killed_shell_ends_the_run) {
     }
 }
 
-/* The shell refuses the first time and warns. */
-TEST_CASE(an_exiting_shell_ends_a_stopped_run) {
-    struct terminal *terminal = terminal_open_shell();
-    start_run(terminal, false, "payload spin");
-    terminal_stop_run(terminal);
-    terminal_type(terminal, "exit\n");
-    terminal_wait_prompt(terminal);
-    terminal_type(terminal, "exit\n");
-    run_wait(terminal->run);
-}
-
 /* A shell that exits does not signal its background jobs: they reach their planned end. */
 TEST_CASE(background_run_outlives_its_shell) {
     const char *summary = run_new_path("summary");

@@ -99,7 +99,6 @@ TEST_CASE(a_sensor_that_cannot_be_killed_is_left_with_a_warning) {
     set("freezer.state", "THAWED");
 }
 
-/* The next iteration waits only briefly. */
 TEST_CASE(the_next_iteration_does_not_wait_for_an_unkillable_process) {
     need_freezer();
     const char *file = run_new_path("go");

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "family.h"
-#include "json_text.h"
 #include "process.h"
 #include "record.h"
 #include "run.h"
@@ -51,24 +49,6 @@ TEST_CASE(falling_frequency_makes_a_run_invalid) {
     struct run *run = SUCCEED_IN(&setup, "-q", "--json", "-", "-n", "1", "-l", "20%", "-c", "fixed",
         "--duration", "6s", PAYLOAD, "spin");
     ck_assert_str_eq(result_of(run, "frequency"), "invalid");
-}
-
-static const char *small_folder;
-
-static void limit_folder(void) {
-    sandbox_leave_mounts();
-    sandbox_mount_small(small_folder, "64k");
-}
-
-TEST_CASE(lost_output_makes_a_run_doubtful) {
-    SKIP_UNLESS(sandbox_have_mounts(), "mounts: cannot create a mount namespace");
-    struct run_setup setup = {.prepare = limit_folder};
-    small_folder = run_make_folder();
-    struct run *run = RUN_IN(&setup, "-q", "--json", "-", "-n", "2", "-l", "50%", "-c", "fixed",
-        "--duration", "1M", "--output", small_folder, "sh", "-c",
-        "head -c 100000 /dev/zero; " PAYLOAD " run-ms 300");
-    run_expect(run, 125);
-    ck_assert_str_eq(result_of(run, "lines_lost"), "doubtful");
 }
 
 /*
@@ -188,31 +168,6 @@ TEST_CASE(changed_limits_of_the_control_group_are_recorded_and_reported) {
     run_expect_text(&run->out, "\"changes\": 1,\n    \"latest_cpus\": 0.3,");
     ck_assert_uint_eq(record_count(record, "samples.csv", ",0.400000\n"), 1);
     ck_assert_uint_ge(record_count(record, "samples.csv", ",0.500000\n"), 2);
-}
-
-/* Eight processes per CPU belong to the experiment, and only the rest of the time to others. */
-TEST_CASE(processes_beside_the_run_are_not_others) {
-    struct run *clients[64];
-    size_t count = 0;
-    double cpus = run_cpu_count(), before = 0, after = 0;
-    const char *pids = "";
-    run_greedily();
-    while (count < 64 && (double)count < 8 * cpus) {
-        clients[count] = run_start(NULL, WORDS(PAYLOAD, "spin", ""));
-        pids = run_format("%s%s%d", pids, count ? "," : "", (int)clients[count]->pid);
-        count++;
-    }
-    double begin = run_now();
-    for (size_t i = 0; i < count; i++)
-        before += family_cpu_time(clients[i]->pid);
-    struct run *run = SUCCEED("-q", "--json", "-", "-n", "1", "-l", "5%", "--duration", "3s",
-        "--beside", pids, PAYLOAD, "spin", "");
-    for (size_t i = 0; i < count; i++)
-        after += family_cpu_time(clients[i]->pid);
-    double share = 100 * (after - before) / (cpus * (run_now() - begin));
-    const char *at = strstr(run->out.bytes, "\"check\": \"others\"");
-    ck_assert_ptr_nonnull(at);
-    ck_assert_double_le(json_number(at, "figure"), 110 - share);
 }
 
 TEST_CASE(processes_beside_the_run_must_exist_until_its_end) {
