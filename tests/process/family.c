@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "process.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 #define NOBODY 65534
 

@@ -3,7 +3,7 @@
 #define SHOWSTOPPER_TESTS_FAULT_H
 
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 /* Runs in which calls fail; shim_fault.c makes them fail. */
 

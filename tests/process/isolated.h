@@ -14,7 +14,7 @@
 
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 /*
  * Runs with --isolate. Tests find their processes by PID namespace, even orphans without the mark.

@@ -22,7 +22,7 @@
 
 #include "../marked.h"
 #include "process.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 #define NAP_MS 3
 

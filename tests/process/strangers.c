@@ -22,7 +22,7 @@
 #include <check.h>
 
 #include "family.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 #define MOST 256
 

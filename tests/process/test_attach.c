@@ -19,7 +19,7 @@
 #include "process.h"
 #include "record.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 /* Long rounds at a low load: the target is stopped most of the time. */
 #define SLOW "-v", "-c", "fixed", "-l", "2%", "-D", "600m"

@@ -11,7 +11,7 @@
 #include "platform/platform.h"
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 #define SSBATCH TEST_BIN_DIR "/ssbatch"
 

@@ -8,7 +8,7 @@
 
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 /* A command that creates a file, which shows whether it was started. */
 #define TOUCH       PAYLOAD, "touch", "started"

@@ -11,7 +11,7 @@
 #include "json_text.h"
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 /* SECONDS:MS or SECONDS:FILE, as in shim_clock.c. */
 static struct run *start_shifted(const char *shift, const char *const *words) {

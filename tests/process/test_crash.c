@@ -7,7 +7,7 @@
 #include "family.h"
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 /* Preprocessor macros select the fault of the module: BODY during the run, LENGTH before it. */
 static const char source[] =

@@ -12,7 +12,7 @@
 #include "json_text.h"
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 enum meeting {
     NEVER,  /* it had ended before */

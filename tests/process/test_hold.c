@@ -5,7 +5,7 @@
 #include "family.h"
 #include "kin.h"
 #include "process.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 #include <sched.h>
 #include <string.h>

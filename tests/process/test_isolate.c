@@ -13,7 +13,7 @@
 #include "family.h"
 #include "isolated.h"
 #include "json_text.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 #define QUIET "--isolate", "-q", "-n", "1", "-c", "fixed", "-l", "1/2"
 

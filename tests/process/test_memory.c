@@ -16,8 +16,8 @@
 #include "fault.h"
 #include "process.h"
 #include "run.h"
+#include "sandbox.h"
 #include "strangers.h"
-#include "surroundings.h"
 
 /* Fails unless the instance has its complete environment, and pipes for its output. */
 #define WHOLE_INSTANCE                                                                             \

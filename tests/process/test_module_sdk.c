@@ -9,7 +9,7 @@
 
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 /* A preprocessor macro selects the fault of the module. */
 static const char source[] =

@@ -12,7 +12,7 @@
 #include "process.h"
 #include "record.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 #include "terminal.h"
 
 #define TICKS                                                                                      \

@@ -20,7 +20,7 @@
 #include "platform/platform.h"
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 #define PLACE TEST_BUILD_DIR "/libexec/showstopper/showstopper-place"
 

@@ -15,7 +15,7 @@
 #include "power_cut.h"
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 #define SSBATCH TEST_BIN_DIR "/ssbatch"
 

@@ -6,7 +6,7 @@
 #include "json_text.h"
 #include "kin.h"
 #include "process.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -15,7 +15,7 @@
 #include "process.h"
 #include "record.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 static const char *const tables[] = {
     "samples.csv", "cpus.csv", "decisions.csv", "iterations.csv", "iteration-times.csv"};

@@ -16,7 +16,7 @@
 #include "isolated.h"
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 #define STARTS 6
 #define ROUNDS 5

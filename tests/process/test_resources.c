@@ -14,7 +14,7 @@
 #include "fault.h"
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 static void vanish(const char *path) {
     ck_assert_int_eq(unlink(path), 0);

@@ -16,8 +16,8 @@
 #include "family.h"
 #include "process.h"
 #include "run.h"
+#include "sandbox.h"
 #include "strangers.h"
-#include "surroundings.h"
 
 /* Before Linux 6.9, pidfds can signal processes but not groups. */
 static void deny_group_signals(void) {

@@ -16,7 +16,7 @@
 #include "family.h"
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 /* LeakSanitizer cannot inspect such a program and makes it fail. */
 #ifdef __SANITIZE_ADDRESS__

@@ -11,7 +11,7 @@
 #include "process.h"
 #include "record.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 /* With --json - and without a text summary, the output is the figures. */
 #define ALONE        "-q", "--json", "-"

@@ -19,9 +19,9 @@
 #include "proc_tree.h"
 #include "process.h"
 #include "run.h"
+#include "sandbox.h"
 #include "service_usage.h"
 #include "service_work.h"
-#include "surroundings.h"
 
 #define WORK (200 * SS_MILLISECOND) /* CPU time of a request */
 

@@ -15,7 +15,7 @@
 #include "json_text.h"
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 #include "terminal.h"
 
 #define SSLOAD  TEST_BIN_DIR "/ssload"

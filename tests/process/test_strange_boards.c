@@ -16,7 +16,7 @@
 #include "platform/platform.h"
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 /* The process of another user that has forged a board. */
 static pid_t forger;

@@ -10,7 +10,7 @@
 #include "family.h"
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 /* Waits for CPU time, which grows slowly on a busy machine. */
 #define STUCK_PATIENCE (2 * RUN_PATIENCE)

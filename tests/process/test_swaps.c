@@ -14,7 +14,7 @@
 #include "family.h"
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 #define SSLOAD  TEST_BIN_DIR "/ssload"
 #define SSBATCH TEST_BIN_DIR "/ssbatch"

@@ -13,7 +13,7 @@
 #include "json_text.h"
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 /* Long rounds, mostly stopped, so that a look at all processes falls into one stop. */
 #define ROUNDS       "-c", "fixed", "-l", "10%", "-D", "400m"

@@ -13,7 +13,7 @@
 #include "process.h"
 #include "record.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 #define REMOVALS 1000 /* attempts */
 

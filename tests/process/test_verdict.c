@@ -13,7 +13,7 @@
 #include "process.h"
 #include "record.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 /* Returns the result of a check: "passed", "doubtful", "invalid" or "not checked". */
 static const char *result_of(const struct run *run, const char *check) {

@@ -17,7 +17,7 @@
 #include "family.h"
 #include "process.h"
 #include "run.h"
-#include "surroundings.h"
+#include "sandbox.h"
 
 /*
  * A place where tests run root's processes safely: a payload that can become root, and a control

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_TESTS_SURROUNDINGS_H
-#define SHOWSTOPPER_TESTS_SURROUNDINGS_H
+#ifndef SHOWSTOPPER_TESTS_SANDBOX_H
+#define SHOWSTOPPER_TESTS_SANDBOX_H
 
 #include <stdbool.h>
 
