@@ -5,92 +5,34 @@
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 
-# expect_complaint TEXT: fails unless tests/arrows prints this about the sources in $scratch.
-expect_complaint() {
-    ! "$source/tests/arrows" "$scratch" >"$scratch/complaints" || fail "tests/arrows did not report: $1"
-    grep -qF "$1" "$scratch/complaints" || fail "expected '$1', got: $(cat "$scratch/complaints")"
+# complains CHECK TEXT COMMAND: fails unless tests/CHECK reports this text after a change of the copied sources.
+complains() {
+    rm -rf tree
+    mkdir tree
+    (cd "$source" && cp -R --parents -t "$scratch/tree" include modules src tools &&
+        find tests -name '*.h' -exec cp --parents -t "$scratch/tree" {} +)
+    (cd tree && eval "$3")
+    ! "$source/tests/$1" "$scratch/tree" >complaints || fail "tests/$1 did not report: $2"
+    grep -qF "$2" complaints || fail "expected '$2', got: $(cat complaints)"
 }
 
-copy_sources() {
-    rm -rf "$scratch/src" "$scratch/tools"
-    cp -R "$source/src" "$source/tools" "$scratch/"
-    "$source/tests/arrows" "$scratch" >/dev/null || fail "tests/arrows fails on the unchanged copy"
-}
-
-forbidden_arrows_are_reported() { # case
-    copy_sources
-    echo '#include "run/master.h"' >>"$scratch/src/base/words.c"
-    expect_complaint "base may not use run"
-    copy_sources
-    echo '#include "json_document.h"' >>"$scratch/tools/common/text/csv.c"
-    expect_complaint "common/text may not use common/json"
-    copy_sources
-    echo '#include "benchmark_run.h"' >>"$scratch/tools/ssload/main.c"
-    expect_complaint "ssload may not use ssprofile"
-}
-
-unused_arrows_are_reported() { # case
-    copy_sources
-    sed -i 's/^common\/text:/& options/' "$scratch/tools/rooms.txt"
-    expect_complaint "common/text does not use options"
-    copy_sources
-    sed -i "s/^common\\/analysis: /&+/" "$scratch/tools/rooms.txt"
-    expect_complaint "common/analysis needs no + before base"
-}
-
-upward_arrows_are_reported() { # case
-    copy_sources
-    sed -i 's/^common\/text:/& common\/json/' "$scratch/tools/rooms.txt"
-    expect_complaint "common/text uses common/json, which is not listed before it"
-}
-
-circles_are_reported() { # case
-    copy_sources
-    echo '#include "base/words.h"' >>"$scratch/src/base/number.h"
-    echo '#include "base/number.h"' >>"$scratch/src/base/words.c"
-    expect_complaint "src/base/number includes src/base/words, which includes it again"
-    copy_sources
-    echo '#include "csv.h"' >>"$scratch/tools/common/text/input.h"
-    echo '#include "input.h"' >>"$scratch/tools/common/text/csv.h"
-    expect_complaint "tools/common/text/input includes tools/common/text/csv, which includes it again"
-}
-
-headers_of_the_same_name_are_reported() { # case
-    copy_sources
-    cp "$scratch/tools/common/text/csv.h" "$scratch/tools/ssload/"
-    expect_complaint "csv.h has the same name"
-}
-
-# expect_guard_complaint TEXT: fails unless tests/guards prints this about the headers in $scratch.
-expect_guard_complaint() {
-    ! "$source/tests/guards" "$scratch" >"$scratch/complaints" || fail "tests/guards did not report: $1"
-    grep -qF "$1" "$scratch/complaints" || fail "expected '$1', got: $(cat "$scratch/complaints")"
-}
-
-copy_headers() {
-    local rooms=(include modules src tools tests)
-    rm -rf "${rooms[@]/#/$scratch/}"
-    (cd "$source" && find "${rooms[@]}" -name '*.h' -exec cp --parents -t "$scratch" {} +)
-    "$source/tests/guards" "$scratch" >"$scratch/complaints" ||
-        fail "tests/guards fails on the unchanged copy: $(cat "$scratch/complaints")"
-}
-
-guards_of_other_paths_are_reported() { # case
-    copy_headers
-    mv "$scratch/src/base/lines.h" "$scratch/src/loop/"
-    expect_guard_complaint "src/loop/lines.h:2: the guard is SHOWSTOPPER_BASE_LINES_H, expected SHOWSTOPPER_LOOP"
-    copy_headers
-    mv "$scratch/tools/ssload/load_options.h" "$scratch/tools/common/text/"
-    expect_guard_complaint "tools/common/text/load_options.h:2: the guard is SSLOAD_LOAD_OPTIONS_H, expected TEXT_LOAD_OPTIONS_H"
-    copy_headers
-    sed -i '/^#define SSACTUATE_ACTUATOR_H/d' "$scratch/tools/ssactuate/knobs/actuator.h"
-    expect_guard_complaint "tools/ssactuate/knobs/actuator.h:3: expected #define SSACTUATE_ACTUATOR_H"
-    copy_headers
-    echo '#include <stdio.h>' >"$scratch/tests/unit/bare.h"
-    expect_guard_complaint "tests/unit/bare.h: no guard, expected SHOWSTOPPER_TESTS_BARE_H"
-    copy_headers
-    cp "$scratch/tests/unit/heap.h" "$scratch/tests/process/"
-    expect_guard_complaint "tests/unit/heap.h: tests/process/heap.h has the same guard"
+wrong_arrows_and_guards_are_reported() { # case
+    local check text change
+    while IFS='|' read -r check text change; do
+        complains "$check" "$text" "$change"
+    done <<'END'
+arrows|base may not use run|echo '#include "run/master.h"' >>src/base/words.c
+arrows|common/text may not use common/json|echo '#include "json_document.h"' >>tools/common/text/csv.c
+arrows|common/text does not use options|sed -i 's/^common\/text:/& options/' tools/rooms.txt
+arrows|common/analysis needs no + before base|sed -i 's/^common\/analysis: /&+/' tools/rooms.txt
+arrows|common/text uses common/json, which is not listed before it|sed -i 's/^common\/text:/& common\/json/' tools/rooms.txt
+arrows|tools/common/text/input includes tools/common/text/csv, which includes it again|echo '#include "csv.h"' >>tools/common/text/input.h; echo '#include "input.h"' >>tools/common/text/csv.h
+arrows|csv.h has the same name|cp tools/common/text/csv.h tools/ssload
+guards|src/loop/lines.h:2: the guard is SHOWSTOPPER_BASE_LINES_H, expected SHOWSTOPPER_LOOP|mv src/base/lines.h src/loop
+guards|tools/ssactuate/knobs/actuator.h:3: expected #define SSACTUATE_ACTUATOR_H|sed -i '/^#define SSACTUATE_ACTUATOR_H/d' tools/ssactuate/knobs/actuator.h
+guards|tests/unit/bare.h: no guard, expected SHOWSTOPPER_TESTS_BARE_H|echo '#include <stdio.h>' >tests/unit/bare.h
+guards|tests/unit/heap.h: tests/process/heap.h has the same guard|cp tests/unit/heap.h tests/process
+END
 }
 
 # compile ROOM HEADER: compiles a file that includes this header, with the include paths of this room.

@@ -128,12 +128,10 @@ refuse() {
 documents_with_wrong_keys_or_types_are_refused() { # case
     showstopper -n 1 -f own -l 50% --duration 600m --record record sleep 1000 2>err
     refuse summary record/summary.json <<'END'
-document["novel"] = 1
 del document["load_mean"]
 document["load_mean"] = "0.5"
 document["modules"]["trace"]["novel"] = 1
 document["verdict"]["result"] = "good"
-document["schema"] = 1
 END
     refuse event record/events.jsonl <<'END'
 document["event"] = "novel"

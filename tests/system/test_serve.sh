@@ -199,8 +199,8 @@ is_answered() {
     return 1
 }
 
-# Three endless requests are accepted, and three threads use CPU time.
-workers_run_in_parallel() { # case
+# Three endless requests are accepted, and three threads use CPU time. The second signal ends the server nevertheless.
+workers_run_in_parallel_until_the_second_signal() { # case
     local file refused=0 busy
     serve --units 1000000000000000 --queue 0 --workers 3
     for file in {11..14}; do
@@ -219,10 +219,15 @@ workers_run_in_parallel() { # case
             [ "$status" = 503 ] || fail "unexpected status of an endless request: $status"
             refused=$((refused + 1))
         fi
-        eval "exec $file<&-"
     done
     [ "$refused" -eq 1 ] || fail "$refused requests refused instead of 1"
-    end_server KILL 137
+    kill -TERM "$server"
+    while (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+        sleep 0.01
+    done
+    kill -0 "$server" || fail "exited while a worker handled a request"
+    # A background process of a script ignores SIGINT unless it sets a handler, as the server does.
+    end_server INT 130
 }
 
 # Clients disconnect in the middle of a request, and in the middle of an answer larger than socket buffers.
@@ -265,38 +270,6 @@ pending_answers_are_sent_before_the_end() { # case
     expect served 1
 }
 
-a_second_signal_ends_the_server_at_once() { # case
-    local begin
-    serve --units 1000000000000000
-    exec 5<>"/dev/tcp/127.0.0.1/$port"
-    begin=$(used_time)
-    ask 5
-    await_work "$begin"
-    kill -TERM "$server"
-    while (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
-        sleep 0.01
-    done
-    kill -0 "$server" || fail "exited while a worker handled a request"
-    # A background process of a script ignores SIGINT unless it sets a handler, as the server does.
-    end_server INT 130
-    exec 5<&-
-}
-
-# As under nohup.
-an_ignored_hangup_stays_ignored() { # case
-    trap '' HUP
-    serve --work 0 --address 127.0.0.2
-    trap - HUP
-    [[ $where = http://127.0.0.2:* ]] || fail "wrong address: $where"
-    kill -HUP "$server"
-    exec 5<>"/dev/tcp/127.0.0.2/$port"
-    ask 5
-    answer 5
-    exec 5<&-
-    end_server TERM 0
-    expect served 1
-}
-
 a_unix_socket_is_removed_at_the_end() { # case
     serve --work 0 --listen ./socket
     [[ $where = unix:./socket && -S socket ]] || fail "not a socket: $where"
@@ -323,44 +296,21 @@ a_unix_socket_is_removed_at_the_end() { # case
     [ "$(cat socket)" = other ] || fail "removed a foreign file"
 }
 
-# serve_with_backlog LIMIT: starts a server for which the system limits the number of waiting connections.
-serve_with_backlog() {
+# A stopped server accepts no connection, so all of them wait in the kernel's backlog.
+the_backlog_is_as_large_as_the_system_permits() { # case
+    local status=0
+    need python3
     [ "$(id -u)" -eq 0 ] || skip "root: only root can change a limit of the network"
     unshare -n true 2>/dev/null || skip "namespaces: cannot create a network namespace"
     # shellcheck disable=SC2016
-    [ "$(unshare -n bash -c 'echo "$1" >"$2" && cat "$2"' - "$1" /proc/sys/net/core/somaxconn 2>/dev/null)" = "$1" ] ||
+    unshare -n bash -c 'echo 6000 >"$1" && [ "$(cat "$1")" = 6000 ]' - /proc/sys/net/core/somaxconn 2>/dev/null ||
         skip "proc-sys: the limit of the network cannot be changed"
     # shellcheck disable=SC2016
-    unshare -n bash -c 'echo "$1" >/proc/sys/net/core/somaxconn; exec "$0" serve --work 0 --listen ./socket' \
-        "$ssburn" "$1" >out 2>err &
+    unshare -n bash -c 'echo 6000 >/proc/sys/net/core/somaxconn; exec "$0" serve --work 0 --listen ./socket' \
+        "$ssburn" >out 2>err &
     server=$!
     await grep -q listening out
-}
-
-a_backlog_limited_by_the_system_is_reported() { # case
-    serve_with_backlog 100
-    kill "$server"
-    wait "$server" || fail "status $?"
-    server=''
-    grep -q 'warning: only 100 connections can wait' err || fail "no warning: $(cat err)"
-}
-
-a_limit_on_open_files_is_reported() { # case
-    bash -c 'ulimit -n 200; exec "$0" serve --work 0 --listen ./socket' "$ssburn" >out 2>err &
-    server=$!
-    await grep -q listening out
-    kill "$server"
-    wait "$server" || fail "status $?"
-    server=''
-    grep -q 'the limit on open files permits only 136 connections' err || fail "no warning: $(cat err)"
-}
-
-# A stopped server accepts no connection, so all of them wait in the kernel's backlog.
-the_backlog_is_as_large_as_the_system_permits() { # case
-    need python3
-    serve_with_backlog 6000
     kill -STOP "$server"
-    local status=0
     python3 - <<'END' || status=$?
 import resource, socket, sys
 most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -381,29 +331,30 @@ END
 }
 
 invalid_options_are_refused() { # case
-    expect_refusal 2 "--listen: 'here' is neither a port " --listen here
-    expect_refusal 2 "--listen: '65536' is neither a port " --listen 65536
-    expect_refusal 2 '--listen: ./xxxx' --listen "./$(printf 'x%.0s' {1..120})"
-    expect_refusal 1 '--listen: ./none/socket: No such file' --work 0 --listen ./none/socket
-    expect_refusal 2 "--address: 'localhost' is not a numeric address" --address localhost
-    expect_refusal 2 '--address cannot be combined with a path in --listen' --listen ./socket --address 127.0.0.1
-    expect_refusal 2 '--work: ' --work 5
-    expect_refusal 2 '--units cannot be combined with --work' --work 5m --units 100
-    expect_refusal 2 '--units: ' --units 0
-    expect_refusal 2 '--spread: ' --spread wide
-    expect_refusal 2 '--workers: ' --workers 0
-    expect_refusal 2 '--bytes: ' --bytes 2G
-    expect_refusal 2 '--memory: ' --memory 64
-    expect_refusal 2 "unknown option '--worker': did you mean '--workers'?" --worker=3
+    local status message words
     serve --work 0
     [ "$units" -eq 0 ] || fail "--work 0 used $units units"
-    expect_refusal 1 "--listen: $where: Address already in use" --work 0 --listen "$port"
+    while IFS='|' read -r status message words; do
+        # shellcheck disable=SC2086 # several words
+        expect_refusal "$status" "$message" $words
+    done <<END
+2|--listen: 'here' is neither a port |--listen here
+2|--listen: '65536' is neither a port |--listen 65536
+2|--listen: ./xxxx|--listen ./$(printf 'x%.0s' {1..120})
+1|--listen: ./none/socket: No such file|--work 0 --listen ./none/socket
+1|--listen: $where: Address already in use|--work 0 --listen $port
+2|--address: 'localhost' is not a numeric address|--address localhost
+2|--address cannot be combined with a path in --listen|--listen ./socket --address 127.0.0.1
+2|--work: |--work 5
+2|--units cannot be combined with --work|--work 5m --units 100
+2|--units: |--units 0
+2|--spread: |--spread wide
+2|--workers: |--workers 0
+2|--bytes: |--bytes 2G
+2|--memory: |--memory 64
+2|unknown option '--worker': did you mean '--workers'?|--worker=3
+END
     end_server TERM 0
-    local status=0
-    have_full || return 0
-    timeout "$patience" "$ssburn" serve --work 0 >/dev/full 2>no.err || status=$?
-    [ "$status" -eq 1 ] || fail "full disk: status $status: $(cat no.err)"
-    grep -qx 'ssburn: standard output: No space left on device' no.err || fail "full disk: $(cat no.err)"
 }
 
 run_cases

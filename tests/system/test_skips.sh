@@ -50,12 +50,12 @@ log() {
     done >"$scratch/build/tests.xml"
 }
 
-# lists STATUS OPTION...: runs tests/skips on this log, for a build without sanitizers.
+# lists STATUS LINE OPTION...: runs tests/skips on this log, for a build with this line in its cache.
 lists() {
     local status=0
-    : >"$scratch/build/CMakeCache.txt"
-    "$tests/skips" "${@:2}" "$scratch/build" >"$scratch/out" 2>&1 || status=$?
-    [ "$status" -eq "$1" ] || fail "skips: expected status $1, got $status"
+    echo "$2" >"$scratch/build/CMakeCache.txt"
+    "$tests/skips" "${@:3}" "$scratch/build" >"$scratch/out" 2>&1 || status=$?
+    [ "$status" -eq "$1" ] || fail "skips: expected status $1, got $status: $(cat "$scratch/build/tests.xml")"
 }
 
 # has_line LINE
@@ -63,47 +63,41 @@ has_line() {
     grep -Fqx -- "$1" "$scratch/out" || fail "no line '$1'"
 }
 
+# Rows: status with --strict, a line of the CMake cache, reason, status of the test, and a line that is listed.
 reasons() {
+    local strict cache reason result line
     local there="sanitizer: none in this build" missing="no-such_program: not installed"
-    log a.b.c '' run
-    lists 0 --strict
-    [ ! -s "$scratch/out" ] || fail "unexpected output without a skip"
     log a.b.c "$missing" notrun a.b.d "$missing" notrun a.b.e '' run
-    lists 0 --strict
+    lists 0 '' --strict
     has_line "skipped: $missing"
     has_line "    a.b.c"
     has_line "    a.b.d"
     [ "$(wc -l <"$scratch/out")" -eq 3 ] || fail "the skips are not grouped by reason"
-    log a.b.c "$missing" notrun a.b.d "$there" notrun
-    lists 0
-    lists 1 --strict
-    has_line "skipped: $there (unexpected: this machine has it)"
-    has_line "    a.b.d"
+    while IFS='|' read -r strict cache reason result line; do
+        log a.b.c "$reason" "$result"
+        lists "$strict" "$cache" --strict
+        [ -z "$line" ] || has_line "$line"
+    done <<END
+0|||run|
+0||$missing|notrun|skipped: $missing
+1||$there|notrun|skipped: $there (unexpected: this machine has it)
+0|SHOWSTOPPER_SANITIZE:STRING=thread|$there|notrun|
+1|||notrun|skipped (no reason given)
+1||for no good reason|notrun|
+1||$missing|run|skipped: passed $missing (the test passed)
+0||$missing|fail|
+0||left-out: built without ssreport|notrun|
+1|SHOWSTOPPER_REQUIRE_ALL:BOOL=ON|left-out: built without ssreport|notrun|
+END
     log a.b.c "$there
 skipped: $missing" notrun
-    lists 1 --strict
+    lists 1 '' --strict
     has_line "skipped: $there (unexpected: this machine has it)"
     has_line "skipped: $missing"
-    log a.b.c '' notrun
-    lists 1 --strict
-    has_line "skipped (no reason given)"
+    lists 0 ''
     log a.b.c "no &lt;program&gt;: &quot;R&quot; &amp; more" notrun
-    lists 1 --strict
+    lists 1 '' --strict
     grep -q '^skipped: no <program>: "R" & more (' "$scratch/out" || fail "XML entities are not decoded"
-    log a.b.c "for no good reason" notrun
-    lists 1 --strict
-    log a.b.c "$missing" run
-    lists 1 --strict
-    has_line "skipped: passed $missing (the test passed)"
-    log a.b.c "$missing" fail
-    lists 0 --strict
-    log a.b.c "left-out: built without ssreport" notrun
-    lists 0 --strict
-    echo SHOWSTOPPER_REQUIRE_ALL:BOOL=ON >"$scratch/build/CMakeCache.txt"
-    ! "$tests/skips" --strict "$scratch/build" >"$scratch/out" || fail "a part is left out of a build of all parts"
-    log a.b.c "$there" notrun
-    echo SHOWSTOPPER_SANITIZE:STRING=thread >"$scratch/build/CMakeCache.txt"
-    "$tests/skips" --strict "$scratch/build" >"$scratch/out" || fail "a skip for a sanitizer is unexpected in a sanitizer build"
 }
 
 no_test_returns

@@ -90,27 +90,42 @@ knobs_are_set_while_the_command_runs() { # case
     says record '"schema": 1,'
 }
 
-a_frequency_outside_of_the_limits_widens_them() { # case
-    unpack acpi-cpufreq
-    echo 1600000 >"$tree/sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq"
-    remember
-    expect 0 actuate run frequency=max -- cat "$tree/sys/devices/system/cpu/cpufreq/policy0/scaling_setspeed"
-    is out 2100000
-    unchanged
+# Each row has a recorded machine, a variant of it, knobs, and what files have during the run: maximum before minimum. The
+# zone psys limits the whole platform, displays and fans included, and is left alone. 60.1 W are rounded by the kernel.
+knobs_have_their_values_in_the_order_that_the_kernel_accepts() { # case
+    local name special knobs files content paths zones=$scratch/tree/sys/class/powercap
+    # shellcheck disable=SC2034 # in the table
+    local policies=$scratch/tree/sys/devices/system/cpu/cpufreq
+    local -a words
+    while IFS='|' read -r name special knobs files content; do
+        unpack "$name"
+        eval "$special"
+        remember
+        read -ra words <<<"$knobs"
+        eval "paths=($files)"
+        expect 0 actuate run "${words[@]}" -- cat "${paths[@]}"
+        [ "$(paste -sd ' ' out)" = "$content" ] || fail "$name, $special, $knobs: $(cat out)"
+        is err ''
+        unchanged
+    done <<'END'
+acpi-cpufreq|write_max 1600000|frequency=max|"$policies"/policy0/scaling_setspeed|2100000
+intel-pstate||frequency=3GHz,turbo=off|"$policies"/policy3/scaling_m*_freq|3000000 3000000
+intel-pstate|write_max 1500000|frequency=2GHz|"$policies"/policy3/scaling_m*_freq|2000000 2000000
+intel-pstate|write_max 1500000|frequency=1.3GHz-2GHz|"$policies"/policy3/scaling_m*_freq|2000000 1300000
+intel-pstate||frequency=2GHz frequency@1=3GHz|"$policies"/policy[01]/scaling_m*_freq|2000000 2000000 3000000 3000000
+intel-pstate||power=60.1W|"$zones"/intel-rapl:0/constraint_0_power_limit_uw|60000000
+intel-pstate|second_zone package-1|power=80W power@intel-rapl:0=60W|"$zones"/intel-rapl:[01]/constraint_0_power_limit_uw|60000000 80000000
+intel-pstate|second_zone psys|power=60W|"$zones"/intel-rapl:[01]/constraint_0_power_limit_uw|60000000 85000000
+intel-pstate|second_zone psys|power@intel-rapl:1=60W|"$zones"/intel-rapl:[01]/constraint_0_power_limit_uw|85000000 60000000
+END
+    expect 0 actuate get power
+    is out 'power@intel-rapl:0=85W'
 }
 
-frequency_limits_are_set_in_the_order_that_the_kernel_accepts() { # case
-    unpack intel-pstate
-    expect 0 actuate run frequency=3GHz,turbo=off -- sh -c 'cat "$1"/scaling_m*_freq' - \
-        "$tree/sys/devices/system/cpu/cpufreq/policy3"
-    is out $'3000000\n3000000'
-    unchanged
-    echo 1500000 | tee "$tree"/sys/devices/system/cpu/cpufreq/policy*/scaling_max_freq >/dev/null
-    remember
-    expect 0 actuate run frequency=2GHz -- true
-    unchanged
-    expect 0 actuate run frequency=1.3GHz-2GHz -- true
-    unchanged
+# second_zone NAME: adds a zone with a limit of power.
+second_zone() {
+    cp -r "$zones/intel-rapl:0" "$zones/intel-rapl:1"
+    echo "$1" >"$zones/intel-rapl:1/name"
 }
 
 knobs_are_restored_in_reverse_order() { # case
@@ -119,46 +134,6 @@ knobs_are_restored_in_reverse_order() { # case
     [ "$(cut -d ' ' -f 1 "$tree/log" | tr '\n' ' ')" = "constraint_0_power_limit_uw no_turbo scaling_min_freq \
 scaling_max_freq scaling_max_freq scaling_min_freq no_turbo constraint_0_power_limit_uw " ] ||
         fail "order: $(cat "$tree/log")"
-    unchanged
-}
-
-the_knob_of_a_target_replaces_the_general_one() { # case
-    local zones policies
-    unpack intel-pstate
-    zones=$tree/sys/class/powercap policies=$tree/sys/devices/system/cpu/cpufreq
-    cp -r "$zones/intel-rapl:0" "$zones/intel-rapl:1"
-    remember
-    expect 0 actuate run power=80W power@intel-rapl:0=60W frequency=2GHz frequency@1=3GHz -- cat \
-        "$zones"/intel-rapl:[01]/constraint_0_power_limit_uw "$policies"/policy[01]/scaling_m*_freq
-    is out $'60000000\n80000000\n2000000\n2000000\n3000000\n3000000'
-    is err ''
-    unchanged
-}
-
-# This zone limits the whole platform, displays and fans included.
-power_leaves_the_zone_of_the_platform_alone() { # case
-    local zones
-    unpack intel-pstate
-    zones=$tree/sys/class/powercap
-    cp -r "$zones/intel-rapl:0" "$zones/intel-rapl:1"
-    echo psys >"$zones/intel-rapl:1/name"
-    remember
-    expect 0 actuate run power=60W -- cat "$zones"/intel-rapl:[01]/constraint_0_power_limit_uw
-    is out $'60000000\n85000000'
-    expect 0 actuate get power
-    is out 'power@intel-rapl:0=85W'
-    expect 0 actuate run power@intel-rapl:1=60W -- cat "$zones"/intel-rapl:[01]/constraint_0_power_limit_uw
-    is out $'85000000\n60000000'
-    unchanged
-}
-
-rounded_power_is_accepted_and_reported() { # case
-    unpack intel-pstate
-    expect 0 actuate run power=60.1W --record "$folder/record" -- cat \
-        "$tree/sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw"
-    is out 60000000
-    says record '"asked": "60100000"'
-    says record '"got": "60000000"'
     unchanged
 }
 
@@ -298,14 +273,6 @@ journals_of_earlier_boots_are_not_restored() { # case
     is out "nothing to restore"
 }
 
-values_are_restored_before_a_terminated_command_ends() { # case
-    unpack intel-pstate
-    begin_run power=60W,stubborn
-    kill -TERM "$run_pid"
-    await is_unchanged
-    end_run 0
-}
-
 second_signal_kills_the_command() { # case
     unpack intel-pstate
     begin_run power=60W,stubborn
@@ -333,33 +300,27 @@ interrupt_during() {
         "${kernel[@]}" "$build/bin/ssactuate" "$1" --root "$tree" "${@:2}"
 }
 
-# The terminal sends the signal before the command exists.
-interrupt_before_the_command_ends_the_run() { # case
-    local words
+# The terminal sends the signal before the command exists, or to the process that is about to become the command, which
+# blocks all signals and writes to cgroup.procs.
+interrupt_before_and_at_the_start_of_the_command_ends_the_run() { # case
+    local name file words command
     need_terminal
-    unpack intel-pstate
-    write_policy "load record $folder/load" 'below 100% power=60W'
-    for words in 'run power=60W' "follow --policy $folder/policy"; do
+    while IFS='|' read -r -u 3 name file words command; do
+        unpack "$name"
+        write_policy "load record $folder/load" 'below 100% power=60W'
+        [ "$name" = intel-pstate ] || write_policy "load record $folder/load" 'below 100% quota=50%'
         # shellcheck disable=SC2086 # a list of words
-        expect 130 interrupt_during constraint_0_power_limit_uw $words -- touch "$folder/started"
-        says out "ssactuate: signal 2 (Interrupt) ended the run before it began"
+        expect 130 interrupt_during "$file" $words -- sh -c "$command" - "$folder/started"
+        [ "$name" != intel-pstate ] || says out "ssactuate: signal 2 (Interrupt) ended the run before it began"
         [ ! -e "$folder/started" ] || fail "$words: the command was started"
         unchanged
-    done
-}
-
-# The process that is about to become the command blocks all signals. It writes to cgroup.procs.
-interrupt_at_the_start_of_the_command_ends_it() { # case
-    local name=cgroup.procs
-    need_terminal
-    unpack cgroup-v2
-    write_policy "load record $folder/load" 'below 100% quota=50%'
-    expect 130 interrupt_during "$name" run quota=50% -- sleep 1000
-    unchanged
-    expect 130 interrupt_during "$name" follow --policy "$folder/policy" -- sleep 1000
-    unchanged
-    expect 130 interrupt_during "$name" run quota=50% instances=2 -- sh -c 'exec sleep 1000 # {port}'
-    unchanged
+    done 3<<END
+intel-pstate|constraint_0_power_limit_uw|run power=60W|touch "\$1"
+intel-pstate|constraint_0_power_limit_uw|follow --policy $folder/policy|touch "\$1"
+cgroup-v2|cgroup.procs|run quota=50%|exec sleep 1000
+cgroup-v2|cgroup.procs|follow --policy $folder/policy|exec sleep 1000
+cgroup-v2|cgroup.procs|run quota=50% instances=2|exec sleep 1000 # {port}
+END
 }
 
 # Signals that arrive before ssactuate runs again count once, so more follow until the command is dead.
@@ -385,14 +346,6 @@ sent_interrupt_is_passed_on_at_a_terminal() { # case
         expect 130 python3 "$here/interrupt" "$patience" 0 "$folder/none" x "$folder/go" ssactuate $words -- \
             sh -c 'kill -INT $PPID; exec sleep 1000'
     done
-}
-
-the_keeper_restores_values_after_sigkill() { # case
-    unpack acpi-cpufreq
-    begin_run frequency=1.4GHz
-    kill -KILL "$run_pid"
-    await is_unchanged
-    end_run 137
 }
 
 # The process that is about to become the command holds the pipe open until it has ended.
@@ -752,9 +705,10 @@ end_hold() {
 }
 
 process_group_in_use_is_refused_with_the_pid() { # case
-    local first held
+    local first held started
     need_cpus
     begin_group
+    started=$(sed 's/.*) //' "/proc/$group/stat" | cut -d ' ' -f 20)
     write_policy "below 100% pin=$first"
     pin_group
     expect 125 "$build/bin/ssactuate" follow --root "$folder/state" --policy "$folder/policy" --side "other=@$group"
@@ -762,23 +716,14 @@ process_group_in_use_is_refused_with_the_pid() { # case
     kill -TERM "$run_pid"
     end_run 143
     # The journal of a killed run is not applied while another run controls the process group.
-    journal_of_killed_run "$(sed 's/.*) //' "/proc/$group/stat" | cut -d ' ' -f 20)"
-    taskset -cp "$first" "$group" >"$folder/out"
+    for pid in $(pgrep -g "$group"); do taskset -cp "$first" "$pid" >"$folder/out"; done
+    journal_of_killed_run "$started"
     hold_lock "process-group-$group.lock"
     expect 125 ssactuate restore --root "$folder/state"
     says err "process-group-$group is in use by process"
-    [ "$(cpus_of "$group")" = "$first" ] || fail "the affinity was changed"
+    have_cpus "$first" || fail "the affinity was changed"
     end_hold
-    expect 0 ssactuate restore --root "$folder/state"
-    have_cpus "$usable" || fail "the affinity was not restored"
-}
-
-process_group_with_a_reused_id_is_left_alone() { # case
-    local first started
-    need_cpus
-    begin_group
-    started=$(sed 's/.*) //' "/proc/$group/stat" | cut -d ' ' -f 20)
-    for pid in $(pgrep -g "$group"); do taskset -cp "$first" "$pid" >"$folder/out"; done
+    # A process group with a reused ID is left alone.
     journal_of_killed_run $((started - 1))
     expect 0 ssactuate restore --root "$folder/state"
     have_cpus "$first" || fail "the affinity of another process group was changed"
@@ -969,19 +914,6 @@ groups_that_the_command_makes_are_removed() { # case
     expect 0 ssactuate run quota=50% -- true
 }
 
-# In a PID namespace whose /proc is that of another one, pids are those of other processes.
-calls_that_see_the_proc_of_another_namespace_are_refused() { # case
-    local options=-pf verb
-    [ "$(id -u)" -eq 0 ] || options=-rpf
-    unshare "$options" true 2>/dev/null || skip "namespaces: cannot create a PID namespace"
-    for verb in "run pin=free -- touch $folder/started" restore; do
-        # shellcheck disable=SC2086 # several words; the leak check finds its own threads in /proc
-        expect 125 env ASAN_OPTIONS=detect_leaks=0 unshare "$options" ssactuate $verb
-        says err "/proc belongs to another PID namespace"
-    done
-    [ ! -e "$folder/started" ] || fail "the command was started"
-}
-
 pin_sets_the_affinity_of_the_command() { # case
     local first level
     first=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
@@ -1061,14 +993,10 @@ affinity_pins_without_privilege_or_runtime_folder() { # case
 # The command's parent is an executor, whose parent is showstopper.
 the_duty_knob_throttles_by_showstopper() { # case
     expect 5 ssactuate run duty=12.5%,tau=30m -- sh -c '
-        tr "\0" " " <"/proc/$(ps -o ppid= -p $PPID | tr -d " ")/cmdline"; exit 5'
+        tr "\0" " " <"/proc/$(ps -o ppid= -p $PPID | tr -d " ")/cmdline"; echo; echo "$1"; exit 5' - '+%s 100%'
     says out " -l 0.12500000 "
     says out " -D 30000u,jitter=0 "
-}
-
-with_duty_percent_signs_are_kept() { # case
-    expect 0 ssactuate run duty=50% -- echo +%s 100%
-    is out '+%s 100%'
+    is <(tail -n 1 out) '+%s 100%'
 }
 
 a_killed_duty_throttle_leaves_no_process_stopped() { # case

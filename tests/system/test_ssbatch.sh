@@ -103,27 +103,6 @@ programs_in_other_folders_are_compared() { # case
     PATH=$PWD/one:$PATH expect 1 ssbatch study plan
 }
 
-# The folder is as after a call that was killed when --redo had moved the earlier result away.
-the_old_result_survives_a_kill_during_its_replacement() { # case
-    begin
-    printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo a | tee -a log'" >plan
-    expect 0 ssbatch study plan
-    mkdir study/.a.part
-    cp -r study/a study/.a.part/result
-    mv study/a study/.study/old-a
-    echo new >study/.a.part/result/record.stdout
-    expect 0 ssbatch study plan
-    is study/a/record.stdout new
-    [ ! -e study/.a.part ] || fail "the hidden folder is left"
-    [ ! -e study/.study/old-a ] || fail "the earlier result is left"
-    # Without a new result, the earlier one is valid.
-    mv study/a study/.study/old-a
-    expect 0 ssbatch study plan
-    is study/a/record.stdout new
-    [ ! -e study/.study/old-a ] || fail "an earlier result is left"
-    is log a
-}
-
 # A folder that no run has made, but which has the name of one.
 files_of_others_are_not_replaced() { # case
     begin
@@ -309,7 +288,7 @@ a_plan_can_be_added_without_carrying_out_a_run() { # case
 }
 
 options_that_would_be_ignored_are_refused() { # case
-    local action option
+    local action option text words
     begin
     printf '%s\n' 'run a takes 1s' 'main -- true' >plan
     expect 0 ssbatch --quiet --add --redo a study plan
@@ -322,17 +301,27 @@ options_that_would_be_ignored_are_refused() { # case
         done
         [ "$action" = --add ] || expect 0 ssbatch --quiet "$action" study
     done
-    for option in '--list --redo a' '--clean --redo a' '--list --clean' '--add --dry-run' --csv --json '--csv --list --json' \
-        --retry-disturbed; do
-        # shellcheck disable=SC2086 # option and value
-        expect 125 ssbatch $option study
-        says err "${option%% *}"
-    done
-    for option in '--list study plan' '--clean study plan' '--only a study plan' 'study plan plan'; do
-        # shellcheck disable=SC2086 # words
-        expect 125 ssbatch $option
-        says err "'plan'"
-    done
+    while IFS='|' read -r text words; do
+        # shellcheck disable=SC2086 # several words
+        expect 125 ssbatch $words
+        says err "$text"
+    done <<'END'
+--list|--list --redo a study
+--clean|--clean --redo a study
+--list|--list --clean study
+--add|--add --dry-run study
+--csv|--csv study
+--json|--json study
+--csv|--csv --list --json study
+--retry-disturbed|--retry-disturbed study
+'plan'|--list study plan
+'plan'|--clean study plan
+'plan'|--only a study plan
+'plan'|study plan plan
+--workload: ssbatch carries out plans; use sslab line to print them|--workload x study
+--pairs: ssbatch carries out plans; use sslab pairs to print them|--pairs x study
+--value: ssbatch carries out plans; use sslab value to print them|--value x study
+END
     # As with a variable that is not set; the current folder must not become the study.
     expect 125 ssbatch '' plan
     says err "no study is given"
@@ -365,7 +354,6 @@ a_dry_run_shows_the_order_of_the_call() { # case
     is log "$(cat order)"
 }
 
-# A call that was killed leaves the file that it locked. The locks of other hosts may be invisible here.
 control_characters_of_a_result_are_not_listed() { # case
     begin
     printf 'run a takes 1s\nmain -- false\n' >plan
@@ -375,6 +363,7 @@ control_characters_of_a_result_are_not_listed() { # case
     says out 'a?[31m?b'
 }
 
+# A call that was killed leaves the file that it locked. The locks of other hosts may be invisible here.
 only_locked_runs_are_listed_as_running() { # case
     begin
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'ssbatch --list study >during; [ -e fixed ]'" >plan
@@ -459,22 +448,6 @@ records_are_written_to_the_folder_in_memory() { # case
         expect 125 ssbatch --ram-folder "$PWD/$ram" study plan
         says err "--ram-folder: $PWD/$ram: commands would treat % or { as a placeholder: use another folder"
     done
-}
-
-kept_files_in_memory_survive_a_kill() { # case
-    begin
-    mkdir ram
-    cat >plan <<'END'
-run a takes 1s keep
-main -- sh -c 'echo x >>{out}/tries; [ -e begun ] || { touch begun; exec sleep 1000; }'
-END
-    ssbatch --quiet --ram-folder "$PWD/ram" study plan &
-    await test -e begun
-    kill -KILL $!
-    wait $! || true
-    expect 0 ssbatch --ram-folder "$PWD/ram" study plan
-    is study/a/tries "$(printf 'x\nx')"
-    [ -z "$(ls ram)" ] || fail "left in memory: $(ls ram)"
 }
 
 # take_no_rights: sets `as` to words that make root another user, whose folder the current one becomes. Root could read
@@ -639,24 +612,6 @@ END
     [ -z "$(ls ram)" ] || fail "left in memory: $(ls ram)"
 }
 
-options_that_sslab_has_now_are_refused() { # case
-    begin
-    local option command
-    while read -r option command; do
-        expect 125 ssbatch "$option" x study
-        is err "ssbatch: ${option%%=*}: ssbatch carries out plans; use sslab $command to print them"
-    done <<'END'
---workload line
---list-workloads=x line
---check-workloads line
---represent line
---pairs pairs
---background pairs
---value value
-END
-    [ ! -e study ] || fail "the study was begun"
-}
-
 failed_runs_are_repeated() { # case
     begin
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo x >>tries; [ \$(wc -l <tries) = 3 ]'" >plan
@@ -702,14 +657,6 @@ END
     done
 }
 
-missing_folder_of_the_call_is_named() { # case
-    begin
-    mkdir gone
-    printf '%s\n' 'run a takes 1s' "before -- rm -r '$PWD/gone'" 'main -- true' >plan
-    (cd gone && ssbatch "$OLDPWD/study" ../plan) >out 2>err && fail "the run did not fail"
-    says study/a/run.json "main: cannot enter the folder $PWD/gone: No such file or directory: create it"
-}
-
 # Keeps all CPUs busy, at the lowest priority.
 start_burners() {
     burners=()
@@ -719,20 +666,30 @@ start_burners() {
     done
 }
 
+# The repetition of run e fails, which does not replace its result.
 disturbed_runs_are_reported_and_repeated() { # case
     begin
     start_burners
-    printf '%s\n' 'run a takes 1s keep' \
-        "main -- sh -c 'test -e {out}/x || { touch {out}/x; echo x >>tries; }; sleep 0.5'" >plan
+    cat >plan <<'END'
+run a takes 1s keep
+main -- sh -c 'test -e {out}/x || { touch {out}/x; echo x >>tries; }; sleep 0.5'
+run e takes 1s
+main -- sh -c 'sleep 0.5; echo e >>tries; [ $(grep -c e tries) = 1 ] || exit 3; echo measured'
+END
     expect 0 ssbatch --others 1% --retry-disturbed --retries 2 study plan
     says err "a: warning: other processes used"
+    says err 'e: failed: '
+    says err 'e: keeping the result of the previous attempt'
     printf 'run %s takes 1s\nmain -- sleep 0.3\n' b c d >plan.more
     expect 0 ssbatch --quiet --others 1% many plan.more
     kill "${burners[@]}"
     says err "b: warning: other processes used"
     ! grep -qE '(c|d): warning' err || fail "each run is named: $(<err)"
     says err "ssbatch: warning: in 3 runs, other processes used more than 1 % of the machine"
-    is tries "$(printf 'x\nx\nx')"
+    [ "$(grep -c x tries)" -eq 3 ] || fail "run a: $(cat tries)"
+    grep -q '"status": "done"' study/e/run.json || fail "$(cat study/e/run.json)"
+    grep -rqx measured study/e || fail "the earlier result is lost: $(ls study/e)"
+    [ ! -e study/.e ] || fail "the failed attempt is left"
 }
 
 runs_wait_until_the_machine_is_quiet() { # case
@@ -751,21 +708,6 @@ runs_wait_until_the_machine_is_quiet() { # case
     kill "${burners[@]}"
     is tries "$(printf 'x\nx\nx')"
     says study/a/run.json '"waited": 0'
-}
-
-a_failed_repetition_does_not_replace_a_result() { # case
-    begin
-    start_burners
-    printf '%s\n' 'run a takes 1s' \
-        "main -- sh -c 'sleep 0.5; echo x >>tries; [ \$(wc -l <tries) = 1 ] || exit 3; echo measured'" >plan
-    expect 0 ssbatch --others 1% --retry-disturbed study plan
-    kill "${burners[@]}"
-    is tries "$(printf 'x\nx')"
-    says err 'a: failed: '
-    says err 'a: keeping the result of the previous attempt'
-    grep -q '"status": "done"' study/a/run.json || fail "$(cat study/a/run.json)"
-    grep -rqx measured study/a || fail "the earlier result is lost: $(ls study/a)"
-    [ ! -e study/.a ] || fail "the failed attempt is left"
 }
 
 # others_exclude SECONDS: fails unless this CPU time of the run is subtracted from that of other processes, which keep
@@ -1046,23 +988,29 @@ END
     wait "$!"
 }
 
-# tests/system/batch-chaos makes many rounds.
 # In a PID namespace whose /proc is that of another one, pids are those of other processes.
 calls_that_see_the_proc_of_another_namespace_are_refused() { # case
-    local options=-pf arguments
+    local options=-pf words
     [ "$(id -u)" -eq 0 ] || options=-rpf
     unshare "$options" true 2>/dev/null || skip "namespaces: cannot create a PID namespace"
     begin
     printf '%s\n' 'run a takes 1s' 'main -- touch begun' >plan
     mkdir study
-    for arguments in 'study plan' '--clean study'; do
-        # shellcheck disable=SC2086 # two words; the leak check finds its own threads in /proc
-        expect 125 env ASAN_OPTIONS=detect_leaks=0 unshare "$options" ssbatch $arguments
+    while read -r words; do
+        is_built "${words%% *}" || continue
+        # shellcheck disable=SC2086 # several words; the leak check finds its own threads in /proc
+        expect 125 env ASAN_OPTIONS=detect_leaks=0 unshare "$options" $words
         says err "/proc belongs to another PID namespace"
-    done
-    [ ! -e begun ] || fail "the run was carried out"
+    done <<'END'
+ssbatch study plan
+ssbatch --clean study
+ssactuate run pin=free -- touch begun
+ssactuate restore
+END
+    [ ! -e begun ] || fail "a command was carried out"
 }
 
+# tests/system/batch-chaos makes many rounds.
 killed_studies_are_completed() { # case
     begin
     "$tests/batch-chaos" --rounds 4 --patience 20 "$build" >out 2>&1 || fail "$(cat out)"

@@ -26,24 +26,14 @@ expect_lines() {
 every_class_prints_iterations() { # case
     local class options
     for class in serial blocking parallel forking; do
-        for options in '' '--memory 100K' '--work=1'; do
+        for options in '' '--memory 100K' '--work=1' '--threads 1' '--threads 20'; do
+            [[ $class != serial || $options != '--threads 20' ]] || continue
             # shellcheck disable=SC2086
-            expect 0 "$ssburn" "$class" --work 1000000 --iterations 3 $options
+            expect 0 "$ssburn" "$class" --work 200000 --iterations 3 $options
             expect_lines 3
-            [ ! -s err ] || fail "$class: unexpected message: $(cat err)"
+            [ ! -s err ] || fail "$class $options: unexpected message: $(cat err)"
         done
     done
-}
-
-thread_counts_follow_the_class() { # case
-    local threads class
-    for threads in 1 2 3 20; do
-        for class in blocking parallel forking; do
-            expect 0 "$ssburn" "$class" --threads "$threads" --work 200000 --iterations 2
-            expect_lines 2
-        done
-    done
-    expect 0 "$ssburn" serial --threads 1 --work 1000 --iterations 2
 }
 
 printed_work_repeats_an_iteration() { # case
@@ -85,29 +75,29 @@ help_and_version_are_printed() { # case
     grep -Eqx 'ssburn [0-9]+\.[0-9]+\.[0-9]+' out || fail "wrong version: $(cat out)"
 }
 
+# tests/system/test_lost_output.sh has all other programs.
 lost_output_ends_the_program() { # case
-    local class statuses
-    for class in serial blocking parallel forking; do
+    local words status
+    for words in serial blocking parallel forking; do
         # ssburn inherits an ignored SIGPIPE.
-        statuses=$(
+        status=$(
             trap '' PIPE
-            "$ssburn" "$class" --work 100000 2>err | head -n 3 >out
+            "$ssburn" "$words" --work 100000 2>err | head -n 3 >out
             echo "${PIPESTATUS[0]}"
         )
-        [ "$statuses" = 141 ] || fail "$class: closed pipe: status $statuses"
-        [ ! -s err ] || fail "$class: closed pipe: unexpected message: $(cat err)"
-        have_full || continue
-        statuses=0
-        "$ssburn" "$class" --work 100000 >/dev/full 2>err || statuses=$?
-        [ "$statuses" = 1 ] || fail "$class: full disk: status $statuses"
-        grep -q '^ssburn: standard output: ' err || fail "$class: full disk: wrong message: $(cat err)"
+        [ "$status" = 141 ] || fail "$words: closed pipe: status $status"
+        [ ! -s err ] || fail "$words: closed pipe: unexpected message: $(cat err)"
     done
     have_full || return 0
-    statuses=0
-    "$ssburn" kernel int64 --time 20m >/dev/full 2>err || statuses=$?
-    [ "$statuses" = 1 ] || fail "kernel: full disk: status $statuses"
-    [ "$(cat err)" = 'ssburn: standard output: No space left on device' ] ||
-        fail "kernel: full disk: wrong message: $(cat err)"
+    for words in 'blocking --work 100000' 'parallel --work 100000' 'forking --work 100000' 'kernel int64 --time 20m' \
+        'serve --work 0'; do
+        is_built "${words%% *}" || [[ $words != serve* ]] || continue
+        status=0
+        # shellcheck disable=SC2086 # several words
+        timeout "$patience" "$ssburn" $words >/dev/full 2>err || status=$?
+        [ "$status" = 1 ] || fail "$words: full disk: status $status"
+        is err 'ssburn: standard output: No space left on device'
+    done
 }
 
 # The reader gets end of file when all processes that hold the pipe have ended.

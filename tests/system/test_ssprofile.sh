@@ -124,23 +124,20 @@ the_first_cpu_that_may_be_used_is_the_default() { # case
     grep -q "\"cpu\": $last,$" "$folder/last/profile.json" || fail "$(cat "$folder/last/profile.json")"
 }
 
-interrupted_measurement_continues() { # case
-    measure "$folder/cut"
-    cp "$folder/cut/results.csv" "$folder/whole"
-    # A kill during a write leaves an incomplete row.
-    head -c -4 "$folder/whole" >"$folder/cut/results.csv"
-    measure "$folder/cut"
-    [ "$(grep -c '/s, \| s, ' "$folder/err")" -eq 1 ] || fail "expected exactly one run: $(cat "$folder/err")"
-    [ "$(sort "$folder/cut/results.csv")" = "$(sort "$folder/whole")" ] || fail "the result differs"
-    cp "$folder/battery" "$folder/saved"
-    echo 'more cpu /s higher rate "rate ([0-9]+)"' >>"$folder/battery"
-    expect 125 measure --battery "$folder/battery" --machine one --repetitions 2 "$folder/cut"
-    mv "$folder/saved" "$folder/battery"
-    says 'battery.txt: the folder has results measured with other options: line [0-9]+ differs: use another folder'
-    expect 125 measure --battery "$folder/battery" --machine two "$folder/cut"
-    says 'profile.json: the folder has results measured with other options: "machine" differs: use another folder'
-    expect 125 measure --battery "$folder/battery" --machine one --under without,duty=40% "$folder/cut"
-    says 'other options: "limits" differs'
+# tests/unit/ssprofile/test_profile_folder.c cuts a table off at each byte.
+a_folder_takes_results_of_the_same_options_only() { # case
+    local words text
+    cp "$folder/battery" "$folder/other"
+    expect 0 measure --battery "$folder/other" --machine one --repetitions 2 "$folder/full"
+    echo 'more cpu /s higher rate "rate ([0-9]+)"' >>"$folder/other"
+    while IFS='|' read -r words text <&3; do
+        eval "expect 125 measure $words $folder/full"
+        says "$text"
+    done 3<<'END'
+--battery "$folder/other" --machine one --repetitions 2|battery.txt: the folder has results measured with other options: line [0-9]+ differs: use another folder
+--battery "$folder/other" --machine two|profile.json: the folder has results measured with other options: "machine" differs: use another folder
+--battery "$folder/other" --machine one --under without,duty=40%|other options: "limits" differs
+END
 }
 
 # Without results, the folder takes the options of the next attempt.
@@ -190,22 +187,6 @@ a_signal_before_the_first_benchmark_ends_the_measurement() { # case
     [ ! -e "$folder/marked" ] || fail "a benchmark was run"
 }
 
-# As under nohup. The benchmark opens one FIFO and waits for the other.
-an_ignored_hangup_does_not_end_a_measurement() { # case
-    local pid
-    mkfifo "$folder/continues"
-    exec 5<>"$folder/continues"
-    trap '' HUP
-    begin holding hangup \
-        "held cpu /s higher 'sh -c \"echo >$folder/begun; read -r _ <$folder/continues; echo 7\"' '([0-9]+)'" \
-        --repetitions 1
-    trap - HUP
-    kill -HUP "$pid"
-    echo >&5
-    ends 0
-    exec 5<&-
-}
-
 # stress-ng prints its version and the kernel's. The latter must not identify the benchmark.
 stress_ng_is_identified_by_its_version() { # case
     write_program "$folder/bin/stress-ng" '#!/bin/sh' \
@@ -251,9 +232,6 @@ each_repetition_measures_all_throttles_in_random_order() { # case
     [ "$(sort -u "$folder/orders" | wc -l)" -gt 1 ] || fail "all repetitions have the same order: $(cat "$folder/orders")"
     tr -d ' \n' <"$folder/both/profile.json" | grep -q '"limits":\["without","duty-5000"\]' ||
         fail "$(cat "$folder/both/profile.json")"
-    expect 125 measure --battery "$folder/battery" --under duty=50%,duty=0.5 "$folder/nothing"
-    says 'duty=0.5 is given twice'
-    [ ! -e "$folder/nothing" ] || fail "a folder was created"
 }
 
 # Killed at ten moments: during the start, a run, or a write.
@@ -353,13 +331,6 @@ END
     says '2 of 7 benchmarks measured'
 }
 
-an_invalid_battery_is_refused() { # case
-    printf "# first\na b /s faster x '(y)'\n" >"$folder/wrong"
-    expect 2 measure --battery "$folder/wrong" "$folder/nothing"
-    says "ssprofile: $folder/wrong:2: 'faster' is not a direction: use higher or lower"
-    [ ! -e "$folder/nothing" ] || fail "a folder was created"
-}
-
 shipped_batteries_are_valid() { # case
     local name
     [ "$("$build/bin/ssburn" kernel --list | awk '{ print $1, $2 }')" = \
@@ -375,45 +346,32 @@ shipped_batteries_are_valid() { # case
     done
 }
 
-# tests/python/test_profile.py tests what these commands print. The published figures are found by the location of the
-# program.
-profiles_are_compared_by_the_python_package() { # case
-    local data=$source/tests/data/profile/results.csv status=0
-    need_built reports
-    sed 's/,kernel-01,/,stressng-cpu-pi,/; s/,kernel-02,/,stressng-cpu-fft,/' "$data" >"$folder/stressed.csv"
-    "$build/bin/ssprofile" compare --battery stress-ng -o "$folder/beside" "$folder/stressed.csv:base" \
-        "$folder/stressed.csv:target" >"$folder/out" 2>"$folder/err" || status=$?
-    [ "$status" -eq 0 ] || fail "status $status: $(cat "$folder/err")"
-    says 'target:without +2 +2\.0640 +2\.3547 '
-    is_page "$folder/beside/compare.html" 2
-    expect 0 predict --target target:without -o "$folder/predicted" "$folder/beside"
-    is_page "$folder/predicted/predict.html" 1
-}
-
-commands_in_python_say_what_to_install() { # case
+# tests/system/test_sstrace.sh has commands in Python that say what to install.
+benchmarks_of_a_battery_are_listed_without_python() { # case
     mkdir -p "$folder/without/bin"
     cp "$build/bin/ssprofile" "$folder/without/bin"
-    status=0
-    "$folder/without/bin/ssprofile" compare --help >"$folder/out" 2>"$folder/err" || status=$?
-    [ "$status" -eq 125 ] || fail "status $status"
-    says "^ssprofile: $folder/without/libexec/showstopper/analysis is missing: install showstopper-analysis"
     "$folder/without/bin/ssprofile" measure --list --battery "$folder/battery" >"$folder/out" || fail "measure needs Python"
     [ "$(cat "$folder/out")" = "benchmark,class,lower_is_better
 fast,cpu,false
 slow,cpu,true" ] || fail "$(cat "$folder/out")"
 }
 
-# A pipe can be read only once.
-piped_tables_are_read() { # case
-    local data=$source/tests/data/profile/results.csv pid
+# A pipe can be read only once. The published figures are found by the location of the program.
+# tests/python/test_profile.py tests what these commands print.
+tables_and_batteries_may_be_pipes() { # case
+    local data=$source/tests/data/profile/results.csv status=0
     need_built reports
-    expect 0 compare -q -o "$folder/as-file" "$data:base" "$data:target"
-    mkfifo "$folder/pipe"
-    cat "$data" >"$folder/pipe" &
-    pid=$!
-    expect 0 compare -q -o "$folder/as-pipe" "$folder/pipe:base" "$folder/pipe:target"
-    wait "$pid" || fail "the pipe was not read completely"
-    cmp "$folder/as-file/ratios.csv" "$folder/as-pipe/ratios.csv" || fail "pipe: the ratios differ"
+    sed 's/,kernel-01,/,stressng-cpu-pi,/; s/,kernel-02,/,stressng-cpu-fft,/' "$data" >"$folder/stressed.csv"
+    "$build/bin/ssprofile" compare --battery stress-ng -o "$folder/beside" "$folder/stressed.csv:base" \
+        <(cat "$folder/stressed.csv"):target >"$folder/out" 2>"$folder/err" || status=$?
+    [ "$status" -eq 0 ] || fail "status $status: $(cat "$folder/err")"
+    says 'target:without +2 +2\.0640 +2\.3547 '
+    is_page "$folder/beside/compare.html" 2
+    expect 0 predict --target target:without -o "$folder/predicted" "$folder/beside"
+    is_page "$folder/predicted/predict.html" 1
+    measure "$folder/base"
+    expect 0 calibrate --base "$folder/base" --battery <(cat "$folder/battery")
+    says '^setting 100\.00%'
 }
 
 calibrating_with_another_version_requires_force() { # case
@@ -432,9 +390,6 @@ only_selected_benchmarks_are_measured() { # case
         fail "$(cat "$folder/chosen/results.csv")"
     expect 0 measure --battery "$folder/battery" --repetitions 2 "$folder/chosen"
     says '^2 of 2 benchmarks measured, 0 unstable'
-    expect 125 measure --battery "$folder/battery" --benchmarks 'fast,quick' "$folder/other"
-    says "--benchmarks: the battery .* has no benchmark 'quick'"
-    [ ! -e "$folder/other" ] || fail "a folder was created"
 }
 
 an_unstable_profile_is_set_aside() { # case
@@ -443,6 +398,7 @@ an_unstable_profile_is_set_aside() { # case
     sed -i 's/^\(one,without,fast,.*,2\),100$/\1,130/' "$folder/noisy/results.csv"
     expect 125 "${options[@]}" --min-stable 50% "$folder/noisy"
     says '1 of 2 benchmarks are unstable, which leaves too few to compare: '
+    says 'fast is unstable: its mean is uncertain by [0-9]+% \(95% confidence, 2 repetitions\)'
     mv "$folder/noisy/unstable-results.csv" "$folder/noisy/results.csv"
     mv "$folder/noisy/unstable-runs.csv" "$folder/noisy/runs.csv"
     expect 125 "${options[@]}" --min-stable 0% "$folder/noisy"
@@ -450,6 +406,8 @@ an_unstable_profile_is_set_aside() { # case
     counts noisy/unstable-results.csv 5
     expect 0 "${options[@]}" --min-stable 50% "$folder/noisy"
     counts noisy/results.csv 5
+    expect 0 measure --battery "$folder/battery" --until-spread 0% "$folder/constant"
+    counts constant/results.csv 7
 }
 
 # The folder's benchmarks were measured in two calls. Those of the first one are unstable.
@@ -470,28 +428,6 @@ min_stable_counts_all_benchmarks_of_the_folder() { # case
     [ -e "$folder/mostly-noisy/unstable-results.csv" ] || fail "the results were not set aside"
 }
 
-unstable_benchmarks_are_left_out() { # case
-    need_built reports
-    measure "$folder/noisy"
-    sed -i 's/^\(one,without,fast,.*,2\),100$/\1,130/' "$folder/noisy/results.csv"
-    expect 0 measure --battery "$folder/battery" --machine one --repetitions 2 "$folder/noisy"
-    says 'fast is unstable: its mean is uncertain by [0-9]+% \(95% confidence, 2 repetitions\)'
-    expect 0 calibrate --base "$folder/noisy"
-    says 'fast is left out: unstable on the base: its mean is uncertain by [0-9]+% \(95% confidence, 2 '
-    expect 125 calibrate --spread 1000% --method search --base "$folder/noisy"
-    ! grep -q 'left out' "$folder/err" || fail "benchmarks left out: $(cat "$folder/err")"
-    cp "$folder/noisy/results.csv" "$folder/others.csv"
-    grep -v slow "$folder/noisy/results.csv" >"$folder/results"
-    cp "$folder/results" "$folder/noisy/results.csv"
-    expect 125 calibrate --base "$folder/noisy"
-    says 'or no stable one: measure more repetitions of it, or allow more uncertainty with --spread'
-    # 0% excludes each benchmark that varies, in any table.
-    expect 0 calibrate --spread 0% --base "$folder/others.csv" --battery "$folder/battery"
-    says 'fast is left out: unstable on the base'
-    expect 0 measure --battery "$folder/battery" --until-spread 0% "$folder/constant"
-    counts constant/results.csv 7
-}
-
 a_description_has_cpu_version_and_settings() { # case
     local described
     expect 0 measure --describe --cpu 0 --battery "$folder/battery" --under without,duty=25%
@@ -503,25 +439,6 @@ a_description_has_cpu_version_and_settings() { # case
     described=$(tr -d ' \n' <"$folder/out")
     [[ $described = *'"version":null,'*'"frequency_hz":1600000000,"lowest_hz":1400000000}'* ]] || fail "$described"
     [ -z "$(ls "$folder/nothing" 2>/dev/null)" ] || fail "a folder was created"
-}
-
-# Python adds variables to its own environment, in the locale C also LC_CTYPE.
-calibrated_benchmarks_see_the_environment_of_the_caller() { # case
-    local variable
-    need_built reports
-    echo "seen cpu /s higher 'sh -c \"env | sort >$folder/environment; rate\"' 'rate ([0-9.e+]+)'" >"$folder/seeing"
-    for variable in FEW=1 LC_CTYPE=C "OPENBLAS_NUM_THREADS=3 MPLCONFIGDIR="; do
-        # shellcheck disable=SC2086 # several words
-        env -i "PATH=$PATH" $variable "$folder/bin/ssprofile" measure -q --battery "$folder/seeing" --machine one \
-            --repetitions 2 --under duty=100% "$folder/caller" >"$folder/out" 2>&1 || fail "$(cat "$folder/out")"
-        cp "$folder/environment" "$folder/expected"
-        # shellcheck disable=SC2086
-        env -i "PATH=$PATH" $variable "$folder/bin/ssprofile" calibrate --base "$folder/caller" >"$folder/out" 2>&1 ||
-            fail "$(cat "$folder/out")"
-        diff <(sed 's/^SETTING=.*/SETTING=/' "$folder/expected") <(sed 's/^SETTING=.*/SETTING=/' "$folder/environment") ||
-            fail "the environment differs"
-        rm -r "$folder/caller"
-    done
 }
 
 # interrupt SIGNAL: sends it to a calibration whose benchmark waits.
@@ -554,14 +471,6 @@ a_signal_ends_a_calibration_and_its_benchmark() { # case
     done
 }
 
-# A pipe can be read only once.
-a_battery_may_be_a_pipe() { # case
-    need_built reports
-    measure "$folder/base"
-    expect 0 calibrate --base "$folder/base" --battery <(cat "$folder/battery")
-    says '^setting 100\.00%'
-}
-
 # calibrated FOLDER MEMBER...: prints these members of the result of a calibration.
 calibrated() {
     python3 -c 'import json, sys
@@ -569,19 +478,13 @@ for row in json.load(open(sys.argv[1]))["calibrated"]:
     print(*(f"{row[name]:.9g}" if isinstance(row[name], float) else row[name] for name in sys.argv[2:]))' "$folder/$1/calibrate.json" "${@:2}"
 }
 
+# tests/python/test_calibrate.py tests what calibrations find and print.
 calibration_finds_the_setting() { # case
-    local cpu
     need_built reports
     measure "$folder/base"
     sed -i 's/,100$/,40/; s/,10$/,25/' "$folder/base/results.csv"
     expect 0 calibrate --base "$folder/base" -o "$folder/calibrated"
     says '^setting 40\.00% .*2 tests'
-    [ "$(tail -n 1 "$folder/out")" = 'use: ssactuate run duty=40.00%,tau=50m -- APPLICATION' ] ||
-        fail "last line: $(cat "$folder/out")"
-    [ "$(grep -c '"log_ratio_mean":' "$folder/calibrated/calibrate.json")" -eq 2 ] || fail "expected two tests"
-    says_in_all "- Throttled by duty, this machine is as fast as the base at a setting of 40.00% \
-(40.00% to 40.00% with 95% confidence), found by the closed method (benchmarks: 2, repetitions at this setting: 3)."
-    grep -q '^    "Throttled by duty' "$folder/calibrated/calibrate.json" || fail "JSON: the finding is missing"
     [ "$(calibrated calibrated throttle method setting low high tests benchmarks repetitions)" = \
         "duty closed 0.4 0.4 0.4 2 2 3" ] || fail "$(cat "$folder/calibrated/calibrate.json")"
     # The ratio of this benchmark differs from that of the other one.
@@ -592,22 +495,15 @@ calibration_finds_the_setting() { # case
     says '^setting (39\.9|40\.0).% .*16 tests'
     # The printed options are those of the calibrated throttle.
     says "^use: showstopper -n 1 -p '' --cpus [0-9]+ -l (39\.9|40\.0).% -f exact -d stagger -D 50m -c deadbeat -- APPLICATION\$"
-    cpu=$(sed -n 's/^use: .* --cpus \([0-9]*\) .*/\1/p' "$folder/out")
-    grep -Eq -- "-n 1 -p  --cpus $cpu -l 0\.(39[5-9]|40[0-4]).* -f exact -d stagger -D 50000u -c deadbeat --$" "$folder/called" ||
+    grep -Eq -- "-n 1 -p  --cpus [0-9]+ -l 0\.(39[5-9]|40[0-4]).* -f exact -d stagger -D 50000u -c deadbeat --$" "$folder/called" ||
         fail "the calibrated throttle was another one: $(tail -n 1 "$folder/called")"
-    says_in_all "(cost 1.00"
-    says_in_all "found by the published search (benchmarks: 2"
-    sed -i 's/,40$/,110/; s/,25$/,9/' "$folder/base/results.csv"
-    expect 125 calibrate --base "$folder/base" -o "$folder/slower"
-    says 'slower than the base .*: throttle the base instead'
-    grep -q '^    "No setting was found: this machine is slower' "$folder/slower/calibrate.json" ||
-        fail "JSON: the reason is missing"
-    [ -z "$(calibrated slower setting)" ] || fail "a result was written"
-    expect 125 calibrate --base "$folder/base" --method search
-    says 'slower than the base .*: throttle the base instead'
-    [ "$(grep -c '^100.00%:' "$folder/err")" -eq 1 ] || fail "expected one test: $(cat "$folder/err")"
-    expect 125 calibrate --base "$folder/base" --benchmarks nothing
-    says 'the base has no benchmark to calibrate with'
+    # With one repetition of a benchmark, only the search can use it.
+    sed '/,fast,.*,2,/d' "$folder/base/results.csv" >"$folder/single.csv"
+    expect 0 calibrate --base "$folder/single.csv" --battery "$folder/battery"
+    says 'fast is left out: the base has one repetition of it, and the closed method needs two'
+    echo "lacking cpu /s higher 'echo 1' '(1)'" >"$folder/lacking"
+    expect 125 calibrate --base "$folder/base" --battery "$folder/lacking"
+    says 'warning: lacking is left out: the base lacks it'
 }
 
 # The throttle delivers slightly less than its setting, and the base varies. The interval must be around the setting at
@@ -628,30 +524,6 @@ assert math.isclose(result["low"] * result["high"], estimate**2, rel_tol=1e-5)
 END
 }
 
-benchmarks_missing_from_a_profile_are_not_calibrated() { # case
-    need_built reports
-    (cat "$folder/battery" && echo "lost cpu /s higher '/none/there' '([0-9]+)'") >"$folder/three"
-    measure "$folder/whole-base"
-    sed -i 's/,100$/,40/; s/,10$/,25/' "$folder/whole-base/results.csv"
-    echo 'one,without,lost,false,cpu,1,3
-one,without,lost,false,cpu,2,3' >>"$folder/whole-base/results.csv"
-    expect 0 calibrate --base "$folder/whole-base" --battery "$folder/three"
-    says 'lost is left out: cannot execute /none/there'
-    says '^setting 40\.00%'
-    sed '/,fast,.*,2,/d' "$folder/whole-base/results.csv" >"$folder/single.csv"
-    expect 0 calibrate --base "$folder/single.csv" --battery "$folder/battery"
-    says 'fast is left out: the base has one repetition of it, and the closed method needs two'
-    expect 0 calibrate --base "$folder/single.csv" --battery "$folder/battery" --method search --repetitions 1
-    ! grep -q 'left out' "$folder/err" || fail "benchmarks left out: $(cat "$folder/err")"
-    echo "lacking cpu /s higher 'echo 1' '(1)'" >"$folder/lacking"
-    expect 125 calibrate --base "$folder/whole-base" --battery "$folder/lacking"
-    says 'warning: lacking is left out: the base lacks it'
-    # Damaged rows are left out and named.
-    echo one,without,slow,true,cpu,3,none >>"$folder/single.csv"
-    expect 0 calibrate --base "$folder/single.csv" --battery "$folder/battery"
-    says 'warning: .*single.csv:[0-9]+: the result is not a positive number, in ".*,none": the row is left out'
-}
-
 # A call, and a part of its message.
 invalid_options_are_refused() { # case
     local words message
@@ -668,6 +540,8 @@ measure --battery "$folder/battery" --under full "$folder/nothing"|--under: unkn
 measure --battery "$folder/battery" --machine '#1' "$folder/nothing"|invalid machine name '#1': it begins with #, which would make its row a comment
 measure --battery "$folder/battery" --machine ' a' "$folder/nothing"|invalid machine name ' a': it begins or ends with a blank
 measure --battery "$folder/battery" --under duty=0 "$folder/nothing"|
+measure --battery "$folder/battery" --under duty=50%,duty=0.5 "$folder/nothing"|duty=0.5 is given twice
+measure --battery "$folder/battery" --benchmarks 'fast,quick' "$folder/nothing"|--benchmarks: the battery .* has no benchmark 'quick'
 measure --battery "$folder/battery" --cpu 8191 "$folder/nothing"|--cpu: cannot run on CPU 8191
 measure --repetitions 3 --until-spread 2% "$folder/nothing"|--until-spread cannot be combined with --repetitions
 measure --battery "$folder/battery" --repetitions 1 --min-stable 50% "$folder/nothing"|--min-stable cannot judge single runs
@@ -680,8 +554,8 @@ END
     expect 0 measure --help
 }
 
-# The base is a table in which one application has the ratio 1, like all benchmarks, and another one 4.
-applications_outside_of_the_prediction_are_listed() { # case
+# All ratios are 1, also that of the application, because both sides run here under the same throttle.
+an_application_is_verified_on_this_machine() { # case
     local comparison=$folder/verified/compare
     need_built reports
     mkdir -p "$folder/verified"
@@ -689,40 +563,12 @@ applications_outside_of_the_prediction_are_listed() { # case
     expect 0 measure --battery "$folder/battery" --machine target --repetitions 2 --under without,duty=40% \
         "$folder/verified/target"
     expect 0 compare --all -q -o "$comparison" "$folder/verified/base" "$folder/verified/target"
-    cat >"$folder/applications" <<'END'
-steady app /s higher 'rate' 'rate ([0-9.e+]+)'
-odd app /s higher 'rate' 'rate ([0-9.e+]+)'
-absent app /s higher 'no-such-program' '(1)'
-END
-    {
-        echo machine,limits,benchmark,lower_is_better,class,repetition,result
-        printf 'base,without,%s,false,app,%s,%s\n' steady 1 40 steady 2 40 odd 1 10 odd 2 10
-    } >"$folder/applications.csv"
-    verify=(verify --battery "$folder/applications" --repetitions 2)
-    expect 0 "${verify[@]}" --base "$folder/applications.csv" "$comparison" "$folder/verified/applications"
-    says_in_all '1 of 3 applications could not be run here: absent.'
-    says_in_all '1 of 2 applications lie within [1.0000, 1.0000] (33.3% expected); outside: odd 4.'
-    has verified/applications/target/results.csv 'target,duty-4000,odd,false,app,1,40'
-    is_page "$folder/verified/applications/predict.html" 1
-    # Both sides run here under the same throttle, so all ratios are 1.
-    expect 0 "${verify[@]}" --base-here --benchmarks 'steady,odd' "$comparison" "$folder/verified/both"
-    says_in_all '2 of 2 applications lie within'
-    ! grep -q 'could not be run' "$folder/out" || fail "applications that were not requested are missing"
+    printf '%s\n' "steady app /s higher 'rate' 'rate ([0-9.e+]+)'" "absent app /s higher 'no-such-program' '(1)'" \
+        >"$folder/applications"
+    expect 0 verify --battery "$folder/applications" --repetitions 2 --base-here "$comparison" "$folder/verified/both"
+    says_in_all '1 of 2 applications could not be run here: absent.'
+    says_in_all '1 of 1 applications lie within'
     grep -qx 'stress-ng-string string .*' "$source/tools/ssprofile/batteries/applications.txt" || fail "no such battery"
-}
-
-# As in an installation of the tools alone.
-missing_program_of_a_throttle_is_named() { # case
-    need_built reports
-    mkdir -p "$folder/alone"
-    cp "$folder/bin/ssprofile" "$folder/alone"
-    echo "steady cpu /s higher 'echo rate 100' 'rate ([0-9]+)'" >"$folder/steady"
-    status=0
-    PATH=/usr/bin:/bin "$folder/alone/ssprofile" sweep --battery "$folder/steady" --settings 50% --repetitions 1 \
-        "$folder/unthrottled" >"$folder/out" 2>"$folder/err" || status=$?
-    [ "$status" -eq 125 ] || fail "status $status: $(cat "$folder/err")"
-    says 'cannot execute showstopper \(is it installed\?\)'
-    says 'no benchmark ran under a throttle'
 }
 
 # need_frequency: creates `tree`, a machine with four frequencies. Benchmarks run at the frequency of its CPU 0; one of
@@ -782,42 +628,30 @@ a_frequency_that_cannot_be_set_is_explained() { # case
     fi
     rm -f "$tree"/sys/devices/system/cpu/cpufreq/policy?/scaling_max_freq
     expect 125 measure --battery "$folder/clocked" --root "$tree" --under frequency=1.4GHz "$folder/absent"
-    says 'ssactuate: frequency is absent: .* cannot be written'
+    says 'ssactuate: frequency is absent: cannot write '
 }
 
 calibration_by_frequency_chooses_the_nearest_one() { # case
     local policy
     need_built reports
     need_frequency
-    sheet "$folder/clock-base" 76.19 86.49
-    calibrate=(calibrate --base "$folder/clock-base" --battery "$folder/clocked" --throttle frequency --root "$tree")
-    expect 0 "${calibrate[@]}"
-    says '^setting 76.19%'
-    [ "$(tail -n 1 "$folder/out")" = "use: ssactuate run frequency=1.6GHz -- APPLICATION" ] || fail "$(cat "$folder/out")"
-    unchanged
     sheet "$folder/clock-base" 84 91
+    calibrate=(calibrate --base "$folder/clock-base" --battery "$folder/clocked" --throttle frequency --root "$tree")
     expect 0 "${calibrate[@]}" -o "$folder/between"
     says_in_all 'this machine is nearest to the base at a setting of 90.48%, found by the closed method'
-    says_in_all 'The mean ratio at this setting is 1.0604 (1.0604 to 1.0604 with 95% confidence).'
-    says_in_all 'this setting is the nearest'
     [[ $(calibrated between throttle setting low high) = "frequency 0.904761905 None None" ]] ||
         fail "$(cat "$folder/between/calibrate.json")"
     [ "$(tail -n 1 "$folder/out")" = "use: ssactuate run frequency=1.9GHz -- APPLICATION" ] || fail "$(cat "$folder/out")"
+    unchanged
     sheet "$folder/clock-base" 30 30
     expect 125 "${calibrate[@]}"
     says 'at its lowest frequency, 1400 MHz, this machine is still .* times as fast as the base'
-    sheet "$folder/clock-base" 66.6667 80
-    expect 0 "${calibrate[@]}" --method search
-    says '^setting 66.67%'
     # With boost, the highest frequency of the hardware is not among those that can be set.
     for policy in "$tree"/sys/devices/system/cpu/cpufreq/policy?; do
         echo 3300000 >"$policy/cpuinfo_max_freq"
     done
-    sheet "$folder/clock-base" 200 157
-    expect 125 "${calibrate[@]}"
-    says 'slower than the base .*: throttle the base instead'
     sheet "$folder/clock-base" 66.6667 80
-    expect 0 "${calibrate[@]}"
+    expect 0 "${calibrate[@]}" --method search
     says '^setting 66.67%'
 }
 

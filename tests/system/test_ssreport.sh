@@ -5,8 +5,6 @@
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
-# shellcheck source=pages.sh
-. "$here/pages.sh"
 folder=$scratch
 
 need_built reports
@@ -110,15 +108,7 @@ records_of_later_schemas_are_refused() { # case
     fi
 }
 
-# Without feedback, so that the instances run even on a busy machine.
-record_a_run() {
-    rm -rf "$folder/run"
-    "$bin/showstopper" -q -n 2 -c fixed -t staircase -T 40%:20%:20%,hold=6s,symmetric=yes \
-        --iteration iteration --record "$folder/run" "$bin/ssburn" serial --work 300000 >/dev/null 2>&1 ||
-        fail "the recorded run failed"
-}
-
-# record_a_short_run: like record_a_run, with the shortest duration.
+# record_a_short_run: without feedback, so that the instances run even on a busy machine.
 record_a_short_run() {
     rm -rf "$folder/run"
     "$bin/showstopper" -q -n 2 -c fixed -l 30% --duration 1s --iteration iteration \
@@ -141,55 +131,14 @@ a_run_in_progress_is_not_called_interrupted() { # case
     ! grep -q interrupted "$folder/out" "$folder/err" || fail "the running record is called interrupted"
     kill -KILL "$run"
     wait "$run" 2>/dev/null || true
-    report 0 -o "$folder/report" "$folder/running"
+    mkdir "$folder/empty"
+    printf '2026-11-20T10:00:00.000Z,9' >>"$folder/running/samples.csv"
+    report 0 -o "$folder/report" "$folder/running" "$folder/empty"
     [ "$(value runs.csv 1 state)" = interrupted ] || fail "wrong state of the killed run: $(value runs.csv 1 state)"
-}
-
-complete_and_interrupted_runs_are_reported() { # case
-    local name step
-    record_a_run
-    mkdir -p "$folder/empty"
-    cp -r "$folder/run" "$folder/cut"
-    rm "$folder/cut/summary.json"
-    printf '2026-11-20T10:00:00.000Z,9' >>"$folder/cut/samples.csv"
-
-    report 0 --edge 300m -o "$folder/report" "$folder/run" "$folder/empty" "$folder/cut"
+    [ "$(value runs.csv 2 state)" = "not reported" ] || fail "wrong state of the empty record"
     [ "$(grep -c '^ssreport: .*/empty: ' "$folder/err")" -eq 1 ] || fail "expected one message about the empty record"
-    grep -q '^ssreport: .*/cut: .*interrupted: .*samples.csv:[0-9]*: damaged row' "$folder/err" ||
+    grep -q '^ssreport: .*/running: .*interrupted: .*samples.csv:[0-9]*: damaged row' "$folder/err" ||
         fail "no message about the interrupted record: $(cat "$folder/err")"
-    awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
-    grep -q '^steps$' "$folder/out" || fail "no table of steps: $(cat "$folder/out")"
-
-    # The run's own summary has the same figures.
-    for name in samples target_mean load_mean error_mean_percent error_mse_e4 error_p95_percent; do
-        awk -v ours="$(value runs.csv 1 "$name")" -v name="\"$name\":" '
-            $1 == name { sub(/,$/, "", $2); found = 1; off = ours - $2 }
-            END { exit !found || off > 0.01 || off < -0.01 }' "$folder/run/summary.json" ||
-            fail "$name is $(value runs.csv 1 "$name") and differs from summary.json"
-    done
-    [ "$(value runs.csv 1 state)" = whole ] || fail "wrong state of the complete record"
-    [ "$(value runs.csv 2 state)" = interrupted ] || fail "wrong state of the interrupted record"
-    [ "$(value runs.csv 3 state)" = "not reported" ] || fail "wrong state of the empty record"
-
-    # The staircase is 40, 20, 20, 40 %: the lowest level is held twice.
-    [ "$(grep -c '/run,' "$folder/report/steps.csv")" -eq 4 ] ||
-        fail "wrong steps: $(cat "$folder/report/steps.csv")"
-    for step in 1 2 3 4; do
-        [ "$(value steps.csv "$step" half)" -eq $(((step + 1) / 2)) ] || fail "wrong half of step $step"
-        awk -v rate="$(value steps.csv "$step" iterations_per_second)" 'BEGIN { exit !(rate >= 0) }' ||
-            fail "wrong throughput of step $step"
-    done
-
-    is_well_formed "$folder/report/report.html" || fail "the page is not well-formed"
-    ! grep -Eq '(src|href)=["'\'']?https?:|<script|@import' "$folder/report/report.html" ||
-        fail "the page refers to external resources"
-    [ "$(grep -c '<svg ' "$folder/report/report.html")" -ge 6 ] || fail "pictures are missing"
-
-    # A run compared with itself does not differ.
-    report 0 --edge 300m -o "$folder/report" "$folder/run" --against "$folder/run"
-    for name in ratio_min ratio_median ratio_max; do
-        [ "$(value comparison.csv 1 "$name")" = 1 ] || fail "ratio of $name is not 1: $(cat "$folder/report/comparison.csv")"
-    done
 }
 
 files_of_requests_have_verdicts() { # case

@@ -124,10 +124,12 @@ load_follows_a_trace_to_its_end() { # case
         record/requests.csv || fail "targets do not follow the trace: $(cat record/requests.csv)"
 }
 
-load_of_a_process_is_held() { # case
+# Nothing is measured while ssrequest waits for the start time.
+load_of_a_process_is_held_from_the_start_time() { # case
     serve
-    hold '[01]' -l 20% --of "pid:$server" "$url"
+    hold '[01]' -l 20% --of "pid:$server" --start-at "@$(($(date +%s) + 3))" "$url"
     holds 0.01 0.4
+    within "$(held background_cpus)" 0 0.05
 }
 
 load_of_a_group_is_held() { # case
@@ -212,40 +214,7 @@ command_that_ends_ends_the_run() { # case
     ends_early 'sensor'
 }
 
-# Nothing is measured while ssrequest waits.
-control_begins_at_the_start_time() { # case
-    serve
-    hold '[01]' -l 20% --start-at "@$(($(date +%s) + 3))" "$url"
-    holds 0.01 0.4
-    within "$(held background_cpus)" 0 0.05
-}
-
-load_out_of_reach_is_reported() { # case
-    # On a machine with one CPU, the worker could reach the load.
-    [ "$(nproc)" -ge 2 ] || skip "two-cpus: only one CPU"
-    serve --workers 1
-    hold '[01]' -l 90% --cpus 0 --duration 9s "$url"
-    says err 'ssrequest: warning: the service does not reach a load of 90 %'
-    [ "$(wc -l <err)" -eq 1 ] || fail "more than one warning: $(cat err)"
-    grep -q '^- A load of 90.0 % was out of reach' out || fail "$(cat out)"
-    within "$(held limited_seconds)" 5 "$patience"
-    within "$(held load_mean)" 0.001 0.8
-}
-
-episodes_have_searches_that_do_not_count() { # case, long
-    serve
-    hold '[01]' -l 1% --episodes 2 --duration 20s --settle 5s --cap 1 "$url"
-    within "$(held seconds)" 8 12
-    [ "$(sed -n '/"episode_rates"/,/]/p' json | grep -c '^ *[0-9.]')" -eq 2 ] || fail "$(cat json)"
-    # The record has the search of the second episode, without a load, and the requests after it.
-    awk -F, 'NR > 4 && $24 == "" && $3 == 0 { searches++ } END { exit !searches && NR > 24 }' record/requests.csv ||
-        fail "$(cat record/requests.csv)"
-    # Counted: 5 s of each episode.
-    within "$(figure duration_seconds)" 9 "$patience"
-    within "$(figure intended)" 1 "$(awk -F, 'NR > 1 { sum += 0.8 * $4 } END { print sum }' record/requests.csv)"
-}
-
-each_episode_opens_its_own_connections() { # case, long
+episodes_have_searches_and_connections_of_their_own() { # case, long
     need python3
     python3 - >port <<'END' &
 import http.server
@@ -267,18 +236,16 @@ server.serve_forever()
 END
     server=$!
     await grep -q . port
-    hold '[01]' -l 5% --episodes 2 --duration 20s --cap 1 "http://127.0.0.1:$(<port)/"
+    hold '[01]' -l 1% --episodes 2 --duration 20s --settle 5s --cap 1 "http://127.0.0.1:$(<port)/"
     has_lines connections 2 || fail "connections: $(cat connections)"
-    kill "$server"
-    wait "$server" || true
-}
-
-bound_of_the_rate_is_kept() { # case
-    serve
-    hold '[01]' -l 90% --rate-max 20 "$url"
-    within "$(held limited_seconds)" 1 "$patience"
-    within "$(held load_mean)" 0.001 0.3
-    awk -F, 'NR > 4 && $3 > 20.01 { exit 1 }' record/requests.csv || fail "$(cat record/requests.csv)"
+    within "$(held seconds)" 8 12
+    [ "$(sed -n '/"episode_rates"/,/]/p' json | grep -c '^ *[0-9.]')" -eq 2 ] || fail "$(cat json)"
+    # The record has the search of the second episode, without a load, and the requests after it.
+    awk -F, 'NR > 4 && $24 == "" && $3 == 0 { searches++ } END { exit !searches && NR > 24 }' record/requests.csv ||
+        fail "$(cat record/requests.csv)"
+    # Counted: 5 s of each episode.
+    within "$(figure duration_seconds)" 9 "$patience"
+    within "$(figure intended)" 1 "$(awk -F, 'NR > 1 { sum += 0.8 * $4 } END { print sum }' record/requests.csv)"
 }
 
 # ends_early PART: fails unless one line with this text says why the run ended, and results were written.
@@ -327,31 +294,27 @@ end_of_a_process_ends_the_run() { # case
     ends_early 'the service has ended'
 }
 
-signal_during_the_search_ends_the_run() { # case
+signals_during_search_and_control_end_the_run() { # case
+    local rows text
     serve
     write_sensor
-    launch --feedback command,command=./sensor "$url"
-    await [ -e pids ]
-    await has_lines record/requests.csv 1
-    kill -INT "$pid"
-    ends '[01]'
-    grep -q '^- The load was not held' out || fail "$(cat out)"
-    [ "$(held rate)" = null ] || fail "$(cat json)"
-    cmp json record/requests.json || fail "the record and --json differ"
-    sensor_is_gone
-}
-
-signal_during_control_ends_the_run() { # case
-    serve
-    write_sensor
-    launch --feedback command,command=./sensor "$url"
-    await has_lines record/requests.csv 6
-    kill -INT "$pid"
-    ends '[01]'
-    grep -q '^- At 20.0 % load the service answers ' out || fail "$(cat out)"
+    while IFS='|' read -r rows text; do
+        rm -f pids
+        launch --feedback command,command=./sensor "$url"
+        await test -e pids
+        await has_lines record/requests.csv "$rows"
+        kill -INT "$pid"
+        ends '[01]'
+        grep -q "^- $text" out || fail "$(cat out)"
+        cmp json record/requests.json || fail "the record and --json differ"
+        sensor_is_gone
+        [ "$rows" -gt 1 ] || [ "$(held rate)" = null ] || fail "$(cat json)"
+    done <<'END'
+1|The load was not held
+6|At 20.0 % load the service answers
+END
     within "$(held seconds)" 0.3 3600
     grep -q '"reasons": .*ended before the planned time' json || fail "wrong verdict: $(cat json)"
-    sensor_is_gone
 }
 
 mistakes_are_refused() { # case
@@ -377,7 +340,6 @@ mistakes_are_refused() { # case
 --capacity|-l 50% --capacity p95=1s $url
 --dry-run|-l 50% --dry-run $url
 --load-trace|-l 50% --load-trace trace $url
-150%|-l 150% $url
 'much'|-l much $url
 127.0.0.1:1: no process listens there|-l 50% http://127.0.0.1:1/
 192.0.2.1:80 is not an address of this machine|-l 50% http://192.0.2.1/
@@ -388,7 +350,6 @@ no process has pid $unused_pid|-l 50% --of pid:$unused_pid $url
 cannot open none|--load-trace none $url
 --cpus|-l 50% --cpus 65536 $url
 --arrival|-l 50% --arrival concurrent $url
-control/served|-l 50% --rate-control deadbeat $url
 'nothing'|-l 50% --rate-control nothing $url
 --settle|-l 50% --duration 2s --settle 2s $url
 --episodes: 3 episodes|-l 50% --episodes 3 --duration 29s $url

@@ -155,43 +155,80 @@ sweep_prints_a_row_per_run() { # case
     run -l 50% --duration 3s --iteration 10m --smt-fill random --sweep smt=0,1.25
 }
 
+# All arguments are checked before the first run.
 invalid_options_are_refused() { # case
-    local many=() i
-    refused "trace/constant: load: '3cpu' is too large: a load of 100 % is 2 CPUs here" -P 2 -l 3cpu
-    refused 'feedback/own: a simulated load is relative to all CPUs: omit cpus' -l 50% -f own -F cpus=1
-    refused "--class: unknown class 'serail': did you mean 'serial'?" -l 50% --class serail
-    refused '--smt must be 0 or a gain from 1 to 2, not 3' -l 50% --iteration 10m --smt 3
-    refused '--smt requires an even number of --cpus' -l 50% --iteration 10m --smt 1.25 -P 3
-    refused '--smt-fill requires --smt' -l 50% --iteration 10m --smt-fill random
-    refused "--turbo: '2' is not a list of CORES:SPEED" -l 50% --iteration 10m --turbo 2
-    refused 'dithering/averageq: tau=21.4ms is too short' -P 1 -n 99 -d averageq -l 50% --window 100m
-    refused '--settle leaves no' -l 50% --settle 60s
-    refused "unexpected argument 'true'" -l 50% -- true
-    refused "--sweep: 'load' is not an option with values" --sweep load
-    refused '--sweep: --load is swept twice' --sweep load=1 --sweep load=2
-    refused "--sweep: 'sweep' cannot be swept: name another option" --sweep sweep=1
-    refused "--sweep: --laod=1: unknown option '--laod': did you mean '--load'?" --sweep laod=1
-    # All arguments are checked before the first run.
-    refused '--sweep: --load=50% --cpus=x: --cpus:' --sweep load=50% --sweep cpus=1,x
-    refused '--sweep: --seed=1: no target is given' --sweep seed=1
+    local many=() i part words
+    mkdir there
+    while IFS='|' read -r part words; do
+        # shellcheck disable=SC2086 # several words
+        refused "$part" $words
+    done <<'END'
+trace/constant: load: '3cpu' is too large: a load of 100 % is 2 CPUs here|-P 2 -l 3cpu
+feedback/own: a simulated load is relative to all CPUs: omit cpus|-l 50% -f own -F cpus=1
+--class: unknown class 'serail': did you mean 'serial'?|-l 50% --class serail
+--smt must be 0 or a gain from 1 to 2, not 3|-l 50% --iteration 10m --smt 3
+--smt requires an even number of --cpus|-l 50% --iteration 10m --smt 1.25 -P 3
+--smt-fill requires --smt|-l 50% --iteration 10m --smt-fill random
+--turbo: '2' is not a list of CORES:SPEED|-l 50% --iteration 10m --turbo 2
+dithering/averageq: tau=21.4m is too short|-P 1 -n 99 -d averageq -l 50% --window 100m
+--settle leaves no|-l 50% --settle 60s
+unexpected argument 'true'|-l 50% -- true
+--sweep: 'load' is not an option with values|--sweep load
+--sweep: --load is swept twice|--sweep load=1 --sweep load=2
+--sweep: 'sweep' cannot be swept: name another option|--sweep sweep=1
+--sweep: --laod=1: unknown option '--laod': did you mean '--load'?|--sweep laod=1
+--sweep: --load=50% --cpus=x: --cpus:|--sweep load=50% --sweep cpus=1,x
+--sweep: --seed=1: no target is given|--sweep seed=1
+--base: '2' is not a frequency|queue --rate 5 --frequency 1.4GHz --base 2
+--frequency must be between 0.1 and 2 times --base|queue --rate 5 --frequency 5GHz --base 2GHz
+--contention: 'cores:1,2' is not servers:A,B, workers:A,B|queue --rate 5 --contention cores:1,2
+--contention: cannot open none|queue --rate 5 --contention workers:none
+the only step below 200 requests per second|queue --max 200 --step 200 --hold 2s
+--profile trace requires --trace|queue --profile trace --rate 5
+--rate has no effect with --profile step|queue --profile step --max 140 --step 5 --hold 2s --rate 5
+--settle requires --profile constant|queue --profile step --max 140 --step 5 --hold 2s --settle 5s
+--duty must be above 0|queue --rate 5 --duty 0
+--speeds: 'fast'|queue --rate 5 --speeds 1,fast
+--speeds: '0' is not between|queue --rate 5 --speeds 1,0
+--speeds: 2 speeds for 3 servers: use one for each|queue --rate 5 --speeds 1,2 --servers 3
+--settle leaves no|queue --rate 5 --settle 10s
+--settle leaves no|queue --rate 5 --requests 10 --settle 2s
+--record: there already exists|--foreground serial --iteration 50m -l 50% --record there
+--record: no/where|--foreground serial --iteration 50m -l 50% --record no/where
+--foreground requires --iteration|--foreground serial --record new
+--foreground: unknown class 'x'|--foreground x --iteration 50m -l 50% --record new
+unknown control module 'x'|--foreground serial --iteration 50m -l 50% -c x --record new
+--background|--foreground serial --iteration 50m -l 50% --background 10% --record new
+--foreground cannot be combined with --csv|--foreground serial --iteration 50m -l 50% --csv --record new
+--foreground cannot be combined with --sweep|--foreground serial --iteration 50m -l 50% --sweep seed=1,2 --record new
+--record: a record has at most 8192 CPUs|--foreground serial --iteration 50m -l 50% -P 4097 --record new
+--rounds requires --foreground|-l 50% --iteration 1s --memory 1 --rounds 2
+--record requires --foreground|-l 50% --iteration 1s --memory 1 --record new
+--noise requires --iteration|-l 50% --noise 1%
+--speed-noise requires --iteration|-l 50% --speed-noise 1%
+--memory requires --iteration|-l 50% --memory 1
+--accesses requires --memory|-l 50% --iteration 1s --accesses 1
+--waiting requires --accesses|-l 50% --iteration 1s --memory 1 --waiting 1
+END
+    printf '%s\n' busy,watts 0,100 8,200 >watts
+    refused '--power: up to 9 workers may be busy, but the table ends at 8' queue --rate 5 --workers 9 --power watts
+    refused '--speeds: too many servers (at most 64)' queue --rate 5 --speeds "1$(printf ',1%.0s' {1..64})"
     for i in {1..17}; do
         many+=(--sweep "o$i=1")
     done
     refused '--sweep: too many options to sweep (at most 16)' "${many[@]}"
+    [ ! -e new ] || fail "a folder was made"
 }
 
-# They are accepted with one warning, whatever the number of runs.
+# They are accepted with one warning, whatever the number of runs and processes.
 milliseconds_meant_as_minutes_cause_a_warning() { # case
-    local words
-    for words in '' '--sweep load=50%,60%'; do
+    local words run=(-P 1 -l 50% --duration 3s --warmup 1m)
+    for words in '' '--sweep load=50%,60%' 'fleet --nodes 3 --jobs 3 --'; do
         # shellcheck disable=SC2086 # words, not one
-        expect 0 "$sssim" -l 50% --duration 3s --warmup 1m $words
+        expect 0 "$sssim" $words "${run[@]}"
         is <(head -n 1 err) 'sssim: warning: --warmup: 1m is 1 millisecond; use 1min for minutes'
+        [ "$(grep -c 'use 1min' err)" -eq 1 ] || fail "$words: $(cat err)"
     done
-    expect 0 "$sssim" -t staircase -T 20%:60%:20%,hold=3m
-    is err 'sssim: warning: trace/staircase: hold: 3m is 3 milliseconds; use 3min for minutes'
-    expect 0 "$sssim" fleet --nodes 3 --jobs 3 -- -P 1 -l 50% --duration 5s --warmup 10m
-    is err 'sssim: warning: --warmup: 10m is 10 milliseconds; use 10min for minutes'
 }
 
 queue_sends_the_planned_requests() { # case
@@ -253,13 +290,11 @@ each_option_of_queue_has_an_effect() { # case
 END
 }
 
+# tests/unit/sssim/test_simulated_requests.c has the models.
 queue_models_frequency_contention_and_power() { # case
     local words machine=(queue --rate 80 --frequency 1.4GHz --base 2100MHz --power watts --json --workers 4)
     { echo busy,watts; for i in 0 1 2 4 8; do echo "$i,$((100 + 20 * i))"; done; } >watts
     printf 'n\trequests_per_second\n1\t100\n2\t190\n4\t320\n' >capacities
-    # 80 % of one CPU of 120 W, and 100 W when idle.
-    run queue --rate 80 --power watts --json
-    awk '/"watts"/ { ok = $2 + 0 > 115.999 && $2 + 0 < 116.001 } END { exit !ok }' out || fail "not 116 W"
     run queue --rate 80 --requests 1 --power watts --json
     member watts null
     member joules_per_success null
@@ -270,34 +305,8 @@ queue_models_frequency_contention_and_power() { # case
         # shellcheck disable=SC2086 # words, not one
         matters "${machine[@]}" $words
     done
-    run "${machine[@]}" --contention servers:0.1,0 # there is only one
-    cmp <(sed '/contention_/d' plain) <(sed '/contention_/d' out) || fail "contention of one server"
-    run queue --rate 80 --workers 4 --contention workers:0.1,0.02
-    grep -q 'contention a = 0.10*, b = 0.020*\b' out || fail "a and b are not as given"
     run queue --rate 80 --workers 4 --contention workers:capacities
     grep -q '^speed .* of each server; contention a = 0.0[0-9]*, b = 0' out || fail "a and b are not printed"
-}
-
-invalid_options_of_queue_are_refused() { # case
-    local step=(queue --profile step --max 140 --step 5 --hold 2s)
-    echo busy,watts >watts
-    printf '0,100\n8,200\n' >>watts
-    refused "--base: '2' is not a frequency" queue --rate 5 --frequency 1.4GHz --base 2
-    refused '--frequency must be between 0.1 and 2 times --base' queue --rate 5 --frequency 5GHz --base 2GHz
-    refused "--contention: 'cores:1,2' is not servers:A,B, workers:A,B" queue --rate 5 --contention cores:1,2
-    refused '--contention: cannot open none' queue --rate 5 --contention workers:none
-    refused '--power: up to 9 workers may be busy, but the table ends at 8' queue --rate 5 --workers 9 --power watts
-    refused 'the only step below 200 requests per second' queue --max 200 --step 200 --hold 2s
-    refused '--profile trace requires --trace' queue --profile trace --rate 5
-    refused '--rate has no effect with --profile step' "${step[@]}" --rate 5
-    refused '--settle requires --profile constant' "${step[@]}" --settle 5s
-    refused '--duty must be above 0' queue --rate 5 --duty 0
-    refused "--speeds: 'fast'" queue --rate 5 --speeds 1,fast
-    refused "--speeds: '0' is not between" queue --rate 5 --speeds 1,0
-    refused '--speeds: 2 speeds for 3 servers: use one for each' queue --rate 5 --speeds 1,2 --servers 3
-    refused '--speeds: too many servers (at most 64)' queue --rate 5 --speeds "1$(printf ',1%.0s' {1..64})"
-    refused '--settle leaves no' queue --rate 5 --settle 10s
-    refused '--settle leaves no' queue --rate 5 --requests 10 --settle 2s
 }
 
 # make_traces: creates the folder `traces`; folders in it are no traces, as for ssfleet.

@@ -54,12 +54,6 @@ refuses 2 'no record' "$sstrace" --check </dev/null
 refuses 2 'cannot open absent: No such file or directory' "$sstrace" --check absent
 refuses 2 'Is a directory' "$sstrace" --check .
 refuses 2 "unexpected argument '-x'" "$sstrace" "$traces/saw.txt" --check -- -x
-if have_full; then
-    status=0
-    "$sstrace" --stat "$traces/saw.txt" 2>err >/dev/full || status=$?
-    [ "$status" -eq 2 ] || fail "full disk: status $status"
-    says err 'standard output: No space left on device'
-fi
 
 # Converting a trace to compiled form and back gives the same bytes, from a file, a pipe or a compressor.
 for trace in "$traces"/*.txt; do

@@ -72,27 +72,20 @@ known() {
         fail "$1: sssim reports a different metric: $(tail -n 1 "$1.out")"
 }
 
-programs_without_shared_resources_do_not_interfere() { # case
-    simulate apart
-    known apart 0.000
-    report apart
-    check apart 0 0.3 2 2
-}
-
-an_interference_of_a_third_is_found() { # case
-    simulate third --memory 1000000 --accesses 500000 --waiting 70%
-    known third 35.000
-    report third
-    check third 35 0.3 2 2.5
-}
-
-# The metric is 100 w P a / (M - w (b - 1) a), where each side has its own kind of program.
-interference_of_two_different_programs_is_found() { # case
-    simulate two -P 2 -n 6 --class forking --memory 1000000 --accesses 200000 \
-        --waiting 0.5
-    known two 22.222
-    report two
-    check two "$(awk 'BEGIN { print 100 * 0.5 * 2 * 0.2 / (1 - 0.5 * 0.2) }')" 0.3 2 2.5
+# The metric is 100 w P a / (M - w (b - 1) a). Each side of `two` has its own kind of program.
+known_interference_is_found() { # case
+    local name metric half options
+    while IFS='|' read -r name metric half options; do
+        # shellcheck disable=SC2086 # several words
+        simulate "$name" $options
+        known "$name" "$metric"
+        report "$name"
+        check "$name" "$metric" 0.3 2 "$half"
+    done <<'END'
+apart|0.000|2|
+third|35.000|2.5|--memory 1000000 --accesses 500000 --waiting 70%
+two|22.222|2.5|-P 2 -n 6 --class forking --memory 1000000 --accesses 200000 --waiting 0.5
+END
 }
 
 # The same command line gives the same bytes; another seed does not.
@@ -139,39 +132,6 @@ a_simulated_study_has_the_files_of_an_experiment() { # case
             <(sed -n '/wake_lateness/,/}/p' "$run/summary.json") || fail "no executor was late"
     done
     [ "$(find folder -type d | wc -l)" -eq 11 ] || fail "unexpected folders: $(find folder -type d)"
-}
-
-# refused MESSAGE OPTION...: fails unless the call is refused in one line and creates nothing.
-refused() {
-    refuses 125 "sssim: $1" "$bin/sssim" "${@:2}"
-    [ ! -e new ] || fail "sssim ${*:2}: created a folder"
-}
-
-# tests/unit/sssim/test_study.c has the other ones.
-invalid_studies_are_refused() { # case
-    local option
-    mkdir there
-    refused '--record: there already exists' "${pair[@]}" --record there
-    refused '--record: no/where' "${pair[@]}" --record no/where
-    refused '--foreground requires --iteration' --foreground serial --record new
-    refused "--foreground: unknown class 'x'" "${pair[@]}" --foreground x --record new
-    refused "unknown control module 'x'" "${pair[@]}" -c x --record new
-    for option in '--background 10%' --csv '--sweep seed=1,2'; do
-        # shellcheck disable=SC2086 # words
-        refused '' "${pair[@]}" $option --record new
-        says err "${option%% *}"
-    done
-    refused '--record: a record has at most 8192 CPUs' "${pair[@]}" -P 4097 --record new
-    for option in '--rounds 2' '--record new'; do
-        # shellcheck disable=SC2086 # words
-        refused "${option%% *} requires --foreground" -l 50% --iteration 1s --memory 1 $option
-    done
-    for option in '--noise 1%' '--speed-noise 1%' '--memory 1'; do
-        # shellcheck disable=SC2086 # words
-        refused "${option%% *} requires --iteration" -l 50% $option
-    done
-    refused '--accesses requires --memory' -l 50% --iteration 1s --accesses 1
-    refused '--waiting requires --accesses' -l 50% --iteration 1s --memory 1 --waiting 1
 }
 
 # A single run has no foreground program.
