@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What matplotlib reads besides its own files: a cache, and settings. Neither may be another user's.
+The cache and the settings that matplotlib reads. Neither may be another user's.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _is_safe(folder: str) -> bool:
     for name in folder.split("/")[1:]:
         status = os.lstat(path or "/")
         is_own = status.st_uid == os.geteuid()
-        # An own folder may be open to the own group, which often has no other member.
+        # A folder of ours may be writable for our group, which often has no other member.
         is_open = status.st_mode & (0o002 if is_own else 0o022)
         is_sticky = status.st_mode & stat.S_ISVTX
         if not is_trusted(status.st_uid) or (is_open and not is_sticky):
@@ -62,12 +62,12 @@ def make_temporary() -> str:
 
 
 def load_matplotlib() -> None:
-    """Import matplotlib, which would read a file `matplotlibrc` of the current folder."""
+    """Import matplotlib from /, because it reads a `matplotlibrc` in the current folder."""
     if "matplotlib" in sys.modules:
         return
     try:
         here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    except PermissionError:  # then it cannot read a file there, either
+    except PermissionError:  # then matplotlib cannot read a file there, either
         import matplotlib
         return
     try:

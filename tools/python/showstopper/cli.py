@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Programs: options, errors in one line, exit statuses, and the manners of a shell program.
+Programs: options, errors in one line, exit statuses, streams and signals.
 
 Libraries are imported only by the functions that need them, so that --help and --check are fast.
 """
@@ -164,7 +164,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _check(request: argparse.Namespace, given: set[str]) -> None:
-    """Check which options are combined."""
+    """Check how options are combined."""
     given = {name.replace("_", "-") for name in given}
     if not (request.words or request.second):
         raise UserError("name at least one record: see --help")
@@ -207,7 +207,7 @@ def _begins(path: str, heading: bytes) -> bool:
 
 
 def _check_output(folder: str) -> None:
-    """Fail if the folder is a record, a run of a study or a fleet, whose files tables replace."""
+    """Fail if the folder is a record, a run of a study or a fleet: tables may replace its files."""
     paths = {name: os.path.join(folder, name) for name in (*_OF_RECORD, *_TABLES)}
     for name, path in paths.items():
         is_table = name in _TABLES and os.path.isfile(path) and _begins(path, _TABLES[name])
@@ -285,7 +285,7 @@ def _name_sets(request: argparse.Namespace) -> tuple[str, str]:
 
 
 def _write_all(study: Study, folder: str, outputs: list[tuple[str, str]]) -> None:
-    """Write the page and all tables. Remove what an earlier report left of those without rows."""
+    """Write the page and all tables. Remove earlier files of tables that have no rows now."""
     from .report import page, summary
 
     _check_output(folder)
@@ -441,7 +441,7 @@ Prepare = Callable[[], None]  # is called before the first import of a library
 
 
 def _load(prepare: Prepare) -> None:
-    """Prepare libraries, and load matplotlib from where nobody else put another one."""
+    """Prepare libraries, and load matplotlib, which needs care: see load_matplotlib()."""
     from .cache import load_matplotlib
 
     prepare()
@@ -600,7 +600,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def _print_error(program: str, error: Exception) -> None:
-    """Print an error on one line, which C cuts, too."""
+    """Print an error on one line, cut to the same length as in C."""
     message = str(error).encode("utf-8", "surrogateescape")[:MESSAGE_MAX]
     complain(program, message.decode("utf-8", "surrogateescape"))
 
@@ -609,7 +609,7 @@ def _print_error(program: str, error: Exception) -> None:
 
 
 class _Output(io.FileIO):
-    """A standard stream. As in C, output that cannot be written is reported at the end."""
+    """A standard stream. As in C, lost output is reported at the end."""
 
     why = 0
 
@@ -624,7 +624,7 @@ class _Output(io.FileIO):
 
 
 class _Terminal(io.TextIOWrapper):
-    """Also tables for programs do not control a terminal."""
+    """Replaces control characters on a terminal, even in tables for programs."""
 
     def write(self, text: str) -> int:
         super().write("\n".join(map(printable, text.split("\n"))))
@@ -665,11 +665,11 @@ def _set_signals() -> None:
 def _prepare_libraries() -> None:
     """Choose one thread, and a folder for matplotlib's cache; no warnings of libraries."""
     warnings.simplefilter("ignore")
-    # In a virtual machine, the first use of a huge page may take longer than all else.
+    # In a virtual machine, the first use of a huge page may take longer than everything else.
     for name, value in {"OPENBLAS_NUM_THREADS": "1", "NUMPY_MADVISE_HUGEPAGE": "0"}.items():
         if name not in os.environ:
             children.set_own(name, value)
-    if not os.environ.get("MPLCONFIGDIR"):  # matplotlib takes an empty one for none
+    if not os.environ.get("MPLCONFIGDIR"):  # matplotlib treats an empty one as unset
         from .cache import find_folder, make_temporary
 
         children.set_own("MPLCONFIGDIR", find_folder() or make_temporary())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What files contain: bytes, also of packed files, JSON documents, and small tables of texts.
+Contents of files: bytes, unpacked if necessary, JSON documents, and small tables of texts.
 
 A record may be another user's, who must not make a reader wait, fill its memory, open a device or
-print files of others: only regular files are read from folders, and links have the rules of
+print files of others: only regular files are read from folders, and links follow the rules of
 outputs.walk(). A file that the caller names may also be a pipe.
 """
 
@@ -90,7 +90,7 @@ def _too_large(size_max: int) -> OSError:
 
 
 def read_stream(stream: IO[bytes], size_max: int = SIZE_MAX) -> bytes:
-    """Read all that is left of a file. Raises OSError if it is too much."""
+    """Read the rest of a file. Raises OSError if it is too large."""
     data = stream.read(size_max + 1)
     if len(data) > size_max:
         raise _too_large(size_max)
@@ -127,8 +127,7 @@ def has_file(folder: str, name: str) -> bool:
 
 
 def _has_directly(folder: str, name: str) -> bool | None:
-    """Return the same, or None if there may be a link: usually there is none, and walk() is
-    slow."""
+    """Return the same without walk(), which is slow; None if there may be a link, which is rare."""
     try:
         opened = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -146,7 +145,7 @@ def _has_directly(folder: str, name: str) -> bool | None:
     return None if stat.S_ISLNK(status.st_mode) else True
 
 
-# Packed files, whatever their names. The programs unpack without Python's memory, up to a limit.
+# Packed files, whatever their names. Programs unpack them outside of Python's memory.
 _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
@@ -198,13 +197,13 @@ def read_owned(folder: str, name: str, *, is_named: bool = False) -> tuple[bytes
 
 
 def is_inside(path: str) -> bool:
-    """Return whether a relative path, which a file contains, leads nowhere above its folder."""
+    """Return whether a relative path in a file stays within the folder of that file."""
     return not path.startswith("/") and ".." not in path.split("/")
 
 
 # Documents of JSON
 
-_SURROGATE = re.compile(r"\\u[Dd][89A-Fa-f]")  # half a character, which no output can have
+_SURROGATE = re.compile(r"\\u[Dd][89A-Fa-f]")  # half of a pair, which UTF-8 cannot represent
 
 
 def _refuse(word: str) -> float:

@@ -42,7 +42,7 @@ class Change(NamedTuple):
 
 
 class Advantage(NamedTuple):
-    """That of the best placement over the second, relative to the second."""
+    """The advantage of the best placement over the second, relative to the second."""
 
     mean: float
     low: float
@@ -101,7 +101,7 @@ class Placements:
 
     @cached_property
     def _bandwidth(self) -> float:
-        """The smallest that is chosen for a difference from the first placement."""
+        """The smallest bandwidth that is chosen for a difference from the first placement."""
         curves = [stats.fit_curve(self.loads, of - self.values[0]) for of in self.values[1:]]
         return min((curve.bandwidth for curve in curves if curve), default=math.inf)
 

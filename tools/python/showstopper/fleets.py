@@ -129,7 +129,7 @@ class Fleet:
         at = samples[["begin", "end"]].to_numpy().ravel()
         for number, values in enumerate((1.0, samples["load"], samples["target"])):
             sums = np.append(0, np.cumsum(cpus * length * values))
-            # Sums grow within samples, and not between them.
+            # Cumulative sums grow within samples, not between them.
             self.map[row, :, number] += np.diff(np.interp(edges, at, np.repeat(sums, 2)[1:-1]))
 
 
@@ -159,7 +159,7 @@ def _read_samples(folder: str, notes: list[str]) -> pd.DataFrame:
     rows = rows.rename(columns={"elapsed_seconds": "end"})
     end = rows["end"]
     last = end.shift(fill_value=0.0)
-    # After a gap, only the row before, which is left out, knows when a row began.
+    # After a gap, only the previous row, which is left out, says when a row began.
     begin = last.where(end - last <= SILENCE_MAX, rows["before"])
     for _, pause in Clock.of(read_events(folder, [])).pauses:
         begin = begin.mask((begin < pause) & (pause < end), pause)

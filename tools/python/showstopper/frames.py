@@ -18,7 +18,7 @@ import pandas as pd
 from .contents import has_file, note_damage, read_bytes
 from .text import UserError, show
 
-# Columns that are not numbers, in whatever table they are.
+# Columns that are not numbers in any table.
 TEXTS = {*"time state when node record trace reason clock cpu outcome status".split()}
 MISSING = ["", "-", "nan", "na", "n/a", "null", "none", "NaN", "NA", "N/A", "NULL", "None"]
 
@@ -128,8 +128,7 @@ def _is_row(line: str) -> bool:
 def _read_plain(data: bytes, names: list[str], wanted: list[str]) -> pd.DataFrame | None:
     """Read a table that pandas reads as it is, by number of the line; None for any other.
 
-    pandas fills rows that are too short, and drops fields of those that are too long, without a
-    word.
+    pandas silently fills rows that are too short, and drops the last fields of longer ones.
     """
     is_plain = not any(mark in data for mark in (b'"', b"#", b"\0")) and data.endswith(b"\n")
     if b"\r" in data:
@@ -190,7 +189,7 @@ def _read_lines(data: bytes, names: list[str], wanted: list[str]) -> pd.DataFram
 
 
 def _note(name: str, data: bytes, count: int, kept: pd.Index, notes: list[str]) -> None:
-    """Note which rows are not among those that are kept."""
+    """Note which rows were dropped."""
     if count == data.count(b"\n") - 1 and data.endswith(b"\n"):
         return
     known = {*kept.tolist()}
@@ -227,8 +226,8 @@ SILENCE_MAX = 86400.0  # a row this many seconds after the previous one is inval
 
 
 def advances(times: npt.ArrayLike) -> Any:
-    """Return which rows are not too long after the previous one, since one damaged time outweighs
-    all. If the next row confirms the time, there was a real gap. Unknown times are false."""
+    """Return which rows are not too long after the previous one: a damaged time would outweigh all
+    others. If the next row confirms the time, the gap was real. Unknown times are false."""
     times = np.asarray(times, dtype=float)
     kept = ~np.isnan(times)
     if not (np.diff(times[kept], prepend=0) > SILENCE_MAX).any():

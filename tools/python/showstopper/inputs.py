@@ -24,7 +24,7 @@ from .verdicts import RANKS, Verdict
 
 RUN_SCHEMA = 1  # the latest schema of run.json that this version reads
 
-# What a plan, a manifest or labels of a record say, as texts and as numbers.
+# Columns of a plan, a manifest or labels of a record: texts, then numbers.
 TEXTS = (
     "role workload method placement experiment published environment measured_in group energy "
     "trace knees"
@@ -131,7 +131,7 @@ def is_requests(path: str) -> bool:
 def _runs_in(folder: str) -> list[str]:
     """Return the runs of a study in natural order. Hidden folders contain unfinished ones."""
     try:
-        names = sorted(sorted(os.listdir(folder)), key=natural)  # 01 and 1 in one order, too
+        names = sorted(sorted(os.listdir(folder)), key=natural)  # 01 and 1 have an order, too
     except OSError:
         return []
     shown = (name for name in names if not name.startswith("."))

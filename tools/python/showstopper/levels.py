@@ -18,7 +18,7 @@ from .rates import MEAN_MAX, P95_MAX, df_rates, df_requests, saturation
 from .stats import Array
 from .study import Study
 
-# How the publication calls changing some actuators, and the percentages of power that it saved
+# What the publication calls changing some actuators, and the percentages of power that it saved
 # and of throughput that it lost (Table 7, another machine).
 PUBLISHED = {
     "frequency": ("frequency", 14, 33),

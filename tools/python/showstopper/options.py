@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What argparse lacks: errors in one line, and quantities such as 20s and 60%."""
+"""Extends argparse: errors in one line, and quantities such as 20s and 60%."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Parser(argparse.ArgumentParser):
         )  # fmt: skip
 
     def format_help(self) -> str:
-        """Return help as other programs print it, by which completions are made."""
+        """Return help in the format of the C programs, from which completions are made."""
         text = super().format_help().replace("usage:", "Usage:", 1)
         # Before Python 3.13, an option is "-o DIR, --output DIR".
         return re.sub(r"(?m)^  (-\w) (\S+), (--\S+ \2)", r"  \1, \3", text)
@@ -69,7 +69,7 @@ class _Text(argparse.Action):
 def within(
     read: Callable[[str], Any], least: float = -1, most: float = 1e30, say: str = ""
 ) -> Callable[[str], Any]:
-    """Return a reader of quantities for argparse, with a range that `say` says."""
+    """Return a reader of quantities for argparse, with a range that `say` describes."""
 
     def read_within(text: str) -> Any:
         try:

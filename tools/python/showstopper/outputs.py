@@ -171,7 +171,7 @@ class _Walk:
         except OSError as error:
             place = Place(folder, name, -1, None)
             if self._rest or not isinstance(error, FileNotFoundError):
-                self._check(place)  # the error would show what is there, far from its user
+                self._check(place)  # otherwise the error says what another user's link leads to
                 raise
             return place
 
@@ -196,7 +196,7 @@ class _Walk:
         if self._links > _LINKS_MAX:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         is_ours = is_trusted(link.st_uid)
-        # Others may have made another name of a link in a folder that they may write to.
+        # In a folder that others may write to, a link may be a hard link that they made.
         if is_ours and (link.st_nlink == 1 or _is_closed(folder)):
             return
         is_of_owner = link.st_uid == folder.st_uid
@@ -367,9 +367,9 @@ def _create_hidden(folder: int, name: str) -> tuple[int, str]:
 
 def _copy_mode(folder: int, name: str, descriptor: int) -> None:
     """
-    Keep the mode of an own file, without permission to write that new files do not have.
+    Keep the mode of a file of ours, less permissions to write that new files do not have.
 
-    Others may have made another name of an own file here, or moved one here.
+    Others may have made a hard link to a file of ours here, or moved one here.
     """
     with contextlib.suppress(OSError):
         old = os.stat(name, dir_fd=folder, follow_symlinks=False)

@@ -12,8 +12,8 @@ from .pairs import PER_WATT_HOUR, SYSTEM, pairs
 from .study import Study
 from .text import UserError, show
 
-# A rule is so far from a change, as a part of all CPUs: noise of the load must not cause switches.
-# Loads are written with a tenth of a percent.
+# Distance of a rule from a change, as a part of all CPUs, so that noise causes no switches. Loads
+# are written with a tenth of a percent.
 GAP, LENGTH_MIN = 0.01, 0.001
 SCHEMES = ("free", "per-chip", "per-core", "per-thread")  # of the knob `pin` of ssactuate
 

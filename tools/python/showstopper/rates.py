@@ -19,7 +19,7 @@ from .study import Study, share
 MEAN_MAX, P95_MAX = 1.0, 2.0
 SATURATED = 0.98  # a set of CPUs that is busy for at least this part is saturated
 
-# What separates services, their arrivals, and series, which differ only in rate or run. Without a
+# Columns that separate services, arrivals and series, which differ only in rate or run. Without a
 # workload, each record of a manifest is a service.
 SERVICE = "set study workload variant environment loop unnamed".split()
 LEVEL = "knobs balance method cap throttle_target tau_seconds".split()

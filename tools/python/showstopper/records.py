@@ -177,7 +177,7 @@ class Record(Described):
         if self.summary is not None and not self.ended_by:
             self.notes.append("summary.json is not the summary of a run")
 
-    # What plans, labels and documents say; NaN and '' if unknown
+    # Values in plans, labels and documents; NaN and '' if unknown
 
     def label(self, name: str) -> str:
         return super().label(name) or text_of(member(self.plan, "labels", dict), name)
@@ -529,7 +529,7 @@ class Record(Described):
             return pd.DataFrame()
         return rows.iloc[:, 1:].rename(columns=dict.fromkeys(rows.columns[1:2], "elapsed"))
 
-    # What other programs measured at the same time
+    # Measurements of other programs at the same time
 
     def _find(self, name: str) -> str:
         """Return the folder of a table: that of the record or, for runs side by side and runs of a

@@ -39,9 +39,9 @@ ROUNDING = 1.002  # a percentile may exceed the maximum by this factor: it is ro
 SAME_END = 1e-6  # of a second, which two files have with six decimals
 LOST = 1 / 6  # part of a stretch that is left out at each end, at most LOST_MAX seconds
 LOST_MAX = 30
-LIMITED = 5  # a load counts as out of reach after so many seconds
+LIMITED = 5  # a load counts as out of reach after this many seconds
 
-# Of the document
+# Members of the document
 TEXTS = ("version", "arrival", "balance", "when_full")
 NUMBERS = (
     "timeout_seconds begin_epoch_seconds end_epoch_seconds duration_seconds own_cpu_seconds cap "
@@ -300,7 +300,7 @@ def _stretch(seconds: pd.DataFrame, edge: float) -> dict[str, Any]:
 
 
 def _of_profile(document: Any) -> dict[str, Any]:
-    """Return what was asked for: the rates, a load, or a search for a capacity."""
+    """Return what was requested: rates, a load, or a search for a capacity."""
     profile, held = (member(document, name, dict) or {} for name in ("profile", "held"))
     found = member(document, "capacity", dict)
     words = list_of(document, "targets")

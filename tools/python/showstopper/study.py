@@ -45,7 +45,7 @@ AROUND = (
     "clock_difference_end_seconds vcpus vcpu_host_cpu_seconds vcpu_wall_seconds vcpu_load"
 ).split()
 
-# What groups() knows by one name
+# Names that groups() accepts for several columns
 KEYS = {
     "environment": ["environment", "measured_in"],
     "workload": ["workload", "variant"],

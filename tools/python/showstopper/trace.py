@@ -26,8 +26,8 @@ HEADER = "8sIIQQ"  # magic, order, version, number of records, time of the last 
 
 
 def read(path: str) -> pd.DataFrame:
-    """Return the records of a trace in the order of time: time in seconds, and load; NaN from a
-    record that is free on. Raises UserError if the trace is not valid."""
+    """Return the records of a trace in the order of time: time in seconds, and load; NaN if
+    it is free. Raises UserError if the trace is not valid."""
     name = show(path)
     try:
         data = read_file(path, is_named=True)

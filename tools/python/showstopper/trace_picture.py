@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sstrace --plot -o FILE: a picture of a trace, of which the C program hands in columns."""
+"""sstrace --plot -o FILE: a picture of a trace, of which the C program supplies columns."""
 
 from __future__ import annotations
 

@@ -269,7 +269,7 @@ def _none(study: Study, verdicts: pd.Series) -> str:
 def noise_of(study: Study, suspects: pd.DataFrame) -> float:
     """Return the standard deviation of the logarithm of a slot's figure; NaN if unknown.
 
-    It is that around the fit that gave the first line, or before it that around a line.
+    It is taken around the fit that gave the first line or, before there is one, around a line.
     """
     first = int(suspects["stage"][0])
     found = study.stages[first].effects if first >= 0 else None
@@ -291,7 +291,7 @@ def results(study: Study, suspects: pd.DataFrame) -> list[str]:
 def _pairs(study: Study, stage: Stage, found: Effects) -> Iterator[str]:
     """Return a sentence for each combined effect.
 
-    If several pairs throttle in the same slots together, the data do not tell which has the effect.
+    If several pairs are throttled together in the same slots, the data cannot distinguish them.
     """
     for t, pairs in found.pairs.groupby("t", dropna=False, sort=False):
         names = ", or of ".join(

@@ -5,8 +5,9 @@ Least squares over the rows of a run, seconds or slots:
 
     ln figure = constant + cubic drift + sum over all codes of (b stopped + l after)
 
-where `stopped` is the part of a row for which a suspect is stopped, and `after` that which follows
-its blocks. A larger figure is better; callers that measure times pass their negative logarithms.
+where `stopped` is the part of a row for which a suspect is stopped, and `after` the part that
+follows its blocks. A larger figure is better; callers that measure times pass their negative
+logarithms.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def random_hash(word: int) -> int:
 
 
 def random_at(seed: int, index: int) -> float:
-    """Return one of the uniform numbers from 0 to 1 that a seed has."""
+    """Return the uniform number from 0 to 1 at an index of the sequence of a seed."""
     return (random_hash((seed + index * _GOLDEN) & _WORD) >> 11) / 2**53
 
 
@@ -76,7 +77,7 @@ def _sequence() -> np.ndarray:
 
 @dataclass(frozen=True)
 class Codes:
-    """Shifts of one sequence of maximal length, of the suspects and then of the ghosts.
+    """Shifts of one maximum-length sequence: those of the suspects, then those of the ghosts.
 
     Each suspect is throttled in half of the slots, and no code resembles another. The second half
     of a run repeats the first with all codes inverted: without it, the combined effect of two
@@ -107,7 +108,7 @@ class Codes:
 
 @dataclass(frozen=True)
 class Throttled:
-    """When suspects were throttled, a column for each code, that of the ghosts last.
+    """When suspects were throttled: a column for each code, the ghosts last.
 
     Rows are slots, in which a suspect is throttled or not, or parts of slots of about a second, in
     which it is stopped or not.
@@ -141,7 +142,7 @@ class Throttled:
 
 
 def _earlier(rows: np.ndarray, count: int) -> np.ndarray:
-    """Return for each row the one that is `count` earlier; 0 before the first."""
+    """Return for each row the row that is `count` earlier; 0 before the first."""
     return np.vstack([np.zeros_like(rows[:count]), rows[:-count]])
 
 
@@ -203,7 +204,7 @@ def found_from(tests: int, rows: int, stopped: float, deviation: float, withheld
 
 @dataclass(frozen=True)
 class Effects:
-    """What a run with throttles shows.
+    """The results of a run with throttles.
 
     `codes` has a row for each suspect or group, then for each ghost, with the columns of
     suspects.csv and `grew`: it used more CPU time than before the study, so `returned` says
@@ -226,7 +227,7 @@ def estimate(
 
     `figures` has the logarithm of the figure in each row, `cpu` a column per suspect with its CPU
     time in each row, in any unit, `usual` a row per suspect with the mean of its CPU time before
-    the study and the standard error of this mean. NaN: unknown. `tests` is the number of effects
+    the study and the standard error of this mean. NaN if unknown. `tests` is the number of effects
     that are tested, if larger than that of the suspects here.
     """
     regressors = throttled.regressors()
@@ -310,9 +311,9 @@ def _verdicts(codes: pd.DataFrame, throttled: Throttled) -> np.ndarray:
 
 
 def confirmed(verdict: str, alone: str) -> str:
-    """Return the verdict about a suspect, of which `alone` is that of the run that tests it alone.
+    """Return the verdict about a suspect; `alone` is the verdict of the run that tested it alone.
 
-    A dependency must show twice: chance, or what continuing others disturbs, may look like one.
+    A dependency must show twice: chance, or others that disturb when continued, may look like one.
     """
     if verdict != SUPPORTS or alone == SUPPORTS:
         return verdict

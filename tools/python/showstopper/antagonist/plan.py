@@ -117,7 +117,7 @@ def _blocks(stage: Stage, codes: Codes) -> str:
 
 
 def deviation_of(study: Study, seconds: float) -> float:
-    """Return the standard deviation of a figure of so many seconds, from that of the run look.
+    """Return the standard deviation of a figure over this many seconds, from that of the run look.
 
     The noise of a mean falls with the square root of the time.
     """
@@ -152,7 +152,7 @@ def forecast(study: Study) -> Iterator[str]:
 def report(study: Study) -> int:
     """Print the plan, and the forecast on standard error."""
     study.check_pending()
-    said = [*forecast(study)]  # may refuse to go on
+    said = [*forecast(study)]  # may refuse to continue
     print(*lines(study), sep="\n")
     for line in said:
         print(printable(line), file=sys.stderr)

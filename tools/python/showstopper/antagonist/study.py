@@ -81,7 +81,7 @@ def join_list(items: Sequence[str]) -> str:
 
 
 def find_suspects(call: Call, known: Sequence[Suspect] = ()) -> list[Suspect]:
-    """Find the suspects of the call, or `known` ones, by the C program, which sees processes.
+    """Find the suspects of the call, or `known` ones, by the C program, which reads /proc.
 
     For a plan, it also refuses those that must not be throttled. It prints its error itself.
     """
@@ -109,7 +109,7 @@ def find_suspects(call: Call, known: Sequence[Suspect] = ()) -> list[Suspect]:
 def read_columns(call: Call) -> tuple[list[Suspect], float, int] | None:
     """Return the suspects, depth and seed with which a study began; None if it has not.
 
-    They are in columns of the first run. Processes end and start meanwhile, pids are used again,
+    They are in columns of the first run. Processes end and start meanwhile, pids are reused,
     and other suspects or another seed would give other codes than those by which the runs
     throttled.
     """
@@ -184,7 +184,7 @@ class Slots:
 
 @contextlib.contextmanager
 def open_run(call: Call, run: str) -> Iterator[str]:
-    """Yield the folder of a run; '' if it is missing. What decides a plan must not be another's."""
+    """Yield the folder of a run; '' if it is missing. Files of others must not decide a plan."""
     path = folder = f"{call.folder}/{run}"
     with contextlib.ExitStack() as stack:
         if call.command == "plan":
@@ -210,7 +210,7 @@ def read_run(folder: str) -> object:
 
 
 def read_slots(folder: str) -> Slots:
-    """Read slots.csv, which may be missing. A last line that a kill cut is left out."""
+    """Read slots.csv, which may be missing. Drops a last line that was cut by a kill."""
     if not has_file(folder, "slots.csv"):
         return Slots()
     names, notes = ["begin_epoch_seconds", "length_seconds", "figures", "figure"], list[str]()

@@ -2,8 +2,8 @@
 """
 The runs of a duet: blocks of two commands, A and B, in one of three orders.
 
-The size of the environment decides on the address of the stack, which may make a command faster, so
-that of each launch is padded by a random number of bytes.
+The size of the environment moves the stack, which may make a command faster or slower, so the
+environment of each launch is padded by a random number of bytes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TURNS = (
 START = 0.2  # seconds that a run takes besides, to start and end
 START_BOTH = 1.3  # likewise, of two processes that wait for a common start
 COUNTED_MIN = 0.6  # seconds of a run
-BLOCKS = 40  # that a length of runs which is not given leaves room for
+BLOCKS = 40  # for which the default length of runs leaves room
 BLOCKS_MIN = 20
 FOREVER = 1e9  # seconds
 
@@ -80,7 +80,7 @@ class Blocks:
             takes = f"{BLOCKS_MIN} blocks of {word} runs take {span(least)}"
             raise UserError(f"--at-most: {takes}; give more time, or fewer --seconds")
 
-    # Chance, which depends only on --seed, so that a repeated call has the same plan
+    # Random choices, which depend only on --seed, so that a repeated call has the same plan
 
     def _digits(self, *what: object) -> str:
         text = " ".join(map(str, (self.given.seed, *what)))

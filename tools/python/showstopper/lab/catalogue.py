@@ -245,7 +245,7 @@ class Catalogue:
         self.read(str(experiments() / "workloads"))
 
     def _read_own(self, file: str) -> None:
-        """Add those of the user. Under sudo, HOME may be that of another user, who is refused."""
+        """Add the workloads of the user. Under sudo, HOME may be another user's, who is refused."""
         folder, name = os.path.split(file)
         if not os.access(file, os.R_OK):
             return

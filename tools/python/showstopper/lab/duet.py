@@ -379,8 +379,8 @@ def _decide(blocks: Blocks) -> _Look:
 
 
 def _check_progress(study: Study, block: int) -> None:
-    """Fail if none of the last blocks has a figure, as when a command no longer works. Blocks after
-    the one that decides do not count."""
+    """Fail if none of the last blocks has a figure, perhaps because a command no longer works.
+    Blocks after the one that decides do not count."""
     if _last_block(study) > block - PROGRESS:
         return
     if _ask("--quiet", str(study.output)).status not in (0, 1, UNDECIDED):

@@ -249,7 +249,7 @@ class Interference(Study):
     """
     A study of pairs. The role `alone` is a foreground without a background.
 
-    places  those that are available here, by the prefix of the names of their runs
+    places  the places that are available here, by the prefix of the names of their runs
     """
 
     def __init__(self, given: Options) -> None:
@@ -397,7 +397,7 @@ class Interference(Study):
         return settings
 
     def _settings_of_places(self) -> Iterator[str]:
-        """Yield what later calls may add: a placement or environments, and what concerns them."""
+        """Yield the settings of placements and environments, which later calls may add."""
         given, chosen = self.options, {*self.environments}
         if given.sets:
             yield kept("settings-sets", settings_text({"sets": given.sets, "share": given.share}))
@@ -445,7 +445,7 @@ class Interference(Study):
             yield line("after", "--", *place.call("close", *opened))
 
     def _once(self, plan: Callable[..., Iterable[Any]], *of: object) -> list[Any]:
-        """Return what `plan` yields for these arguments. Thousands of runs differ in little."""
+        """Return what `plan` yields for these arguments, computed once for thousands of runs."""
         key = (plan, *of)
         if key not in self._yielded:
             self._yielded[key] = [*plan(*of)]

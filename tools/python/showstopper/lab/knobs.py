@@ -192,7 +192,7 @@ class Knobs:
         return f"{first},{cpus}" if self._mode == "neighbours" and cpus != first else cpus
 
     def require_new_place(self, key: str, cpus: str, name: str) -> None:
-        """Raise Refusal if an earlier name has these CPUs, and this key but for a pin."""
+        """Raise Refusal if an earlier name has these CPUs, and the same key apart from its pin."""
         place = (re.sub(r"pin=[^+]*", "", key, count=1), cpus)
         if self._places.setdefault(place, name) != name:
             raise Refusal(f"the same CPUs as {self._places[place]}")

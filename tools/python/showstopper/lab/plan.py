@@ -44,9 +44,9 @@ def quote(word: str) -> str:
     return "'" + word.replace("'", r"'\''") + "'"
 
 
-@functools.lru_cache(4096)  # thousands of runs differ in little
+@functools.lru_cache(4096)  # thousands of runs have nearly the same lines
 def line(*words: str) -> str:
-    """Return a line of a plan. Of KEY=VALUE, only the value is quoted, which is easier to read."""
+    """Return a line of a plan. In KEY=VALUE, only the value is quoted, which is easier to read."""
     parts = []
     for word in words:
         pair = _PAIR.fullmatch(word)
@@ -159,7 +159,7 @@ def kept(name: str, text: str) -> str:
 
 
 def kept_checksum(kind: str, name: str, data: bytes | str) -> str:
-    """Return such a line for one of several things of a kind; later calls may add others."""
+    """Return such a line for one of several values of a kind; later calls may add others."""
     return kept(f"{kind}-{checksum(name)}", f"{name} {checksum(data)}")
 
 

@@ -60,7 +60,7 @@ def read_table(study: Study, name: str) -> str:
         return ""
     try:
         with open_file(path) as stream:
-            # Another user may have made another name of a file of ours.
+            # It may be another user's hard link to a file of ours.
             if os.fstat(stream.fileno()).st_nlink > 1:
                 raise UserError(f"{path} has another name (a hard link): remove it", FAILED)
             return os.fsdecode(stream.read())

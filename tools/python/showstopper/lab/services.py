@@ -195,7 +195,7 @@ class Service:
             self.workers = self._study.cpus
 
     def check_workers(self, option: str, workers: int) -> None:
-        """Fail if serve cannot have so many workers."""
+        """Fail if serve cannot have this many workers."""
         if self.name == "serve":
             _ask_ssburn(option, "workers", ["serve", "--workers", str(workers)])
 
@@ -213,7 +213,7 @@ class Service:
             raise UserError(os.fsdecode(done.stderr).strip())
 
     def check_answer(self, lines: Sequence[str]) -> None:
-        """Fail if some runs of the plan are to come, but the service at a URL does not answer."""
+        """Fail if runs of the plan remain, but the service at a URL does not answer."""
         if self.name != "url" or self._study.is_preview:
             return
         call = ["ssbatch", "--dry-run", str(self._study.output)]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ssprofile: what a result of one machine is worth on another."""
+"""ssprofile: what results of one machine say about another."""

@@ -45,8 +45,8 @@ def _copy_battery(request: argparse.Namespace, base: str, copy: str) -> str:
     """
     Return the battery, or a copy of it: of a pipe, which can be read only once, or of the base's.
 
-    Commands of the latter are executed though nobody has named it: the folder and the file must be
-    the caller's or root's.
+    The commands of a base are executed although nobody has named its battery, so the folder and the
+    file must be the caller's or root's.
     """
     named, folder = request.battery, os.path.dirname(base) or "."
     path = f"{folder}/{BATTERY}"
@@ -148,7 +148,7 @@ def _use(request: argparse.Namespace, found: Test, cpu: int) -> str:
 
 
 def _frequency(hertz: float) -> str:
-    """Return 1.6GHz."""
+    """Return a frequency such as 1.6GHz."""
     scales = {"GHz": 1e9, "MHz": 1e6, "kHz": 1e3, "Hz": 1}
     unit = next((name for name, scale in scales.items() if hertz >= scale), "Hz")
     return f"{hertz / scales[unit]:.6f}".rstrip("0").rstrip(".") + unit

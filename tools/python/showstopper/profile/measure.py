@@ -19,12 +19,12 @@ Key = tuple[str, str]  # a benchmark's name and class
 
 
 def program() -> str:
-    """Return the C program: the one that started this process, or that of the PATH."""
+    """Return the C program: the one that started this process, or the one in PATH."""
     return os.environ.get("SHOWSTOPPER_PROGRAM", "ssprofile")
 
 
 def measure(words: Sequence[str]) -> int:
-    """Run `ssprofile measure` with these arguments. Returns its status; it prints what is wrong."""
+    """Run `ssprofile measure` with these arguments. Returns its status; it prints its errors."""
     sys.stdout.flush()
     with Signals() as signals:
         status = signals.start([program(), "measure", *words]).wait()
@@ -32,7 +32,7 @@ def measure(words: Sequence[str]) -> int:
 
 
 def _list(*words: str) -> str:
-    """Return what `ssprofile measure` prints about a battery; raise what it complains about."""
+    """Return what `ssprofile measure` prints about a battery. Raises UserError with its error."""
     command = [program(), "measure", *words]
     try:
         listed = subprocess.run(

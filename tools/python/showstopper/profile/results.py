@@ -35,7 +35,7 @@ SHOWN, KEPT = 20, 100_000  # warnings of a kind for people, and in a document
 
 
 class Warnings:
-    """What is wrong with data, and how it was handled."""
+    """Faults in data, and how they were handled."""
 
     def __init__(self) -> None:
         self._texts: dict[str, list[str]] = {}  # by kind

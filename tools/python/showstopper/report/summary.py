@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report begins with: the question, the answer, and findings of all topics."""
+"""The beginning of a report: the question, the answer, and findings of all topics."""
 
 from __future__ import annotations
 

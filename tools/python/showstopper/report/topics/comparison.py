@@ -168,7 +168,7 @@ def _ratios(both: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     is_known = both["load_of_a"].ne("") & both["load_of_b"].ne("")
     on_host = both[["host_load_a", "host_load_b"]].notna().all(axis=1)
     load_of = both["load_of_a"].where(is_one, "")
-    load_of = load_of.mask(~is_one & is_known & on_host, "host")  # only the host can tell
+    load_of = load_of.mask(~is_one & is_known & on_host, "host")  # as the host measured both
     unlike = ~is_one & is_known & ~on_host
     loads = {
         side: both[f"load_{side}"].where(load_of != "host", both[f"host_load_{side}"]).mask(unlike)

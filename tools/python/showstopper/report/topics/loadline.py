@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A loadline: what part of its maximum does a machine do at a load, and what is left?"""
+"""How much of its maximum throughput does a machine reach at a load, and how much is left?"""
 
 from __future__ import annotations
 
@@ -405,7 +405,7 @@ def _prediction_sentence(series: Series, found: Prediction) -> str:
 
 
 def sentence(series: Series) -> str:
-    """Return how much throughput is left, and the prediction if one was asked for."""
+    """Return how much throughput is left, and the prediction if one was requested."""
     if series.line.missing:
         return f"What is left is unknown: {series.line.missing}."
     words, found = _done_sentence(series) if series.first["at"] > 0 else "", series.prediction

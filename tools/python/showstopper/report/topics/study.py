@@ -199,7 +199,7 @@ def answer(study: Study) -> str:
 @f.drawing
 def plot_study(study: Study) -> Any:
     """Draw the throughput along the axis, a line with intervals for each series; rings mark points
-    with invalid runs. Returns None if there is nothing to draw, or more than can be told apart."""
+    with invalid runs. Returns None without points, or if they are too many to distinguish."""
     rows = study.once(df_study)
     if rows.empty:
         return None
