@@ -579,7 +579,7 @@ def test_unwritable_page_is_reported(
     (tmp_path / "page" / name).mkdir(parents=True)
     words = ["answer", f"--page={tmp_path}/page", *simulation.words()]
     assert cli.main(["ssantagonist", *words]) == 125
-    expected = f"ssantagonist: {tmp_path}/page/{name}: Is a directory\n"
+    expected = f"ssantagonist: cannot write {tmp_path}/page/{name}: Is a directory\n"
     assert capsys.readouterr().err == expected
 
 

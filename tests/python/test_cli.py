@@ -141,7 +141,7 @@ def test_internal_errors_are_one_line(text: str, message: str) -> None:
 def test_names_of_files_are_any_bytes(locale: str, tmp_path: Path) -> None:
     name = b"\xff \xc3\xa9"
     done = run(REPORT, name, cwd=tmp_path, env=os.environ | {"LC_ALL": locale})
-    assert done.stderr.startswith(b"ssreport: " + name + b": the record cannot be read")
+    assert done.stderr.startswith(b"ssreport: " + name + b": cannot read the record")
 
 
 def test_other_encodings_are_not_used(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_other_encodings_are_not_used(tmp_path: Path) -> None:
     environment = os.environ | {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
     command = [sys.executable, "-Xutf8=0", script, b"\xc3\xa9"]
     done = subprocess.run(command, capture_output=True, check=False, env=environment, cwd=tmp_path)
-    assert done.stderr.startswith(b"0\n1\nssreport: \xc3\xa9: the record cannot be read")
+    assert done.stderr.startswith(b"0\n1\nssreport: \xc3\xa9: cannot read the record")
 
 
 def test_libraries_may_write_their_cache(tmp_path: Path) -> None:

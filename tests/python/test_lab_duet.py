@@ -131,7 +131,7 @@ def test_cpus_that_cannot_be_divided_are_refused(lab: Lab) -> None:
     lab.set_cpus(3)
     lab.write_program("showstopper-platform", 'echo "there is only one"; exit 1')
     refusal = lab.refusal("duet", *COMMANDS, "--order", "beside")
-    assert "the CPUs cannot be divided into two places: there is only one" in refusal
+    assert "cannot divide the CPUs into two places: there is only one" in refusal
 
 
 def test_services_at_the_same_time_have_ports_and_folders(lab: Lab) -> None:

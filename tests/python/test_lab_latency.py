@@ -28,7 +28,7 @@ def use_two_cpus(lab: Lab) -> None:
         (["--loads", "20%", "--rates", "5"], "--rates has no effect with --loads"),
         (["--loads", "20%", "--duties", "50%"], "--duties has no effect with --loads"),
         (["--loads", "20%", "--when-full", "drop"], "--when-full has no effect with --loads"),
-        ([*URL, "--rates", "5", "--duties", "50%"], "--duties: without --attach, the service of"),
+        ([*URL, "--rates", "5", "--duties", "50%"], "--duties: cannot throttle the service"),
         (["--attach", "12"], "--attach is for a URL only"),
         ([*URL, "--rates", "5", "--attach", "1,x"], "--attach: 1,x: pids are required"),
         ([*URL, "--rates", "5", "--on", "0"], "--on and --workers require a service"),

@@ -160,8 +160,8 @@ def test_report_does_not_damage_a_record(
          "another file"),
         ("-o out --perfetto out/runs.csv", "--output and --perfetto would both write to "
          "out/runs.csv: choose another file"),
-        ("-o record/plan.json/x", "record/plan.json/x: Not a directory"),
-        ("--perfetto nothing/x", "nothing/x: No such file or directory"),
+        ("-o record/plan.json/x", "cannot write record/plan.json/x: Not a directory"),
+        ("--perfetto nothing/x", "cannot write nothing/x: No such file or directory"),
         ("--profile x", "record has no counters.csv, from which a profile is made: record with "
          "--counters"),
     ],

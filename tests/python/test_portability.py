@@ -143,7 +143,7 @@ def test_results_of_an_earlier_call_are_replaced(tmp_path: Path) -> None:
 
 def test_failed_comparison_keeps_earlier_results(tmp_path: Path) -> None:
     folder = tmp_path / "results"
-    with pytest.raises(UserError, match="^the profiles cannot be compared, for the reasons above"):
+    with pytest.raises(UserError, match="^cannot compare the profiles, for the reasons above"):
         compare(folder, ["a"], status=2)
     assert [*folder.iterdir()] == [folder / "compare.new"]
     compare(folder, ["a"])

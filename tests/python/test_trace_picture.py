@@ -58,7 +58,7 @@ def test_unwritable_picture_is_an_error(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("9\nfree,least,mean,most\n1,,,\n"))
     assert main(["sstrace", "plot", "-o", "/none/a.png"]) == 2
-    assert "sstrace: /none/a.png: No such file" in capsys.readouterr().err
+    assert "sstrace: cannot write /none/a.png: No such file" in capsys.readouterr().err
     assert main(["sstrace", "plot"]) == 125
 
 

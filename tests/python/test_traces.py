@@ -80,7 +80,7 @@ def test_damaged_compiled_trace_is_refused(tmp_path: Path, data: bytes, why: str
     assert why in fault(tmp_path, data)
 
 
-@pytest.mark.parametrize(("path", "why"), [("none", "cannot be opened"), (".", "cannot be read")])
+@pytest.mark.parametrize(("path", "why"), [("none", "cannot open"), (".", "cannot read")])
 def test_path_that_is_not_a_file_is_refused(tmp_path: Path, path: str, why: str) -> None:
     with pytest.raises(UserError, match=why):
         trace.read(str(tmp_path / path))

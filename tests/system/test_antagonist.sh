@@ -381,8 +381,8 @@ invalid_options_are_refused_before_anything_starts() { # case
 --victim /none.log --suspects $pid|sslab antagonist: --victim: /none.log: neither a URL nor a file
 --victim ./log --suspects $pid|sslab antagonist: --victim: ./log: a log requires --iteration
 --victim 'nobench 3' --suspects $pid|--victim: nobench 3: neither a URL nor a file, and nobench is not in PATH
---victim true --suspects $pid --json none/answer.json|--json: none/answer.json cannot be written
---victim true --suspects $pid --json $PWD|sslab antagonist: --json: $PWD cannot be written
+--victim true --suspects $pid --json none/answer.json|--json: cannot write none/answer.json
+--victim true --suspects $pid --json $PWD|sslab antagonist: --json: cannot write $PWD
 --victim nobench --suspects $pid --json antagonist-results/answer.json|--victim: nobench: neither
 --victim http://127.0.0.1:2/ --suspects sleep|--suspects: 'sleep' is not a whole number
 --victim true --suspects $pid,$pid --dry-run|is given twice

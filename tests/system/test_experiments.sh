@@ -287,7 +287,7 @@ tables_on_a_full_disk_are_reported() { # case
     for file in table.csv report.md; do
         mv "$scratch/accuracy-results/$file" "$scratch"
         ln -s /dev/full "$scratch/accuracy-results/$file"
-        refuses "sslab accuracy: $scratch/accuracy-results/$file: No space left on device; the same call tries again" \
+        refuses "sslab accuracy: cannot write $scratch/accuracy-results/$file: No space left on device; the same call tries again" \
             "${call[@]}"
         [ "$status" -eq 1 ] || fail "$file: status $status"
         rm "$scratch/accuracy-results/$file"

@@ -159,16 +159,16 @@ def unpack(data: bytes, name: str) -> bytes:
         os.lseek(packed, 0, os.SEEK_SET)
         unpacked, status = _run_unpacker(program, packed)
     except OSError:
-        why = "the program that unpacks it cannot be started: install gzip, xz-utils or zstd"
+        why = "install gzip, xz-utils or zstd, which unpacks it"
     else:
-        why = "unpacking it failed: the file is damaged"
+        why = "the file is damaged"
         if len(unpacked) > SIZE_MAX:
-            why = f"unpacked it is larger than {SIZE_MAX >> 20} MiB"
+            why = f"it becomes larger than {SIZE_MAX >> 20} MiB"
         elif status == 0:
             return unpacked
     finally:
         os.close(packed)
-    raise UserError(f"{show(name)} is compressed, and {why}")
+    raise UserError(f"cannot unpack {show(name)}: {why}")
 
 
 def _run_unpacker(program: str, packed: int) -> tuple[bytes, int]:
@@ -192,8 +192,8 @@ def read_owned(folder: str, name: str, *, is_named: bool = False) -> tuple[bytes
             is_ours = is_trusted(os.fstat(stream.fileno()).st_uid)
             return unpack(_read_opened(stream, SIZE_MAX), name), is_ours
     except OSError as error:
-        cannot = " cannot be read" if isinstance(error, IsADirectoryError) else ""
-        raise UserError(f"{name}{cannot}: {reason(error)}") from None
+        cannot = "cannot read " if isinstance(error, IsADirectoryError) else ""
+        raise UserError(f"{cannot}{name}: {reason(error)}") from None
 
 
 def is_inside(path: str) -> bool:

@@ -241,7 +241,7 @@ def _explain(path: str) -> Iterator[None]:
     except OutputError:
         raise
     except OSError as error:
-        raise OutputError(f"{path}: {error.strerror}") from None
+        raise OutputError(f"cannot write {path}: {error.strerror}") from None
 
 
 def write_file(path: str, text: str | bytes) -> None:

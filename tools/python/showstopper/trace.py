@@ -32,10 +32,10 @@ def read(path: str) -> pd.DataFrame:
     try:
         data = read_file(path, is_named=True)
     except IsADirectoryError as error:
-        raise UserError(f"{name} cannot be read: {reason(error)}") from None
+        raise UserError(f"cannot read {name}: {reason(error)}") from None
     except OSError as error:
         advice = ": check the path" if error.errno in (errno.ENOENT, errno.ENOTDIR) else ""
-        raise UserError(f"{name} cannot be opened: {reason(error)}{advice}") from None
+        raise UserError(f"cannot open {name}: {reason(error)}{advice}") from None
     if data[:1] == MAGIC[:1]:
         return _read_compiled(data, name)
     records = [*_read_text(data, name)]

@@ -178,7 +178,7 @@ def open_folder(folder: str) -> None:
             why = os.strerror(13)
         except OSError as error:
             why = reason(error)
-        raise UserError(f"the record cannot be read: {why}")
+        raise UserError(f"cannot read the record: {why}")
 
 
 def judge_run(folder: str, summary: Any) -> Verdict:

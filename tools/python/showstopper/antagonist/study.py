@@ -98,7 +98,7 @@ def find_suspects(call: Call, known: Sequence[Suspect] = ()) -> list[Suspect]:
     try:
         result = subprocess.run(words, stdout=subprocess.PIPE, check=False)
     except OSError as error:
-        raise UserError(f"{show(program)} cannot be executed: {reason(error)}") from None
+        raise UserError(f"cannot execute {show(program)}: {reason(error)}") from None
     if result.returncode != 0:
         sys.exit(125)
     table = result.stdout.decode("utf-8", "surrogateescape")

@@ -126,7 +126,7 @@ def _check_json(file: str, output: os.PathLike[str]) -> None:
     else:
         is_possible = os.path.realpath(folder) == os.path.realpath(output)
     if not is_possible or file.endswith("/"):
-        raise UserError(f"--json: {file} cannot be written")
+        raise UserError(f"--json: cannot write {file}")
 
 
 def _carry_out(study: Study, lines: list[str]) -> None:

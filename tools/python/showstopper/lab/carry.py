@@ -147,7 +147,7 @@ def _find_loads_of_one(study: Study, chosen: Sequence[str]) -> None:
         make_folders(str(study.output / "one-load"))
         words = [*settings(study.options), "--quiet", str(study.folder_of_one(name))]
         if batch(words, study.plan_one(name), study.program):
-            raise UserError(f"{name}: its load alone cannot be measured", FAILED)
+            raise UserError(f"cannot measure the load of {name} alone", FAILED)
 
 
 def _print(study: Study, lines: Sequence[str]) -> None:

@@ -352,7 +352,7 @@ def _ask(*words: str) -> _Look:
 
 def _fail_unmeasured() -> None:
     why = "increase --seconds, and choose another --output"
-    raise UserError(f"the runs cannot be compared, for the reason above: {why}")
+    raise UserError(f"cannot compare the runs, for the reason above: {why}")
 
 
 def _decide(blocks: Blocks) -> _Look:

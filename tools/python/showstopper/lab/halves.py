@@ -24,7 +24,7 @@ LOSS_MAX = 3  # percent, by which two serial programs at the places may slow eac
 USED_MAX = 1.05  # of a place
 ALONE = "showstopper --quiet --record {record} -n 1 --cpus".split()
 TIMES = "--warmup 0.2s --duration 1s".split()
-WHY = "the places of A and B cannot be examined"
+FAULT = "cannot examine the places of A and B"
 
 
 def find_halves(study: Study) -> list[str]:
@@ -44,7 +44,7 @@ def find_halves(study: Study) -> list[str]:
         why = done.stdout.strip()
         if not done.returncode:
             return why.split("/")
-    raise UserError(f"{refused}: the CPUs cannot be divided into two places: {why}: {use}")
+    raise UserError(f"{refused}: cannot divide the CPUs into two places: {why}: {use}")
 
 
 def _first(half: str) -> str:
@@ -63,12 +63,12 @@ def check_halves(blocks: Blocks) -> None:
     )
     words = [*settings(study.options), "--quiet", str(folder)]
     if batch(words, [*_plan(blocks)], study.program):
-        raise UserError(f"{WHY}, for the reason above")
+        raise UserError(f"{FAULT}, for the reason above")
     _check_loss(blocks)
     rows = ask("runs", folder / "used-a/program", folder / "used-b/program")
     used = [float(row["load_mean"]) for row in rows if row["load_mean"]]
     if len(used) < 2:
-        raise UserError(f"{WHY}: {folder} has no figures")
+        raise UserError(f"{FAULT}: {folder} has no figures")
     size = len(values.cpu_set(left))
     for name, load in zip("AB", used):
         if 2 * load > USED_MAX:
@@ -83,9 +83,9 @@ def _check_loss(blocks: Blocks) -> None:
     rows = ask("runs", *alone, *both)
     speeds = [float(row["iterations_per_second"] or 0) for row in rows]
     if len(speeds) < len(alone + both):
-        raise UserError(f"{WHY}: {folder} has no figures")
+        raise UserError(f"{FAULT}: {folder} has no figures")
     if not all(speeds):
-        raise UserError(f"{WHY}: {folder} has runs without iterations")
+        raise UserError(f"{FAULT}: {folder} has runs without iterations")
     parts = [one / free for free, one in zip(speeds[: len(alone)], speeds[len(alone) :])]
     lost = median(100 - 50 * (left + right) for left, right in zip(parts[::2], parts[1::2]))
     if lost > LOSS_MAX:

@@ -125,7 +125,7 @@ def check(given: Options, service: Service) -> None:
     if is_fixed and any(duty < 1 for duty in given.duties):
         use = "use --attach or --duties 100%"
         raise UserError(
-            f"--duties: without --attach, the service of a URL cannot be throttled: {use}"
+            f"--duties: cannot throttle the service of a URL without --attach: {use}"
         )
     if given.loads and "demands" not in given.given:
         given.demands = []

@@ -109,7 +109,7 @@ def read_traces(given: Options) -> Iterator[Trace]:
         try:
             data = read_file(file, is_named=True)
         except OSError as error:
-            raise UserError(f"--trace: {file}: cannot be read: {reason(error)}") from None
+            raise UserError(f"--trace: cannot read {file}: {reason(error)}") from None
         name = name_of(file)
         if name in names:
             raise UserError(f"--trace: two traces would be called {name}: rename one of them")

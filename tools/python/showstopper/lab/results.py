@@ -78,7 +78,7 @@ def _markdown(study: Study, name: str, settings: Sequence[str]) -> str:
         tell(os.fsdecode(done.stderr).rstrip("\n"))
         path = f"{study.output}/report.md"
         why = "for the reason above; the same call tries again"
-        raise UserError(f"{path} cannot be written, {why}", FAILED)
+        raise UserError(f"cannot write {path}, {why}", FAILED)
     return os.fsdecode(done.stdout)
 
 

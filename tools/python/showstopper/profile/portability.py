@@ -307,7 +307,7 @@ def compare(
             if is_new:
                 os.rmdir(output)
         tell(f"ssprofile: {error}")
-        raise UserError("the profiles cannot be compared, for the reasons above") from None
+        raise UserError("cannot compare the profiles, for the reasons above") from None
     # Replace the results of an earlier call only after the comparison has succeeded.
     make_folders(f"{output}/text")
     with Folder(output) as results, Folder(f"{output}/text") as texts:
