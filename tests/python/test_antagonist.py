@@ -236,7 +236,7 @@ ANSWERS: dict[str, tuple[Recipe, int, dict[int, str], str]] = {
     ),
     "holds back": (
         Recipe({0: Job(cost=-0.2), 1: Job(cost=0.3, fills_gaps=0.5)}, runs=4), 0,
-        {101: HURTS, 100: NEEDED, 102: NOTHING}, "or it holds back pid 101 (job1), found to hurt,",
+        {101: HURTS, 100: NEEDED, 102: NOTHING}, "or it holds back pid 101 (job1), which hurts",
     ),
     "risen": (
         Recipe({1: Job(grows=0.18, cost=0.15)}), 0, {101: HURTS, 102: NOTHING, 100: NOTHING},

@@ -60,7 +60,7 @@ def test_two_runs_of_one_name_are_refused() -> None:
     runs = plan.Plan()
     assert [*runs.run("a/b", 1, {"x": 1}, ["main -- true"])][0] == "run a.b takes 1s x=1"
     assert [*runs.run("a/b", 1, {"x": 1}, ["main -- true"])] == []
-    with pytest.raises(UserError, match="two different runs would be called a.b"):
+    with pytest.raises(UserError, match="duplicate run name a.b"):
         [*runs.run("a.b", 2, {"x": 1}, [])]
 
 

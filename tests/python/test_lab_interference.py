@@ -60,7 +60,7 @@ def test_runs_of_different_pairs_have_different_names(lab: Lab) -> None:
     (lab.folder / "mine").write_text("[a a-b b-c c]\ncommand = true\n")
     call = ["--catalogue", "mine", *PINNED, "--pairs", "a:b-c,a-b:c", "--dry-run"]
     refused = lab.refusal("interference", *call)
-    assert "two different runs would be called sets-a-b-c-1" in refused
+    assert "duplicate run name sets-a-b-c-1" in refused
 
 
 def test_a_list_of_pairs_names_the_workloads(lab: Lab) -> None:

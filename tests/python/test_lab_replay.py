@@ -63,7 +63,7 @@ def test_traces_have_names_that_runs_can_have(file: str, name: str) -> None:
     ("words", "message"),
     [
         (["--trace", "none"], "--trace: cannot read none: No such file or directory"),
-        (["--trace", "a.txt", "--trace", "./a.txt"], "two traces would be called a"),
+        (["--trace", "a.txt", "--trace", "./a.txt"], "duplicate trace name a"),
         (["--trace", "a.txt", "--scales", "0"], "--scales: the factor must be"),
         (["--trace", "a.txt", "--scales", "1/0"], "--scales: '1/0' divides by zero"),
         (["--trace", "point"], "--trace: point: its length is 0: use a longer trace"),

@@ -28,7 +28,7 @@ def has_knob(name: str) -> bool:
         (["--service", "http://localhost/", "--rates", "1"], "serve or mediawiki is required"),
         (["--arrival", "even,odd"], "--arrival: odd: not one of"),
         (["--balance", "least"], "--balance: least: not one of"),
-        (["cap", "--service", "mediawiki", "--rates", "20"], "cap: the capacity is known of serve"),
+        (["cap", "--service", "mediawiki", "--rates", "20"], "cap: only the capacity of serve"),
         (["--knobs", "instances=x"], "--knobs: instances=x: numbers above 0 are required"),
         (["--knobs", "pin=first:1,instances=2"], "join the knobs of a level by +"),
         (["--knobs", "instances=1+cups=2"], "--knobs: cups: not one of workers frequency"),

@@ -440,7 +440,7 @@ a_study_reports_whether_suspects_slow_the_victim() { # case
     start_sleeper
     local one=$pid slot status
     ! sslab antagonist --victim http://127.0.0.1:2/ --suspects "$one" >out 2>err || fail "a dead URL is accepted"
-    grep -q '^sslab antagonist: --victim: http://127.0.0.1:2/: requests fail; to see why, call: ssrequest ' err || fail "$(cat err)"
+    grep -q '^sslab antagonist: --victim: http://127.0.0.1:2/: requests fail; to see why, run: ssrequest ' err || fail "$(cat err)"
     [ ! -e antagonist-results ] || fail "a folder was left"
     sslab antagonist --victim ./bench --suspects "$one" --slot 200m --plan >plan
     grep -q '^run look takes ' plan || fail "plan: $(cat plan)"
@@ -462,7 +462,7 @@ a_study_reports_whether_suspects_slow_the_victim() { # case
     runs_on "$one" "$pid"
     kill "$one" "$pid"
     wait "$one" "$pid" || true
-    grep -q ' minutes. In 9 of 10 cases, it finds suspects that cost ' err || fail "no forecast: $(cat err)"
+    grep -q ' min. In 9 of 10 cases, it finds suspects that cost ' err || fail "no forecast: $(cat err)"
     [ "$(grep -c "^pid \($one\|$pid\) (" out)" -eq 2 ] || fail "answer: $(cat out)"
     grep -q '^pid .*(sleep): not testable' out || fail "an idle suspect was tested: $(cat out)"
     grep -q '"verdict": "not testable"' answer.json || fail "$(cat answer.json)"

@@ -227,7 +227,7 @@ failures_are_reported() { # case
 a_service_that_does_not_answer_is_reported() { # case
     local call=(latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100%)
     touch "$scratch/dead"
-    refuses "--service: http://127.0.0.1:2/: requests fail; to see why, call: ssrequest " "${call[@]}"
+    refuses "--service: http://127.0.0.1:2/: requests fail; to see why, run: ssrequest " "${call[@]}"
     [ ! -e "$results" ] || fail "a folder was created"
     experiment "${call[@]}" --dry-run
     rm "$scratch/dead"

@@ -566,7 +566,7 @@ PROGRAMS: dict[str, Callable[..., int]] = {
 
 def _describe(words: Sequence[str], prepare: Prepare) -> int:
     """Answer --help and --version without a program."""
-    about = f"Runs a program in Python, or a command of one:\n{', '.join(PROGRAMS)}."
+    about = f"Runs a program of the Python package, or a command of one:\n{', '.join(PROGRAMS)}."
     parser = Parser("analysis", "analysis PROGRAM [OPTION]...", about)
     parser.add_argument("--version", action="version", version=f"analysis {__version__}",
         help="print the version")

@@ -464,7 +464,7 @@ def read(study: Study) -> Duet | None:
     if has_others:
         notes.append(
             "several studies of the experiment duet are given, but only the first one is answered: "
-            "report each by itself"
+            "report each one separately"
         )
     runs = runs[runs["study"] == runs["study"].iloc[0]]
     same, different = (

@@ -86,8 +86,8 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     """Parse the options of `sstrace plot`."""
     parser = Parser(
         "sstrace", "sstrace plot -o FILE [--title TEXT]",
-        "Draws what sstrace --plot hands in: the length of a trace in nanoseconds and,\n"
-        "as a table, its columns.",
+        "Draws what sstrace --plot passes on standard input: the length of a trace in\n"
+        "nanoseconds and, as a table, its columns.",
     )  # fmt: skip
     parser.add_text("-o", "--output", required=True, metavar="FILE",
                     help="the picture: a file .svg or .png")

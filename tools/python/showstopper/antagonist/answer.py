@@ -179,8 +179,8 @@ def _supports(study: Study, one: pd.Series) -> str:
     for most in gaining.tail(1).itertuples():
         name = study.group_name(stage, most.group)
         sentence += (
-            f"; or it holds back {name}, found to hurt, which used {digits(100 * most.change)} % "
-            "more CPU time meanwhile"
+            f"; or it holds back {name}, which hurts and used {digits(100 * most.change)} % more "
+            "CPU time meanwhile"
         )
     return sentence
 
@@ -259,7 +259,7 @@ def _none(study: Study, verdicts: pd.Series) -> str:
     if verdicts.eq("").all() and study.is_done:
         return "The question is not answered: too few slots have a figure above 0 for an estimate"
     if verdicts.eq("").all():
-        return "The question is not answered yet: no suspect was throttled so far"
+        return "The question is not answered yet: no suspect has been throttled"
     if untestable == len(verdicts):
         return "The question is not answered: no suspect could be tested"
     some = f"; {untestable} of {len(verdicts)} could not be tested" if untestable else ""
@@ -307,7 +307,7 @@ def warnings(study: Study) -> Iterator[str]:
         for group in stage.aside:
             yield (
                 f"{stage.name}: the victim lost 30 % or more while "
-                f"{study.group_name(stage, group)} was stopped, which was not throttled afterwards"
+                f"{study.group_name(stage, group)} was stopped; it was not throttled afterwards"
             )
         if stage.done and not stage.effects and not stage.aside:
             yield f"{stage.name}: too few slots with a figure above 0 for an estimate"
@@ -321,7 +321,7 @@ def warnings(study: Study) -> Iterator[str]:
             name, throttled = (study.group_name(stage, at) for at in (one.group, one.throttled))
             more = f"{digits(100 * abs(one.change))} % {'more' if one.change > 0 else 'less'}"
             yield f"While {throttled} was throttled, {name} used {more} CPU time"
-    yield "Costs are valid while the other suspects run"
+    yield "Costs are valid only while the other suspects run"
 
 
 # Tables, JSON and the page

@@ -135,7 +135,7 @@ def forecast(study: Study) -> Iterator[str]:
         longer = math.ceil(1.5 * stage.slot * (slot / NOISE_MAX) ** 2)
         raise UserError(
             f"the figure varies by {stats.percent_of(slot):.0f} % from slot to slot, too much to "
-            f"find who costs less: use --slot {longer}s"
+            f"find smaller costs: use --slot {longer}s"
         )
     # A row is stopped for its block only.
     withheld = stage.depth * stage.rows / stage.blocks if stage.is_in_rows else stage.depth
@@ -143,7 +143,7 @@ def forecast(study: Study) -> Iterator[str]:
     deviation = deviation_of(study, stage.figure_seconds)
     found = effects.found_from(len(stage.groups), stage.figure_count, stopped, deviation, withheld)
     yield (
-        f"The next run takes {stage.codes.slots * stage.slot / 60:.1f} minutes. In 9 of 10 cases, "
+        f"The next run takes {stage.codes.slots * stage.slot / 60:.1f} min. In 9 of 10 cases, "
         f"it finds suspects that cost {digits(cost_percent(study, found))} % or more. Meanwhile "
         f"each suspect that does not catch up loses {50 * stage.depth:.0f} % of its CPU time."
     )

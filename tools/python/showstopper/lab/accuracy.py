@@ -39,7 +39,7 @@ def parser() -> Parser:
         "default: DEFAULT")
     add("--seconds", "TIME", values.length, "counted time; default: DEFAULT")
     options.add_published(own, ". Also runs an independent ssload (beside.csv)")
-    options.add_quick(own, "all methods and workloads at one load, in less than 5 minutes")
+    options.add_quick(own, "all methods and workloads at one load, in less than 5 min")
     options.add_cpus(own)
     options.add_workloads(own)
     options.add_study(own)

@@ -21,12 +21,12 @@ from .study import Study
 DEFAULTS = {"output": "antagonist-results"}
 ASKED = "suspects suspects_of depth iteration rate slot block figure seed".split()
 NOTES = """\
-In the first minute, nothing is throttled; then it prints which costs the next
-10.5 minutes can find. If the noise is too large, it proposes a longer --slot
-and ends. Suspects that have an effect are tested once more, alone, for 10.5
-minutes each at a depth of 50 %. While a suspect is stopped and the service
-loses 30 %, it is not throttled any longer in this run, and then tested alone.
-Later runs depend on results, so --plan prints the runs known so far.
+For the first minute nothing is throttled; then it prints which costs the next
+10.5 min can find. If the noise is too large, it proposes a longer --slot and
+exits. Suspects that have an effect are tested again, alone, for 10.5 min each
+at a depth of 50 %. If the service loses 30 % while a suspect is stopped, this
+run stops throttling that suspect, which is then tested alone. Later runs depend
+on results, so --plan prints the runs known so far.
 ssantagonist(1) describes the method."""
 
 

@@ -423,8 +423,7 @@ class Interference(Study):
             "edge_seconds": given.edge,
         }  # fmt: skip
         if name.replace("/", ".") in self._names:
-            why = "give one of their workloads another name"
-            raise UserError(f"two different runs would be called {name}: {why}")
+            raise UserError(f"duplicate run name {name}: rename one of the workloads")
         self._names.add(name.replace("/", "."))
         lines = self._lines_of_run(place, length, sides, tau)
         yield from self.plan.run(name, self.begin(place) + length + 1, cells, lines)

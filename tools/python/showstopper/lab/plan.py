@@ -215,6 +215,5 @@ class Plan:
             self._planned[name] = heading
             return True
         if self._planned[name] != heading:
-            why = "give one of their workloads another name"
-            raise UserError(f"two different runs would be called {name}: {why}")
+            raise UserError(f"duplicate run name {name}: rename one of the workloads")
         return False

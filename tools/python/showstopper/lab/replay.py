@@ -112,7 +112,7 @@ def read_traces(given: Options) -> Iterator[Trace]:
             raise UserError(f"--trace: cannot read {file}: {reason(error)}") from None
         name = name_of(file)
         if name in names:
-            raise UserError(f"--trace: two traces would be called {name}: rename one of them")
+            raise UserError(f"--trace: duplicate trace name {name}: rename one of the files")
         names.add(name)
         yield Trace(file, name, data, measure(file, given.scales))
 

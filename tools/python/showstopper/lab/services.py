@@ -101,7 +101,7 @@ def check_url(option: str, url: str) -> None:
     """Fail unless requests to a URL succeed."""
     call = ["ssrequest", "--rate", "10", "--duration", "0.1s", url]
     if subprocess.run(call, capture_output=True).returncode:
-        raise UserError(f"--{option}: {url}: requests fail; to see why, call: {' '.join(call)}")
+        raise UserError(f"--{option}: {url}: requests fail; to see why, run: {' '.join(call)}")
 
 
 def _ask_ssburn(option: str, name: str, call: Sequence[str]) -> None:

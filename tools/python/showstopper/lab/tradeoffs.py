@@ -75,7 +75,7 @@ def parser() -> Parser:
     add("--cap", "LIST", values.list_of(values.whole), "maximum numbers of unfinished requests; "
         "default: DEFAULT")
     add("--cool-down", "TIME", services.pause, "pause before a run; default: DEFAULT. With a "
-        "source of power, the pause lasts until power is within 2 % of idle, at most 2 minutes")
+        "source of power, the pause lasts until power is within 2 % of idle, at most 2 min")
     add("--rounds", "N", values.count, "repetitions of all levels, in random order within a "
         "round; default: DEFAULT")
     options.add_quick(own, "one round of short steps, which takes a few minutes")
@@ -126,7 +126,7 @@ def check(given: Options) -> str:
         given.refuse_given("without --rates", "warmup", "seconds")
     if mode == "cap" and given.service != "serve" and not {"rates", "cap"} <= given.given:
         use = f"give --rates and --cap for --service {given.service}"
-        raise UserError(f"cap: the capacity is known of serve alone: {use}")
+        raise UserError(f"cap: only the capacity of serve is known: {use}")
     if mode == "cap" and "cap" not in given.given:
         given.cap = CAPS
     return mode

@@ -380,9 +380,9 @@ def _find_doubts(row: pd.Series) -> Iterator[Finding]:
             "successes",
             row,
             f"{row['title']}: only {100 * row['success_ratio']:.4g} % of the requests succeeded "
-            f"({row['causes'] or 'refused'}). The successes alone were answered within "
-            f"{show(p95)} (95 %); if each other request counts with the time that it waited, it "
-            f"is {show(all_p95)}.",
+            f"({row['causes'] or 'refused'}). 95 % of the successes were answered within "
+            f"{show(p95)}; with the time that each other request waited, this becomes "
+            f"{show(all_p95)}.",
         )
 
 
