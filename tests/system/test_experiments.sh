@@ -380,7 +380,7 @@ loadline_prints_the_answer_first() { # case
             grep -Eq '^(What is left .*is unknown|The record is invalid because )' "$output"; } ||
         fail "loadline: no answer"
     grep -v '^\(Power\|--dry-run\|ssbatch\|ssreport\|Warning\)' "$output" | head -n 1 >"$scratch/first"
-    grep -Eqx "At 60 % load it has done [0-9.]+ % \([0-9.]+ to [0-9.]+\) of what it can do; .* more is left; two measurements of a level differ by about [0-9.]+ %\.|(What is left|The record is invalid because) .*" \
+    grep -Eqx "At 60 % load it reaches [0-9.]+ % \([0-9.]+ to [0-9.]+\) of its (maximum throughput|throughput at the highest load measured); .* more is left; two measurements of a level differ by about [0-9.]+ %\.|(What is left|The record is invalid because) .*" \
         "$scratch/first" || fail "no answer in the first line"
     grep -q 'sleeper,independent,0.5,' "$scratch/loadline-results/loadline.csv" || fail "no level of 50 %"
     grep -q 'How much of its maximum throughput does sleeper reach at 60 % load' "$scratch/loadline-results/report/report.html" ||

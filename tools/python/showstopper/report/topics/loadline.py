@@ -366,12 +366,13 @@ def _done_sentence(series: Series) -> str:
         )
     digits = 1 if done.high - done.low < 0.01 else 0
     kind = "rate" if series.first["is_by_rate"] else "load"
-    below = f" at the highest {kind} measured" if _is_below_maximum(series) else ""
+    below = f"throughput at the highest {kind} measured"
+    maximum = below if _is_below_maximum(series) else "maximum throughput"
     # The error of a level is that of a mean over all visits; this is between two in a round.
     noise = math.expm1(line.error.error * math.sqrt(2 * line.rounds))
     return (
-        f"At {at:.3g} % load it has done {100 * done.y:.{digits}f} % "
-        f"({100 * done.low:.{digits}f} to {100 * done.high:.{digits}f}) of what it can do{below}; "
+        f"At {at:.3g} % load it reaches {100 * done.y:.{digits}f} % "
+        f"({100 * done.low:.{digits}f} to {100 * done.high:.{digits}f}) of its {maximum}; "
         f"{100 * series.left:.{digits}f} % more is left; two measurements of a level differ by "
         f"about {100 * noise:.1f} %."
     )
