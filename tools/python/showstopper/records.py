@@ -25,8 +25,8 @@ from .verdicts import check_schema, is_written, judge_run, open_folder
 
 SAMPLE = 0.5  # seconds between two samples
 LENGTH_MAX = 1.0  # if more seconds pass, samples were lost
-LATE = 0.02  # a sample's time may be this many seconds after its end
-LOST = 2.0  # if two samples of another program are further apart, one was lost
+LATE_MAX = 0.02  # a sample's time may be this many seconds after its end
+GAP_MAX = 2.0  # if two samples of another program are further apart, one was lost
 INSTANCES_MAX = 1_000_000
 COUNT_MAX = 1e12  # of iterations in a bucket
 FAILURES_NAMED = 3
@@ -608,7 +608,7 @@ class Record(Described):
 
     def host_load(self, begin: float, end: float) -> tuple[float, int]:
         """Return the mean load of the host between two times of the run, and its samples."""
-        loads = between(self.host, begin + LATE, end + LATE)["load"]
+        loads = between(self.host, begin + LATE_MAX, end + LATE_MAX)["load"]
         return float(loads.mean()), len(loads)
 
     @cached_property
@@ -699,10 +699,10 @@ def _read_beside(record: Record, folder: str) -> pd.DataFrame:
     clock = record.clock
     end = (moments(rows["time"]) - record.wall).round(6)
     begin = end.shift()
-    used = (end - begin <= LOST) & ~clock.is_paused(end) & ~clock.is_paused(begin)
+    used = (end - begin <= GAP_MAX) & ~clock.is_paused(end) & ~clock.is_paused(begin)
     begin, end = clock.run_time(begin), clock.run_time(end)
-    at_sample = np.searchsorted(record.samples["end"], end - LATE)
+    at_sample = np.searchsorted(record.samples["end"], end - LATE_MAX)
     targets = np.append(record.samples["target"], math.nan)[at_sample]
     target = rows["target"].astype(float).fillna(pd.Series(targets))
-    used &= (begin >= record.counted_from - LATE) & (end <= record.counted_to + LATE)
+    used &= (begin >= record.counted_from - LATE_MAX) & (end <= record.counted_to + LATE_MAX)
     return pd.DataFrame({"target": target, "load": rows["load"]})[used & target.notna()]

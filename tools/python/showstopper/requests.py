@@ -37,9 +37,9 @@ HELD = ("target", "load")  # only if the service was held at a load
 LENGTH_MAX = 1.5  # if two rows are more seconds apart, a row is missing
 ROUNDING = 1.002  # a percentile may exceed the maximum by this factor: it is rounded to a bucket
 SAME_END = 1e-6  # of a second, which two files have with six decimals
-LOST = 1 / 6  # part of a stretch that is left out at each end, at most LOST_MAX seconds
-LOST_MAX = 30
-LIMITED = 5  # a load counts as out of reach after this many seconds
+EDGE_PART = 1 / 6  # part of a stretch that is left out at each end, at most EDGE_MAX seconds
+EDGE_MAX = 30
+LIMITED_MAX = 5  # a load counts as out of reach after this many seconds
 
 # Members of the document
 TEXTS = ("version", "arrival", "balance", "when_full")
@@ -278,7 +278,7 @@ class Requests(Described):
 
 
 def _stretch(seconds: pd.DataFrame, edge: float) -> dict[str, Any]:
-    length = edge if edge >= 0 else min(len(seconds) * LOST, LOST_MAX)
+    length = edge if edge >= 0 else min(len(seconds) * EDGE_PART, EDGE_MAX)
     lost = math.floor(min(length + 1e-9, len(seconds)))
     # The edges of a short step would be half of it or more.
     lost = lost if 2 * lost < len(seconds) else 0
@@ -312,7 +312,7 @@ def _of_profile(document: Any) -> dict[str, Any]:
         "targets": " ".join(word if isinstance(word, str) else "?" for word in words),
         "loop": "closed" if text_of(document, "loop") == "closed" else "open",
         "is_at_load": is_at_load,
-        "is_out_of_reach": is_at_load and number_of(held, "limited_seconds") > LIMITED,
+        "is_out_of_reach": is_at_load and number_of(held, "limited_seconds") > LIMITED_MAX,
         "held_load": text_of(held, "load") or text_of(held, "trace"),  # '' if it was not held
         "demand": text_of(found, "demand"),  # such as "p95=2s"; '' without a search
         **{name: number_of(found, name) for name in CAPACITY},

@@ -437,10 +437,10 @@ def fit_parabola(x: npt.ArrayLike, y: npt.ArrayLike) -> Parabola:
 
 CURVE_MIN, CURVE_MAX = 5, 2000  # points of a curve
 BANDWIDTHS = 24  # finite bandwidths that are tried, in a geometric sequence
-WIDEST = 4.0  # the largest finite one, in ranges of x: weights are then nearly equal
-ONE_LOAD = 0.01  # x closer than this part of their range count as one, such as a level held twice
+BANDWIDTH_MAX = 4.0  # the largest finite one, in ranges of x: weights are then nearly equal
+SAME_LOAD = 0.01  # x closer than this part of their range count as one, such as a level held twice
 LOADS_MIN = 3  # different x in a window: a line through two would always be exact
-HARDLY = 1.05  # the smoothest curve is chosen whose error is above the smallest by this factor
+ERROR_RATIO_MAX = 1.05  # of the error of the chosen curve to the smallest error
 OWN_WEIGHT_MAX = 0.95  # a point with more weight in its own value predicts itself
 FREEDOM_MIN = 0.99  # 1, as of a line through three points, less rounding errors
 
@@ -527,13 +527,13 @@ def _judge(x: Array, y: Array, bandwidth: float) -> tuple[Curve, float]:
 def _narrowest(x: Array) -> float:
     """Return the smallest bandwidth at which every window has three loads and none is empty."""
     span = float(x[-1] - x[0])
-    bandwidth = max(1.5 * float(np.diff(x).max()), 2 * ONE_LOAD * span)
+    bandwidth = max(1.5 * float(np.diff(x).max()), 2 * SAME_LOAD * span)
     distance = np.abs(x - x[:, None])
     count = len(x)
     # The first point that is another load than each point; `count` after the last one.
-    further = (x - x[:, None] >= ONE_LOAD * span).argmax(axis=1)
+    further = (x - x[:, None] >= SAME_LOAD * span).argmax(axis=1)
     another = np.append(np.where(further == 0, count, further), count)
-    while bandwidth < WIDEST * span:
+    while bandwidth < BANDWIDTH_MAX * span:
         inside = distance < bandwidth
         first = inside.argmax(axis=1)
         end = count - inside[:, ::-1].argmax(axis=1)
@@ -560,11 +560,11 @@ def fit_curve(x: npt.ArrayLike, y: npt.ArrayLike, bandwidth: float | None = None
     if bandwidth is not None:
         curve = _judge(x, y, bandwidth)[0]
         return curve if curve.freedom > FREEDOM_MIN else None
-    widest = WIDEST * float(x[-1] - x[0])
+    widest = BANDWIDTH_MAX * float(x[-1] - x[0])
     bandwidths = [*np.geomspace(_narrowest(x), widest, BANDWIDTHS).tolist(), math.inf]
     curves = [_judge(x, y, bandwidth) for bandwidth in bandwidths]
     errors = np.maximum([error for _, error in curves], ROUNDING**2 * float(np.square(y).mean()))
-    good = np.flatnonzero(errors <= HARDLY * errors.min())
+    good = np.flatnonzero(errors <= ERROR_RATIO_MAX * errors.min())
     curve, error = curves[good[-1] if len(good) else 0]
     return curve if math.isfinite(error) else None
 

@@ -21,10 +21,10 @@ EDGE_PART = 1 / 6
 SAMPLES_MIN = 3  # in a step, with its edges
 SLACK = 0.02  # tolerated lateness of a sample, seconds
 STAIRS_MIN = 3  # steps in a staircase
-TWICE = 1.5  # a turning step that is longer than the others by this factor holds its level twice
-SHORT = 2e-6  # the last window may be too short by this, since times have six decimals
+TURN_RATIO_MIN = 1.5  # of a turning step that holds its level twice to the other steps
+WINDOW_SLACK = 2e-6  # the last window may be too short by this, since times have six decimals
 WINDOWS_MAX = 52_596_000  # ten years of default windows: a wrong clock must not exhaust memory
-APART = 0.02  # two sides that should start together may start this many seconds apart
+START_SLACK = 0.02  # two sides that should start together may start this many seconds apart
 
 TIMES = ["begin", "end", "from", "to"]
 LOADS = ["load", "load_deviation", "load_low", "load_high"]
@@ -88,7 +88,7 @@ def rates(iterations: pd.DataFrame, begins: Any, ends: Any) -> tuple[Array, Arra
 
 def windows(begin: float, end: float, seconds: float) -> tuple[Array, Array]:
     """Divide a time into whole windows: return where they begin and end."""
-    length = (end - begin + SHORT) / seconds
+    length = (end - begin + WINDOW_SLACK) / seconds
     at = np.arange(min(math.floor(length), WINDOWS_MAX) if length > 0 else 0)
     return begin + at * seconds, begin + (at + 1) * seconds
 
@@ -105,7 +105,7 @@ def throughput_beside(record: Record, background: Record, begin: float, end: flo
     """Return the iterations per second of a foreground between two times on the clock of its
     background; NaN unless all of its instances were running then."""
     begin, end = (record.time_of(background, at) for at in (begin, end))
-    if not (begin >= -APART and end <= record.end + 1 and end <= record.first_end):
+    if not (begin >= -START_SLACK and end <= record.end + 1 and end <= record.first_end):
         return math.nan
     return throughput(record, begin, end)
 
@@ -208,7 +208,7 @@ def _halves(steps: pd.DataFrame) -> pd.DataFrame:
     turn = int(turns[0]) if len(turns) else len(steps) - 1
     steps["half"] = np.where(steps.index <= turn, 1, 2)
     lengths = steps["end"] - steps["begin"]
-    if not len(turns) or not lengths[turn] > TWICE * lengths.drop(turn).median():
+    if not len(turns) or not lengths[turn] > TURN_RATIO_MIN * lengths.drop(turn).median():
         return steps
     both = steps.loc[[*range(turn + 1), *range(turn, len(steps))]].reset_index(drop=True)
     middle = steps["begin"][turn] + lengths[turn] / 2

@@ -34,8 +34,8 @@ BLOCKS_MIN = 20
 FOREVER = 1e9  # seconds
 
 
-def _fitting(share: float, least: float, usual: float) -> float:
-    """Return a length in hundredths of a second."""
+def _fit_length(share: float, least: float, usual: float) -> float:
+    """Return a length of runs, in whole hundredths of a second."""
     return min(max(int(100 * share) / 100, least), usual)
 
 
@@ -58,7 +58,7 @@ class Blocks:
         self.given = study.options
         self.commands: dict[str, list[str]] = {}  # words of each side
         self.ports = self._choose_ports() if self.given.response else []
-        self.each = 0.0  # length of a run
+        self.run_length = 0.0
         self.set_times()
         self.counted = round(self.given.seconds - self.given.warmup, 9)
 
@@ -69,13 +69,13 @@ class Blocks:
         given, (word, runs) = self.given, self.runs
         share = (given.at_most or FOREVER) / (BLOCKS * runs) - given.beside_warmup - START
         if given.seconds is None:
-            given.seconds = _fitting(round(share, 9), 0.75, 3)
+            given.seconds = _fit_length(round(share, 9), 0.75, 3)
         if given.warmup is None:
             given.warmup = int(1000 * given.seconds / 6) / 1000
         if round(given.seconds - given.warmup, 9) < COUNTED_MIN:
             raise UserError(f"--seconds: must exceed --warmup by at least {COUNTED_MIN} s")
-        self.each = round(given.seconds + given.beside_warmup + START, 9)
-        least = BLOCKS_MIN * runs * self.each
+        self.run_length = round(given.seconds + given.beside_warmup + START, 9)
+        least = BLOCKS_MIN * runs * self.run_length
         if given.metric != "time" and given.at_most and round(least, 9) > given.at_most:
             takes = f"{BLOCKS_MIN} blocks of {word} runs take {span(least)}"
             raise UserError(f"--at-most: {takes}; give more time, or fewer --seconds")
@@ -177,7 +177,7 @@ class Blocks:
     ) -> Iterator[str]:
         cells = {"pair": pair, "block": block, **cells}
         whole = [*self._background(), *lines]
-        yield from self.study.plan.run(f"{pair}-{block}{name}", self.each, cells, whole)
+        yield from self.study.plan.run(f"{pair}-{block}{name}", self.run_length, cells, whole)
 
     def _alone(self, side: str, padding: int) -> Iterator[str]:
         """Yield the lines of a command, or of a service and of requests to it."""
@@ -301,7 +301,7 @@ class Alternate(Both):
         rest = given.beside_warmup + START_BOTH
         share = ((given.at_most or FOREVER) / 2 - rest - parts * given.warmup) / 32
         if given.seconds is None:
-            given.seconds = _fitting(round(share, 9), least, usual)
+            given.seconds = _fit_length(round(share, 9), least, usual)
         if given.seconds < least:
             what = "--order alternate" + " and services" * is_service
             raise UserError(f"--seconds: must be at least {least} s with {what}")
@@ -311,16 +311,16 @@ class Alternate(Both):
         self.unmeasured = round(turns * given.seconds, 9)
         self.turns = 6
         rest += self.unmeasured
-        self.each = round(rest + self.turns * given.seconds, 9)
-        if given.at_most and round(BLOCKS_MIN * self.each, 9) > given.at_most:
+        self.run_length = round(rest + self.turns * given.seconds, 9)
+        if given.at_most and round(BLOCKS_MIN * self.run_length, 9) > given.at_most:
             self._choose_one_pair(rest)
 
     def _choose_one_pair(self, rest: float) -> None:
         """Let one pair of processes run for all of the time, of which its start takes `rest`."""
-        given, least = self.given, BLOCKS_MIN * self.each
+        given, least = self.given, BLOCKS_MIN * self.run_length
         self.pairs = self.first = 1
         self.turns = 6 * int(round((given.at_most / 2 - rest) / given.seconds / 6, 9))
-        self.each = round(rest + self.turns * given.seconds, 9)
+        self.run_length = round(rest + self.turns * given.seconds, 9)
         if self.turns < 30:
             takes = span(2 * rest + 60 * given.seconds)
             why = f"two pairs of processes that each have 15 turns take {takes}"

@@ -82,7 +82,7 @@ def plot_histograms(series: Sequence[Series]) -> Any:
         ]
         color = f.color_of(at)
         f.bars(ax, (numbers - 0.5) * width, counts, titles, width=0.88 * width, color=color)
-        ax.axvspan(one.least, one.most, color=color, alpha=f.SHADED, linewidth=0)
+        ax.axvspan(one.least, one.most, color=color, alpha=f.BAND_ALPHA, linewidth=0)
         ax.axvline(1, color=f.INK, linestyle="--")
         ax.yaxis.get_major_locator().set_params(integer=True)
         median = f"{one.table['ratio'].median():.{decimals(one.least, one.most)}f}"
@@ -108,7 +108,7 @@ def plot_dots(series: Sequence[Series]) -> Any:
         f.points(ax, points["ratio"], points["row"], titles, color=color, marker=marker,
                  label=one.label)
         if math.isfinite(one.coverage_percent):
-            ax.axvspan(one.least, one.most, color=color, alpha=f.SHADED, linewidth=0)
+            ax.axvspan(one.least, one.most, color=color, alpha=f.BAND_ALPHA, linewidth=0)
     ax.axvline(1, color=f.INK, linestyle="--")
     is_named_twice = rows["benchmark"].duplicated(keep=False)
     both = rows["benchmark"] + " (" + rows["class"] + ")"

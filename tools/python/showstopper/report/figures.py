@@ -70,8 +70,8 @@ PLACEMENT_COLORS = {
     "sets": SKY, "free": INK,
 }  # fmt: skip
 
-SHADED = 0.18  # opacity of a band
-HALF = 0.5  # opacity of an area with marks on top
+BAND_ALPHA = 0.18  # opacity of a band
+AREA_ALPHA = 0.5  # opacity of an area with marks on top
 STYLE = Path(__file__).with_name("showstopper.mplstyle")
 
 Plot = TypeVar("Plot", bound=Callable[..., Any])
@@ -178,7 +178,7 @@ def rings(ax: Any, x: Any, y: Any, label: str = "") -> None:
         points(ax, x, y, s=120, facecolors="none", edgecolors=ORANGE, color=None, label=label)
 
 
-def band(ax: Any, x: Any, low: Any, high: Any, opacity: float = SHADED, **options: Any) -> None:
+def band(ax: Any, x: Any, low: Any, high: Any, opacity: float = BAND_ALPHA, **options: Any) -> None:
     """Fill the area between two lines."""
     ax.fill_between(x, low, high, alpha=opacity, linewidth=0, **{"color": BLUE} | options)
 
@@ -198,7 +198,7 @@ def boxes(ax: Any, x: Any, quartiles: Any, **options: Any) -> None:
     line = {"color": color}
     ax.bxp(
         stats, positions=x, showfliers=False, patch_artist=True, boxprops={"color": color,
-        "facecolor": to_rgba(color, HALF)}, medianprops={"color": color, "linewidth": 2.2},
+        "facecolor": to_rgba(color, AREA_ALPHA)}, medianprops={"color": color, "linewidth": 2.2},
         whiskerprops=line, capprops=line, **options,
     )  # fmt: skip
 

@@ -22,11 +22,11 @@ NAMES = "set environment workload variant placement method".split()
 
 # Runs that agree in these have one fit of power over busy CPUs.
 ONE_FIT = "set environment workload placement method tau_seconds cpus command".split()
-AT_END = 0.02  # a step with at most this part of the CPUs busy counts as idle, or idle as full load
-CURVED = 0.05  # a curvature with a smaller p-value is certain
+END_PART = 0.02  # part of the CPUs by which a step may miss idle or full load
+CURVATURE_P_MAX = 0.05  # a curvature with a smaller p-value is certain
 
 # Runs that agree in these are in one picture, which compares their placements.
-ONE_LOAD = "set environment experiment workload method tau_seconds target".split()
+ONE_PICTURE = "set environment experiment workload method tau_seconds target".split()
 SETTINGS_MIN = 3  # fewer placements need no picture
 QUARTILES = ["least", "lower_quartile", "median", "upper_quartile", "most"]
 
@@ -66,7 +66,7 @@ def fit(points: pd.DataFrame, cpus: float) -> tuple[stats.Line, stats.Parabola, 
     """Return the line, the parabola if its curvature is certain or else the line, and figures."""
     busy, watts = (points["load"] * points["cpus"]).to_numpy(), points["watts"].to_numpy()
     line, parabola = stats.fit_line(busy, watts), stats.fit_parabola(busy, watts)
-    best = parabola if parabola.square_p < CURVED else stats.Parabola.of_line(line)
+    best = parabola if parabola.square_p < CURVATURE_P_MAX else stats.Parabola.of_line(line)
     figures = {
         "cpus": cpus,
         "steps": line.count,
@@ -91,7 +91,7 @@ def _find_proportionality(
     """Find how proportional power is to the number of busy CPUs: 1 minus the greatest distance
     from the straight line between idle and full load, relative to the range. Of the steps if idle
     and full load were measured, otherwise of the fit."""
-    ends = ((0, AT_END * cpus), ((1 - AT_END) * cpus, cpus))
+    ends = ((0, END_PART * cpus), ((1 - END_PART) * cpus, cpus))
     at_ends = (watts[(busy >= low) & (busy <= high)] for low, high in ends)
     idle, full = (w.mean() if len(w) else math.nan for w in at_ends)
     most, of = float(np.abs(watts - (idle + (full - idle) * busy / cpus)).max()), "steps"
@@ -107,7 +107,7 @@ def df_power_settings(study: Study) -> pd.DataFrame:
     runs, found = study.runs, []
     has_steps = runs.index.isin(study.steps["run"])
     used = runs["has_power"] & ~runs["shares_power"] & runs["placement"].ne("") & has_steps
-    for load in groups(runs[used & runs["target"].gt(0)], ONE_LOAD):
+    for load in groups(runs[used & runs["target"].gt(0)], ONE_PICTURE):
         by = load.assign(watts=[_watts(study, at) for at in load.index])
         by_placement = by.groupby("placement", sort=False, dropna=False)["watts"]
         if len(by_placement) < SETTINGS_MIN:

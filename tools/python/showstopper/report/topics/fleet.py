@@ -202,7 +202,7 @@ def plot_errors(errors: pd.Series) -> Any:
     counts, _ = np.histogram(errors.clip(edges[0], edges[-1]), edges)
     middles, width = 50 * (edges[:-1] + edges[1:]), 100 * (edges[1] - edges[0])
     titles = [f"{count} nodes at {at:.3f}" for at, count in zip(middles, counts)]
-    f.bars(ax, middles, counts, titles, width=width, alpha=f.HALF)
+    f.bars(ax, middles, counts, titles, width=width, alpha=f.AREA_ALPHA)
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.set(xlabel="mean error (target minus load), points", ylabel="nodes")
     return fig

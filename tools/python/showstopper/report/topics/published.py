@@ -194,7 +194,7 @@ def notes(study: Study) -> None:
 
 # Tables
 
-ELSEWHERE = "Published figures are those of other programs on another machine."
+CAVEAT = "Published figures are those of other programs on another machine."
 
 TABLES = {
     "constant-load": Table(
@@ -206,7 +206,7 @@ TABLES = {
         df_constant_load,
         terminal="constant load; mean error in %, mean squared error (MSE) in %^2",
         about="For the experiment `accuracy`: load and errors for each workload, method, mean "
-        f"round and target, over all repetitions, next to published values. {ELSEWHERE} Columns "
+        f"round and target, over all repetitions, next to published values. {CAVEAT} Columns "
         "that begin with `beside_` are from ssload(1), which measured independently, if the "
         "folder of a run has its output `beside.csv`.",
     ),
@@ -222,7 +222,7 @@ TABLES = {
         terminal="replay; mean error in %, MSE in %^2, ratio of throughput to the original "
         "speed's",
         about="For the experiment `replay`: errors, iterations and throughput of each replay, "
-        f"and its ratio to that of `against_speed`, next to published values. {ELSEWHERE} Their "
+        f"and its ratio to that of `against_speed`, next to published values. {CAVEAT} Their "
         "trace is not available: ranges of the mean squared error are those of another trace. "
         "Published throughputs are those of the whole system: compare how they change with the "
         "speed. After a jump of the target, the load needs some rounds to follow, however fast "
@@ -243,7 +243,7 @@ def figures(study: Study) -> Iterator[f.Picture]:
             fig, first = plot_errors(rows, name), rows.iloc[0]
             if fig:
                 caption = f"{first['workload'][:100]}: {words} by target and method"
-                yield f.Picture(caption + _second(first), fig, how=ELSEWHERE)
+                yield f.Picture(caption + _second(first), fig, how=CAVEAT)
     yield from _overlays(study, "accuracy", OF_LOAD)
     yield from _overlays(study, "replay", OF_REPLAY)
 
@@ -291,7 +291,7 @@ def plot_errors(rows: pd.DataFrame, name: str) -> Any:
     for method, own in rows.groupby(number, sort=False, dropna=False):
         label, bars = _name(own.iloc[0])[:40], errors[own.index]
         titles = [f"{label}: {value:.4g}" for value in bars]
-        look = {"color": f.color_of(int(method)), "label": label, "alpha": f.HALF}
+        look = {"color": f.color_of(int(method)), "label": label, "alpha": f.AREA_ALPHA}
         f.bars(ax, at[own.index], bars, titles, width=0.9 * width, **look)
     if published.notna().any():
         ring: dict[str, Any] = {"facecolors": "none", "edgecolors": f.INK, "color": None}

@@ -536,7 +536,7 @@ def plot_idle(study: Study, at: int) -> Any:
     unit = f.time_axis(ax, record.end)
     colors = [f.color_of(number) for number in range(len(means.columns))]
     labels = [str(name)[:20] for name in means]
-    ax.stackplot(ends / unit, 100 * means.T, colors=colors, labels=labels, alpha=f.HALF)
+    ax.stackplot(ends / unit, 100 * means.T, colors=colors, labels=labels, alpha=f.AREA_ALPHA)
     ax.set(ylabel="part of the time, %", ylim=(0, 100))
     f.legend(ax)
     return fig

@@ -20,7 +20,7 @@ COLUMNS_MAX = 4  # columns of the plan on the terminal
 
 # Runs of a service have no iterations; those of duet and interference are compared in blocks and
 # pairs, because they are not alone.
-APART = ("latency", "duet", "interference")
+EXCLUDED = ("latency", "duet", "interference")
 
 FIGURES = describe(
     "study",
@@ -50,7 +50,7 @@ def _runs(study: Study) -> pd.DataFrame:
     differences, runs = study.differences, study.runs
     axis = [differences.axis] if differences.axis else []
     keys = [*differences.series, *axis]
-    rows = runs[runs.index.isin(study.plans.index) & ~runs["experiment"].isin(APART)]
+    rows = runs[runs.index.isin(study.plans.index) & ~runs["experiment"].isin(EXCLUDED)]
     counts = study.steps["run"].value_counts(dropna=False).reindex(rows.index).fillna(0)
     rows = rows[(counts < 2) & rows["samples"].gt(0)]
     if rows.empty:
