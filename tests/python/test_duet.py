@@ -132,8 +132,8 @@ def test_background_that_differs_is_a_doubt() -> None:
     found = study.once(duet.read)
     assert found and found.more_beside.mean == pytest.approx(10)
     doubt = decision.describe_doubt(found, WORTH)
-    assert "did 10.0 % (10.0 to 10.0) more beside B than beside A, so A and B" in doubt
-    assert decision.ask(found.plan) == "Which is faster beside x at 50 %, A or B?"
+    assert "did 10.0 % (10.0 to 10.0) more next to B than next to A, so A and B" in doubt
+    assert decision.ask(found.plan) == "Which is faster next to x at 50 %, A or B?"
 
 
 def test_mean_of_the_blocks_so_far_begins_with_ten() -> None:

@@ -439,7 +439,7 @@ class Duet:
 
     @property
     def more_beside(self) -> Percent:
-        """By how many percent the background did more beside B than beside A."""
+        """By how many percent the background did more next to B than next to A."""
         more = stats.mean_of(self.different.beside)
         return Percent(*map(percent_of, (more.mean, more.low, more.high)))
 

@@ -210,7 +210,7 @@ def interference(points: pd.DataFrame, confidence: float) -> dict[str, Any]:
         if line.missing:
             found["note"] = f"no fit through the {name} half"
         elif not math.isfinite(half):
-            found["note"] = "the foreground has no throughput beside an idle background"
+            found["note"] = "the foreground has no throughput next to an idle background"
     return found
 
 

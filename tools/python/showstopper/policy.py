@@ -42,7 +42,7 @@ def policy(study: Study, named: str = "", by_energy: bool = False) -> str:
     what = "Work per watt-hour" if by_energy else "Throughput"
     pair, confidence = found.pair, 100 * study.settings.confidence
     return "\n".join([
-        f"# {what} of both sides: {pair['foreground']} beside {pair['background']} "
+        f"# {what} of both sides: {pair['foreground']} next to {pair['background']} "
         f"({pair['place']}), {found.steps} steps, confidence {confidence:g} %.",
         "# The load is that of the background, relative to all CPUs; it has "
         f"{100 * share:.3g} % of them.",

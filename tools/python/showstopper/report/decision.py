@@ -61,7 +61,7 @@ def _describe_size(duet: Duet) -> str:
 
 def _beside(plan: Plan) -> str:
     name, at, level = plan.beside.rpartition("@")
-    return f" beside {name} at {level.partition('%')[0]} %" if at else ""
+    return f" next to {name} at {level.partition('%')[0]} %" if at else ""
 
 
 def ask(plan: Plan) -> str:
@@ -116,7 +116,7 @@ def describe_background(more: Percent) -> str:
     words = str(size) if math.isfinite(more.low) else f"{size.mean:.1f} %"
     end = "so A and B did not run under the same load" if more.is_certain else "which may be chance"
     less = "less" if more.mean < 0 else "more"
-    return f"the background did {words} {less} beside B than beside A, {end}"
+    return f"the background did {words} {less} next to B than next to A, {end}"
 
 
 def describe_doubt(duet: Duet, worth: Worth) -> str:
@@ -133,7 +133,7 @@ def describe_doubt(duet: Duet, worth: Worth) -> str:
     reasons += [describe_lack(duet.plan, blocks) for blocks in both if blocks.unmeasured]
     if duet.plan.beside and 2 * len(duet.different.beside) < duet.different.count:
         reasons.append(
-            "whether the background did as much beside A as beside B is unknown, because in most "
+            "whether the background did as much next to A as next to B is unknown: in most "
             "blocks none of its iterations ended"
         )
     elif abs(duet.more_beside.mean) > BESIDE_MAX:

@@ -87,7 +87,7 @@ def _finding(pair: pd.Series, kind: str, sentence: str, **values: Any) -> Findin
 
 
 def _name(pair: Any, most: int = 120) -> str:
-    return f"{pair.foreground[:most]} beside {pair.background[:most]}"
+    return f"{pair.foreground[:most]} next to {pair.background[:most]}"
 
 
 def _range(low: float, high: float) -> str:
@@ -303,12 +303,12 @@ def answer(study: Study) -> str:
         return _answer_one(known.iloc[0]) if len(known) else ""
     ends = known.loc[[known["percent"].idxmin(), known["percent"].idxmax()]]
     least, most = (
-        f"{_name(row)}: {row.percent:.1f} % {_range(row.low, row.high)}".rstrip()
+        f"{_name(row)}, by {row.percent:.1f} % {_range(row.low, row.high)}".rstrip()
         for row in ends.itertuples()
     )
     return (
-        f"Beside a background at full load the foreground loses most in {most} of its throughput, "
-        f"and least in {least}."
+        f"A background at full load reduces the foreground's throughput most in {most}, and least "
+        f"in {least}."
     )
 
 
@@ -319,7 +319,7 @@ def _answer_one(mean: pd.Series) -> str:
     doubt = "" if mean["significant"] else " than alone, which is within the uncertainty"
     rounds = f", mean of {mean['rounds']} rounds" if mean["rounds"] > 1 else ""
     return (
-        f"{_name(mean)}: beside a background at full load, the foreground's throughput is "
+        f"{_name(mean)}: with a background at full load, the foreground's throughput is "
         f"{' '.join(filter(None, words))}{doubt}{rounds}."
     )
 

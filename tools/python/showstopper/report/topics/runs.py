@@ -159,7 +159,7 @@ def of_runs(study: Study) -> dict[int, Fitted]:
 
 
 def pools(study: Study) -> list[Fitted]:
-    """Pool the steps of all runs with one workload and method in one environment. Beside another
+    """Pool the steps of all runs with one workload and method in one environment. Next to another
     run, throughput does not depend on the run's own load alone."""
     runs = study.runs
     found = []
