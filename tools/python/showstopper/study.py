@@ -527,8 +527,10 @@ def _choose_axis(plans: pd.DataFrame, names: Sequence[str]) -> str:
 
     counts = {name: count(name) for name in names}
     usual = [name for name in USUAL_AXES if counts.get(name, 0) > 1]
+    if usual:
+        return usual[0]
     best = max(names, key=lambda name: counts[name], default="")
-    return usual[0] if usual else best if best and counts[best] > 1 else ""
+    return best if best and counts[best] > 1 else ""
 
 
 def _place(path: str) -> Any:

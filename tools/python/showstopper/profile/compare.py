@@ -145,8 +145,9 @@ def _say_reduction(pair: _Pair) -> Iterator[str]:
         f"{after.length:.2f} instead of {before.length:.2f}."
     )
     quotient = after.most_to_least / before.most_to_least
-    stays = is_chance(max(quotient, 1 / quotient), pair.scattered)
-    verb = "stays the same" if stays else "narrows" if quotient < 1 else "widens"
+    verb = "narrows" if quotient < 1 else "widens"
+    if is_chance(max(quotient, 1 / quotient), pair.scattered):
+        verb = "stays the same"
     yield (
         f"The relative spread {verb}: the largest ratio is {before.most_to_least:.3f} times the "
         f"smallest before and {after.most_to_least:.3f} times under {limits}; repeated runs differ "

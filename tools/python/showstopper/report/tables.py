@@ -265,7 +265,9 @@ def _width(column: ViewColumn) -> int:
 def _cell(value: Any) -> Cell:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return value if isinstance(value, str) else math.nan if value is None else float(value)
+    if isinstance(value, str):
+        return value
+    return math.nan if value is None else float(value)
 
 
 def _is_known(cell: Cell) -> bool:

@@ -337,7 +337,9 @@ def answer(study: Study) -> str:
     certain = bounded and (ends[0] > 0 or ends[1] < 0)
     if median < 0:
         ends = -ends[1], -ends[0]
-    verdict = ("Yes: it" if median > 0 else "No: it") if certain else "It"
+    verdict = "It"
+    if certain:
+        verdict = "Yes: it" if median > 0 else "No: it"
     shown = f" ({ends[0]:.1f} to {ends[1]:.1f})" if bounded else ""
     doubt = ", which is within the uncertainty" if bounded and not certain else ""
     few = "" if bounded else ", too few for an interval"

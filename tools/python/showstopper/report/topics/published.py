@@ -78,8 +78,10 @@ def _published_error(study: Study, run: pd.Series, table: str) -> tuple[float, s
     if abs(run["tau_seconds"] - published.taus.get(table, math.nan)) > SAME_TAU:
         return math.nan, ""
     value = published.number(table, keys, run["method"], TARGET_WITHIN)
+    if math.isnan(value):
+        return value, ""
     probable = published.names(table, keys, "probable", run["method"], TARGET_WITHIN)
-    return value, "" if math.isnan(value) else "probable" if probable else "certain"
+    return value, "probable" if probable else "certain"
 
 
 # Replays

@@ -148,7 +148,9 @@ def show(seconds: float) -> str:
         return "unknown"
     short = abs(seconds) < 0.9995
     number = 1000 * seconds if short else seconds
-    decimals = 2 if abs(number) < 9.995 else 1 if abs(number) < 99.95 else 0
+    decimals = 2 if abs(number) < 9.995 else 1
+    if abs(number) >= 99.95:
+        decimals = 0
     return f"{number:.{decimals}f} {'ms' if short else 's'}"
 
 
