@@ -596,7 +596,7 @@ def main(words: Sequence[str]) -> int:
         return error.status
 
 
-# What is printed
+# Messages
 
 
 def _print_error(program: str, error: Exception) -> None:

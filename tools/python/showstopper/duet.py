@@ -166,7 +166,7 @@ class Blocks:
     carried: int
     unmeasured: str  # the first run without a figure
     seconds: Array  # their durations, if known
-    # Of blocks in which all runs have a figure: differences of logarithms, B minus A
+    # Differences of logarithms, B minus A, of blocks in which all runs have a figure
     numbers: Any
     differences: Array
     orders: Any  # 0 if A begins, 1 if B does

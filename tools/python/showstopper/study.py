@@ -266,7 +266,7 @@ class Study:
         for one in named:
             one.title = one.name.removeprefix(self.prefix)
 
-    # What is known about all
+    # All records
 
     @property
     def verdicts(self) -> list[tuple[str, Verdict]]:

@@ -26,7 +26,7 @@ from .results import SCHEMA, SHOWN, Choice, Profile, read
 BATTERY = "battery.txt"  # in a folder of `ssprofile measure`
 
 
-# What is measured
+# Benchmarks
 
 
 def _find_base(name: str) -> tuple[str, Profile]:
@@ -124,7 +124,7 @@ def _options(request: argparse.Namespace, battery: str) -> list[str]:
     return words + ["--idle-states"] * request.idle_states
 
 
-# What is printed and written
+# Outputs
 
 
 def _use(request: argparse.Namespace, found: Test, cpu: int) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands print and write: findings and tables as text, CSV, JSON and a page."""
+"""Outputs of the commands: findings and tables as text, CSV, JSON and a page."""
 
 from __future__ import annotations
 

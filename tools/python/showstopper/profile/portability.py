@@ -119,7 +119,7 @@ def _find_cpu(text: str) -> int:
 
 @dataclass(frozen=True)
 class Settings:
-    """What demo, verify and sweep measure."""
+    """The measurements of demo, verify and sweep."""
 
     throttle: str
     method: str

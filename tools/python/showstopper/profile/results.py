@@ -57,7 +57,7 @@ class Warnings:
 
 @dataclass(frozen=True)
 class Origin:
-    """What `ssprofile measure` wrote next to a table of results."""
+    """Facts that `ssprofile measure` wrote next to a table of results."""
 
     measured: bool = False  # it made the table
     version: str = ""  # of the benchmarks; '' if unknown

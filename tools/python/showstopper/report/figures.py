@@ -160,7 +160,7 @@ def logarithmic(ax: Any, which: str = "y") -> None:
     axis.set_minor_locator(NullLocator())
 
 
-# What is drawn
+# Marks, lines and areas
 
 
 def points(ax: Any, x: Any, y: Any, titles: Sequence[str] = (), **options: Any) -> None:

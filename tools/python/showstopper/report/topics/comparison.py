@@ -15,12 +15,12 @@ from ... import stats, steps
 from ...study import Study, groups, key_columns, permitted
 from ..tables import Table
 
-# What counterparts have in common, and what pairs have; a pair's leader is its background.
+# Columns in which counterparts agree, and pairs; the leader of a pair is its background.
 SAME = "experiment workload placement method tau_seconds target round speed".split()
 PAIR = "environment experiment workload placement speed trace".split()
 LEADER = "workload method tau_seconds".split()
 
-# Columns of steps that are those of A in a ratio, and those of which it has both.
+# Columns that a ratio takes from the step of A, and columns that it takes from both steps.
 OF_A = (
     "experiment placement foreground background method tau_seconds speed variant round step half "
     "target occurrence"

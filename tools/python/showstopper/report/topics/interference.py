@@ -170,7 +170,7 @@ def _count_best(compared: list[Placements]) -> Finding | None:
     return _finding(first.pair, _kind(first), sentence, told=told, count=count, of="pairs")
 
 
-# What an environment costs
+# Costs of environments
 
 
 def costs(study: Study) -> pd.DataFrame:

@@ -30,7 +30,7 @@ ROWS_MAX = 64  # of fields: with more items, a row is the mean of neighboring on
 DUTY_PARTS = 60  # parts of a run
 AREAS_MAX = 200  # points of stacked areas
 
-# What runs of a pool have in common.
+# The columns in which the runs of a pool agree.
 POOL = "set environment experiment workload placement method tau_seconds trace cpus command".split()
 
 OF_SUMMARY = ("settling_seconds", "switches_per_second", "iterations", "own_cpu", "steal_mean")
