@@ -39,15 +39,15 @@ NOTES = """\
 No shell runs the commands, except for "sh -c '...'". {scratch} in them is a new
 folder on the RAM disk. --plan and --dry-run show the first 20 blocks, because
 results decide how many follow. The addresses that the linker chose for code can
-make it faster or slower, which no repetition shows. The status is 0, with
---fail-above 0, 1 or 3, and 125 if the experiment fails."""
+make it faster or slower, which no repetition shows. The status is 0, or with
+--fail-above 0, 1 or 3; it is 125 if the experiment fails."""
 
 
 def parser() -> Parser:
     usage = "--a COMMAND --b COMMAND [OPTION]..."
     own = Parser("duet", __doc__, DEFAULTS, {}, usage, NOTES, instead="use --a and --b")
-    own.add("--a", "COMMAND", about="words, quoted as in a shell")
-    own.add("--b", "COMMAND", about="likewise")
+    own.add("--a", "COMMAND", about="the first command, quoted as in a shell")
+    own.add("--b", "COMMAND", about="the second command")
     _add_metric(own)
     _add_order(own)
     _add_ends(own)

@@ -41,8 +41,8 @@ neighbours  run two instances, one always on the first CPU, the other on each of
 cap         send 10 requests per second above the capacity; allow 0, 10, 25, 50,
             75 and 100 unfinished requests for each instance beyond those of one
             second at the capacity
-Levels with knobs that this machine lacks are skipped with a message, and so are
-published ones with the CPUs of another."""
+Levels with knobs that this machine lacks are skipped with a message, as are
+published levels that have the same CPUs as an earlier one."""
 WIKI = (
     "folder DIR-1 for the first instance and so on, which are kept; default: folders in the "
     "results, which are removed at the end"

@@ -156,10 +156,10 @@ class Settings:
 
     def check(self) -> None:
         if self.throttle == "quota" and 10 * self.period > self.seconds:
-            cut = "is more than a tenth of --seconds: runs would be cut anywhere in a period"
+            cut = "is more than a tenth of --seconds: runs would end in the middle of a period"
             raise UserError(f"--period: {span(self.period)} {cut}")
         if 10 * self.quantum > self.seconds:
-            cut = "is more than a tenth of --seconds: runs would be cut anywhere in a round"
+            cut = "is more than a tenth of --seconds: runs would end in the middle of a round"
             raise UserError(f"--quantum: {span(self.quantum)} {cut}")
 
     @property

@@ -106,7 +106,7 @@ def _parts(study: Study, topic: Any, headline: summary.Headline) -> Iterator[Par
     if groups and not groups[0].heading:
         yield from groups.pop(0).parts
     if len(groups) > GROUPS_OPEN_MAX:
-        groups = [Section(f"One by one: {len(groups)}", groups, fold=True)]
+        groups = [Section(f"Individual pictures: {len(groups)}", groups, fold=True)]
     yield from groups
     for name, table in topic.TABLES.items():
         sheet = table.sheet(name, study)
@@ -139,7 +139,7 @@ def _findings_section(study: Study) -> Iterator[Section]:
     parts: list[Part] = [[finding.sentence for finding in shown if finding.is_general]]
     if special:
         count = f"{len(special)} finding{'' if len(special) == 1 else 's'}"
-        parts.append(Section(f"Pair by pair: {count}", [special], fold=True))
+        parts.append(Section(f"Individual pairs: {count}", [special], fold=True))
     if _has_intervals(shown):
         parts.append(_explain_intervals(study))
     if shown:
