@@ -170,7 +170,7 @@ feedback/own: a simulated load is relative to all CPUs: omit cpus|-l 50% -f own 
 --smt requires an even number of --cpus|-l 50% --iteration 10m --smt 1.25 -P 3
 --smt-fill requires --smt|-l 50% --iteration 10m --smt-fill random
 --turbo: '2' is not a list of CORES:SPEED|-l 50% --iteration 10m --turbo 2
-dithering/averageq: tau=21.4m is too short|-P 1 -n 99 -d averageq -l 50% --window 100m
+dithering/averageq: tau=21.4ms is too short|-P 1 -n 99 -d averageq -l 50% --window 100m
 --settle leaves no|-l 50% --settle 60s
 unexpected argument 'true'|-l 50% -- true
 --sweep: 'load' is not an option with values|--sweep load

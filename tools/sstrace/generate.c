@@ -47,7 +47,7 @@ static const struct generator generators[] = {
                 .help = "time between records; 0: a hundredth of the period")}},
     {"staircase", "a sequence of levels, each held for a time: FROM:TO:STEP:HOLD",
         &showstopper_trace_staircase, "hold", 1, {SS_OPTION_END}},
-    {"random", "uniformly distributed random loads, the same as those of showstopper -t random",
+    {"random", "uniform random loads, the same as those of showstopper -t random",
         &showstopper_trace_random, "step", 1,
         {SS_OPTION("length", TIME, length, .initial = "10min", .min = "1ms", .sensible = LENGTH,
             .help = "length of the trace")}},
