@@ -563,8 +563,9 @@ static int run(char **argv, int *status, struct ss_error *error) {
 
     if (strcmp(argv[1], "--help") == 0) {
         puts("Usage: showstopper-replay DIR [OPTION]...\n"
-             "Used by showstopper --replay DIR. Repeats the run recorded in DIR with its command\n"
-             "and options, and the options given here. First prints how the machine differs.");
+             "Used by showstopper --replay DIR. Repeats the run recorded in DIR with its\n"
+             "command and options, and the options given here. First prints how the machine\n"
+             "differs.");
         return 0;
     }
 
