@@ -137,7 +137,7 @@ int ss_state_check_parent(
             ss_walk_user_name(status.st_uid).text);
     else
         ss_error_fail(error,
-            "%s: other users may rename files in it: choose another folder, or call chmod +t %s",
+            "%s: other users may rename files in it: choose another folder, or run chmod +t %s",
             path, ss_words_show(path).text);
 
     errno = EACCES;

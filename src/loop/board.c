@@ -189,7 +189,7 @@ struct ss_board *ss_board_attach(pid_t master, uid_t *owner, struct ss_error *er
     *owner = shared.owner;
     if (!board)
         ss_error_fail(error,
-            "pid %d is not the master process of a run, or its showstopper has another version",
+            "pid %d is not the master process of a run, or it runs another version of showstopper",
             (int)master);
     return board;
 }

@@ -66,7 +66,7 @@ void ss_pipeline_warn_of_excess(
 }
 
 /* Returns the load estimate; NaN until it is known. */
-static double ask_feedback(
+static double estimate_load(
     const struct ss_pipeline *pipeline, const struct ss_moment *moment, enum ss_failure *failure) {
     const struct ss_feedback_module *feedback =
         &pipeline->set->modules[SS_KIND_FEEDBACK].table.feedback;
@@ -110,7 +110,7 @@ enum ss_failure ss_pipeline_find_output(
     *output = NAN;
     input->load = NAN;
     if (!control->open_loop)
-        input->load = ask_feedback(pipeline, &input->moment, &failure);
+        input->load = estimate_load(pipeline, &input->moment, &failure);
     read_account(pipeline, input);
     if (failure || (isnan(input->load) && !control->open_loop))
         return failure;

@@ -73,7 +73,7 @@ struct ss_usage {
     struct ss_usage_sum sums[SS_DOUBT_KINDS];
     struct ss_load_meter whole;    /* read when counting begins, ends, and at both ends of pauses */
     struct ss_usage_tree first;    /* CPU times at its latest reading */
-    bool has_first;                /* `first` exists, and time counts since then */
+    bool has_first;                /* `first` is valid; `whole_sum` lacks the use since then */
     struct ss_usage_sum whole_sum; /* use in the counted time before `first` */
     bool paused;                   /* counting has stopped for a pause */
 };

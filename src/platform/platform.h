@@ -407,8 +407,8 @@ ss_time ss_platform_own_cpu_time(void);
 ss_time ss_platform_process_cpu_time(pid_t pid);
 
 /*
- * Opens a clock of the CPU time of a thread (0 is the caller) from now on. With `descendants`, it
- * includes all threads and processes that descend from that thread from now on, each until it
+ * Opens a clock that counts the CPU time of a thread (0 is the caller). With `descendants`, it also
+ * counts all threads and processes that descend from that thread and start later, each until it
  * begins to exit. Returns a descriptor or a negative errno.
  */
 int ss_platform_task_clock_open(pid_t thread, bool descendants);

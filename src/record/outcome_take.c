@@ -114,7 +114,7 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_inpu
     bool steal_counts = monitor->source == SS_SOURCE_SYSTEM || monitor->source == SS_SOURCE_IDLE;
     if (steal_counts && outcome->steal_mean > DOUBTFUL_STEAL)
         ss_outcome_warn(outcome,
-            "the hypervisor took %.1f %% of the CPU time (steal), which counts as work",
+            "the load includes %.1f %% of the CPU time, which the hypervisor took (steal)",
             100 * outcome->steal_mean);
 
     if (monitor->lost > 0)

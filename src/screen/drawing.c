@@ -278,7 +278,7 @@ struct column {
  * Computes the means of the samples of one column. Samples are grouped by their index, not by their
  * position on the screen: otherwise the plot would change its shape as it moves to the left.
  */
-static struct column take_column(
+static struct column compute_column(
     const struct ss_progress_history *history, struct scale scale, int from_right) {
     struct column column = {.load = NAN, .target = NAN};
     uint64_t samples = (uint64_t)scale.samples;
@@ -348,7 +348,7 @@ static void put_row(struct text *text, const struct ss_progress_history *history
     put_ascii(text, percent);
     put_letter(text, top || middle ? text->glyphs->tick : text->glyphs->upright, STYLE_PLAIN);
     for (int i = 0; i < scale.columns; i++) {
-        struct column column = take_column(history, scale, scale.columns - 1 - i);
+        struct column column = compute_column(history, scale, scale.columns - 1 - i);
         put_cell(text, &column, row, rows);
     }
     set_style(text, STYLE_PLAIN);

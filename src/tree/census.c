@@ -854,8 +854,8 @@ static void listen(struct ss_census *census, bool on) {
 }
 
 /*
- * Returns whether every fork will be reported. If forks are frequent, reports of each would cost
- * more than regular passes, and so would frequent events other than forks.
+ * Turns reports of forks on or off, and returns whether every fork will be reported. They are off
+ * while events are frequent, forks or others: to read them would cost more than regular passes.
  */
 static bool is_notified(struct ss_census *census, bool news, bool early) {
     bool calm = !news && census->newcomers_count == 0 && !census->found && census->latest >= 0 &&

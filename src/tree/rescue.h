@@ -52,7 +52,10 @@ uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout);
 
 void ss_rescue_refresh_holds(struct ss_rescue *rescue);
 
-/* Searches for remaining processes until `deadline`, and writes their number to the board. */
+/*
+ * Kills the processes that a dead executor or master has left, or continues them with --keep.
+ * Repeats this until none is found or `deadline` has passed, and writes their number to the board.
+ */
 void ss_rescue_sweep(struct ss_rescue *rescue, ss_time deadline);
 
 /*

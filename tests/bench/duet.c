@@ -155,7 +155,10 @@ static void carry_blocks(struct study *study, struct figures *figures) {
         carry_block(study, FIRST + i, figures);
 }
 
-/* Simulates a pull request, with its blocks of A and A, because they say whether to fail. */
+/*
+ * Simulates a pull request. Includes the blocks that compare A with A: a difference there prevents
+ * a failure.
+ */
 static void carry_gate(struct study *study, struct figures *figures) {
     for (int i = 0; i < GATE_BLOCKS; i++)
         carry_block(study, i, figures);

@@ -12,8 +12,8 @@
  *
  *   TEST_CASE(name) { ... }
  *
- * At its end, programs that it started and that still run are killed, and no other process of them
- * may be left; see run_finish().
+ * When it ends, programs that it started are killed if they still run, and it fails if any of their
+ * descendants remain; see run_finish().
  */
 #define TEST_CASE(function)                                                                        \
     static void function(int);                                                                     \

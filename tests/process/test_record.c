@@ -379,7 +379,9 @@ TEST_CASE(lost_lines_of_a_simulated_run_are_an_error) {
         "No space left on device");
 }
 
-/* Starts a run that is late where `late` says; see shim_late.c. Returns when all instances run. */
+/*
+ * Starts a run with the delays of `late`; see shim_late.c. Returns when all instances are running.
+ */
 static struct run *start_late(const char *late, const char *grace, const char *record) {
     struct run_setup setup = {.environment = WORDS(SHIM("shim_late"), late)};
     struct run *run = START_IN(&setup, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--grace",

@@ -252,7 +252,8 @@ TEST_CASE(reused_pids_and_groups_of_any_process_are_not_signaled) {
 }
 
 /*
- * Since Linux 6.9, the inode of a pidfd distinguishes processes that had one pid within one tick.
+ * Since Linux 6.9 (pidfs), the inode of a pidfd distinguishes processes that got the same pid
+ * within one clock tick.
  */
 static bool system_has_identities(void) {
     struct statfs system;

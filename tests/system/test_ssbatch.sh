@@ -898,7 +898,8 @@ values_in_afters_above_the_first_run_are_refused() { # case
     sed 's/{base}/{{base}/' plan >literal
     for option in --dry-run --add --quiet; do
         expect 125 ssbatch "$option" study plan
-        says err 'ssbatch: line 2 of the plan: {base} is unknown in an '
+        says err 'ssbatch: line 2 of the plan: an '
+        says err 'above the first run cannot use {base}, because it may run before that value is found'
         [ ! -e study ] || fail "$option: a study was made"
     done
     expect 0 ssbatch study literal

@@ -182,10 +182,11 @@ static int check_after(
         for (char **word = line->words; once->kind == SSBATCH_ONCE && *word; word++) {
             if (has_placeholder(*word, once->role))
                 return ss_error_fail(error,
-                    "line %u of the plan: {%s} is unknown in an `after` above the first run, which "
-                    "may have to run before the value is found: put the `after` below the runs "
-                    "that use it",
-                    line->number, once->role);
+                    "line %u of the plan: an `after` above the first run cannot use {%s}, because "
+                    "it "
+                    "may run before that value is found: put the `after` below the runs that use "
+                    "{%s}",
+                    line->number, once->role, once->role);
         }
     }
     return 0;

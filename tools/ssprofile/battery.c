@@ -24,7 +24,7 @@
 static const char *const field_names[FIELDS] = {
     "name", "class", "unit", "direction", "command", "regular expression"};
 
-const struct ssprofile_task *ssprofile_battery_task(
+const struct ssprofile_task *ssprofile_battery_find_task(
     const struct ssprofile_battery *battery, const char *name, const char *class) {
     for (size_t i = 0; i < battery->count; i++) {
         if (strcmp(battery->tasks[i].name, name) == 0 &&
@@ -50,7 +50,7 @@ static int compile_result(regex_t *result, const char *text, struct ss_error *er
 }
 
 static int add_task(struct ssprofile_battery *battery, char **words, struct ss_error *error) {
-    if (ssprofile_battery_task(battery, words[0], words[1]))
+    if (ssprofile_battery_find_task(battery, words[0], words[1]))
         return ss_error_set(error, 2, "benchmark %s of class %s appears twice: remove one of them",
             ss_words_show(words[0]).text, ss_words_show(words[1]).text);
     if (strcmp(words[3], "higher") != 0 && strcmp(words[3], "lower") != 0)

@@ -47,7 +47,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_battery_set_time(
 void ssprofile_battery_free(struct ssprofile_battery *battery);
 
 /* Returns a benchmark by its name and class; NULL if absent. */
-SS_MUST_USE SS_NONNULL() const struct ssprofile_task *ssprofile_battery_task(
+SS_MUST_USE SS_NONNULL() const struct ssprofile_task *ssprofile_battery_find_task(
     const struct ssprofile_battery *battery, const char *name, const char *class);
 
 /* Reads a battery. `name` is a path, or the name of an installed battery. */

@@ -45,7 +45,7 @@ TEST(backslashes_escape_the_next_character) {
     assert_words("\"a\\\nb\"", "[ab]");
 }
 
-TEST(escapes_of_bash_are_read_in_dollar_quotes) {
+TEST(dollar_quotes_decode_escapes_of_bash) {
     assert_words("$'a b'c d$'\\'e'", "[a bc][d'e]");
     assert_words("$'\\a\\b\\e\\E\\f\\n\\r\\t\\v\\\\\\'\\\"\\?'", "[\a\b\033\033\f\n\r\t\v\\'\"?]");
     assert_words("$'\\1\\12\\303\\2444'", "[\1\n\303\2444]");

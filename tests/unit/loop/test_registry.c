@@ -54,7 +54,7 @@ static int each_module(void (*check)(enum ss_kind kind, const char *name, void *
     return count;
 }
 
-/* `list` is the list of all modules. */
+/* `list` is what ss_registry_list() has printed. */
 static void check_module(enum ss_kind kind, const char *name, void *list) {
     char which[128], line[1024];
     struct ss_error error = {0};

@@ -154,7 +154,7 @@ TEST(estimates_blend_the_samples_of_all_executors) {
     }
 }
 
-TEST(estimates_continue_with_other_cpus_and_limits) {
+TEST(estimates_adapt_to_changed_cpus_and_limits) {
     static const struct {
         const char *module;
         struct {

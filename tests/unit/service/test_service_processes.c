@@ -251,7 +251,7 @@ CASE(programs_that_listen_for_others_are_refused) {
 CASE(socket_of_process_1_is_that_of_the_service_it_has_started) {
     world_listen("0.0.0.0", 8080, 11);
     world_hold(INIT, 11);
-    refuse("127.0.0.1", 8080, "process 1 (systemd) listens for another process");
+    refuse("127.0.0.1", 8080, "process 1 (systemd) listens on behalf of another process");
     world_hold(NODE, 11);
     expect("127.0.0.1", 8080, NODE);
 }

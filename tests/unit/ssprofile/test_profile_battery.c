@@ -17,13 +17,13 @@ TEST(each_battery_line_is_a_benchmark) {
         parse("# comment\n\nversion 'run --version'\n" TASK "\nsort memory s lower run '(.+)'");
     assert_int_equal(battery.count, 2);
     assert_string_equal(battery.version[1], "--version");
-    const struct ssprofile_task *task = ssprofile_battery_task(&battery, "sort", "cpu");
+    const struct ssprofile_task *task = ssprofile_battery_find_task(&battery, "sort", "cpu");
     assert_non_null(task);
     assert_string_equal(task->unit, "/s");
     assert_string_equal(task->command[1], "sort");
     assert_false(task->lower);
-    assert_true(ssprofile_battery_task(&battery, "sort", "memory")->lower);
-    assert_null(ssprofile_battery_task(&battery, "sort", "disk"));
+    assert_true(ssprofile_battery_find_task(&battery, "sort", "memory")->lower);
+    assert_null(ssprofile_battery_find_task(&battery, "sort", "disk"));
     ssprofile_battery_free(&battery);
 }
 

@@ -217,8 +217,8 @@ TEST(requests_that_end_free_a_place_for_due_requests) {
 }
 
 /*
- * A request that arrives during a stop waits for the rest of it: a share of 1 - D of the requests,
- * uniformly from 0 to (1 - D) tau.
+ * A fraction 1 - D of the requests arrives during a stop. They wait for the rest of it, which is
+ * uniform from 0 to (1 - D) tau.
  */
 TEST(stops_add_their_remaining_time_to_responses) {
     const double tau = 0.107, work = 10e-6;

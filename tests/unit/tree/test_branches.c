@@ -189,7 +189,7 @@ TEST_WITH(executor_reports_a_group_it_cannot_hold, open_board, close_board) {
     assert_int_not_equal(branch_at(1)->missed, branch_at(1)->serial);
 }
 
-/* The process is released and put into the same slot again, for the same row and for another. */
+/* The slot is released and claimed again by the same process, for the same row and for another. */
 TEST_WITH(changed_slot_serial_causes_a_new_hold, open_board, close_board) {
     ss_branch_claim(board, 0, self, started, false);
     refresh(0);

@@ -196,7 +196,8 @@ static struct service_address_text shown(const struct finding *finding) {
 
 static int refuse_deputy(const struct finding *finding, pid_t pid, struct ss_error *error) {
     return ss_error_fail(error,
-        "%s: process %d (%s) listens for another process: name the service with --of group:PATH or "
+        "%s: process %d (%s) listens on behalf of another process: name the service with --of "
+        "group:PATH or "
         "--of pid:PID",
         shown(finding).text, (int)pid, proc_tree_name(finding->roots, pid).text);
 }

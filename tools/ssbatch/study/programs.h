@@ -15,7 +15,7 @@ struct ssbatch_program {
     char digest[SSBATCH_SHA256_TEXT];
     dev_t device;
     ino_t inode;
-    int64_t changed; /* time of the last change, in nanoseconds */
+    int64_t changed; /* time of the last modification, in ns since 1970 */
     off_t size;
 };
 
