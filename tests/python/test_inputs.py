@@ -155,7 +155,7 @@ def test_iteration_without_an_instance_counts(make_record: Maker, instance: str)
     [
         ("report.page.SENTENCES_MAX", "pairs-environments", "studies", "more about single pairs"),
         ("report.tables.ROWS_MAX", "manifests", "04 --against 04", "more rows: see"),
-        ("report.page.GROUPS_OPEN_MAX", "study-roles", "-o out study", "One by one: "),
+        ("report.page.GROUPS_OPEN_MAX", "study-roles", "-o out study", "Individual pictures: "),
         ("report.page.ROWS_OPEN_MAX", "study-roles", "-o out study", " rows</summary>"),
     ],
 )
