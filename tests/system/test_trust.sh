@@ -639,6 +639,37 @@ folders_made_again_have_no_effect() { # case
     expect 0 showstopper -q --replay "$folder/record" --trust-owner "$mallory"
 }
 
+# The recorded folder is gone, or another user has put a link there, and root stands in the folder of that user.
+replays_do_not_run_in_a_folder_of_another_user() { # case
+    local open=$folder/open
+    begin
+    [ -x "$build/libexec/showstopper/showstopper-replay" ] || skip "left-out: built without json-c"
+    mkdir -m 1777 "$open"
+    mkdir "$open/ours" ours
+    write_program "$open/ours/bench" '#!/bin/sh' "touch $PWD/carried-out"
+    cp "$open/ours/bench" ours
+    cp "$open/ours/bench" "$theirs"
+    chown "$mallory" "$theirs/bench"
+    (cd "$open/ours" && showstopper -q -n 1 -c fixed -l 100% --record "$folder/record" ./bench)
+    rm -r carried-out "$open/ours"
+    cd "$theirs"
+    refuses 125 "theirs belongs to nobody, whose commands root would carry out: use sudo -u nobody, or --trust-owner nobody" \
+        showstopper -q --replay "$folder/record"
+    cd "$folder/here/ours"
+    ln -s "$folder/here/ours" "$open/ours"
+    chown -h "$mallory" "$open/ours"
+    refuses 125 "open/ours: ours is a link of nobody: name its target" showstopper -q --replay "$folder/record"
+    [ ! -e ../carried-out ] || fail "the command was carried out"
+    rm "$open/ours"
+    expect 0 showstopper -q --replay "$folder/record"
+    says err "running the command here instead"
+    [ -e ../carried-out ] || fail "our own command was not carried out"
+    rm ../carried-out
+    cd "$theirs"
+    expect 0 showstopper -q --replay "$folder/record" --trust-owner "$mallory"
+    [ -e "$folder/here/carried-out" ] || fail "--trust-owner has no effect"
+}
+
 # Programs in /tmp/ours look for lib, libexec and share in /tmp.
 neighbors_of_another_user_are_not_used() { # case
     local open=$folder/open name

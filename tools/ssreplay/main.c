@@ -499,24 +499,44 @@ static int take_options(struct recorded_run *run, char **given, struct ss_error 
     return 0;
 }
 
+/* Checks the current folder, in which the command is executed if the recorded one is missing. */
+static int check_current_folder(const struct recorded_run *run, struct ss_error *error) {
+    SS_OWNED(free) char *path = realpath(".", NULL);
+    SS_OWNED(close) int folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (!path || folder < 0)
+        return ss_error_fail(error, "the current folder: %s", strerror(errno));
+    return ss_state_check_start(folder, run->words, &run->trust, path, error);
+}
+
 /*
  * Changes to the folder where the run was started. Checks its owner: another user may have made the
- * folder again since, for example after a reboot, with other programs.
+ * folder again since, for example after a reboot, with other programs. Fails if the path has a link
+ * of another user, who would otherwise choose where the command is executed.
  */
 static int enter_folder(const struct recorded_run *run, struct ss_error *error) {
-    struct ss_error why = {0};
-    SS_OWNED(close) int folder = ss_walk_folder_path(run->folder, O_PATH, &why);
+    struct ss_walk walk;
+    int status = ss_walk_begin(&walk, run->folder);
+    if (status == 0)
+        status = ss_walk_folder(&walk, O_PATH);
+    SS_OWNED(close) int folder = status;
+    ss_walk_end(&walk);
+
+    if (*walk.why)
+        return ss_error_fail(error, "%s: %s", run->folder, walk.why);
     if (folder >= 0 &&
         ss_state_check_start(folder, run->words, &run->trust, run->folder, error) < 0)
         return -1;
     if (folder >= 0 && fchdir(folder) < 0)
-        ss_error_fail(&why, "%s", strerror(errno));
+        status = -errno;
+    if (status >= 0)
+        return 0;
+    if (check_current_folder(run, error) < 0)
+        return -1;
 
-    if (why.status)
-        fprintf(stderr,
-            NAME ": cannot change to %s, where the run was recorded: %s: running the command here "
-                 "instead\n",
-            ss_words_show(run->folder).text, why.message);
+    fprintf(stderr,
+        NAME ": cannot change to %s, where the run was recorded: %s: running the command here "
+             "instead\n",
+        ss_words_show(run->folder).text, strerror(-status));
     return 0;
 }
 
