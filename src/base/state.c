@@ -144,6 +144,27 @@ int ss_state_check_parent(
     return -1;
 }
 
+/*
+ * Fails if a word names a file that another user may have made, or a link of another user. The word
+ * may be the name of a script without a slash, as in `sh job.sh`, so its form does not matter.
+ */
+static int check_word(
+    int folder, const char *word, const struct ss_trust *trust, struct ss_error *error) {
+    struct ss_walk walk;
+    bool found = ss_walk_begin_at(&walk, folder, word) == 0 && walk.exists;
+    ss_walk_end(&walk);
+    if (*walk.why) {
+        ss_error_fail(error, "%s: %s", ss_words_show(word).text, walk.why);
+        errno = EACCES;
+        return -1;
+    }
+
+    /* Whoever owns the file of /dev/stdin, the caller has opened it. */
+    if (!found || walk.descriptor >= 0 || is_accepted(trust, walk.status.st_uid))
+        return 0;
+    return refuse_owner(trust, walk.status.st_uid, ss_words_show(word).text, error);
+}
+
 /* Accepts a group-writable folder: with a umask of 002, all our own folders are group-writable. */
 int ss_state_check_start(int folder, char *const *words, const struct ss_trust *trust,
     const char *path, struct ss_error *error) {
@@ -157,12 +178,10 @@ int ss_state_check_start(int folder, char *const *words, const struct ss_trust *
     if (!(status.st_mode & S_ISVTX))
         return refuse_mode(path, error);
 
-    for (; *words; words++) {
-        if (**words != '/' && strchr(*words, '/') && fstatat(folder, *words, &status, 0) == 0 &&
-            !is_accepted(trust, status.st_uid))
-            return refuse_owner(trust, status.st_uid, *words, error);
-    }
-    return 0;
+    int result = 0;
+    for (; result == 0 && *words; words++)
+        result = check_word(folder, *words, trust, error);
+    return result;
 }
 
 /* Takes ownership of a descriptor. Closes it if the file is refused. */

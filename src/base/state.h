@@ -60,7 +60,8 @@ SS_MUST_USE SS_NONNULL(2, 3) int ss_state_check_parent(
 
 /*
  * Fails if another user may have created this open folder, in which a recorded command is about to
- * start again, or the files in it that the words of the command name.
+ * start again. If others may create files in it, also fails if they may have created a file, or a
+ * link, that a word of the command names; a word that names no file is accepted.
  */
 SS_MUST_USE SS_NONNULL() int ss_state_check_start(int folder, char *const *words,
     const struct ss_trust *trust, const char *path, struct ss_error *error);

@@ -612,6 +612,7 @@ folders_made_again_have_no_effect() { # case
     cp "$open/ours/bench" "$open"
     (cd "$open/ours" && showstopper -q -n 1 -c fixed -l 100% --record "$PWD/../../record" ./bench)
     (cd "$open" && showstopper -q -n 1 -c fixed -l 100% --record ../record-of-file ./bench)
+    (cd "$open" && showstopper -q -n 1 -c fixed -l 100% --record ../record-of-script sh bench)
     chmod 775 "$open/ours"
     expect 0 showstopper -q --replay "$folder/record"
     expect 0 showstopper -q --replay "$folder/record-of-file"
@@ -625,6 +626,7 @@ folders_made_again_have_no_effect() { # case
     refuses 125 "open/ours belongs to nobody, whose commands root would carry out" \
         showstopper -q --replay "$folder/record"
     refuses 125 "./bench belongs to nobody" showstopper -q --replay "$folder/record-of-file"
+    refuses 125 "bench belongs to nobody" showstopper -q --replay "$folder/record-of-script"
     expect 125 ssbatch --clean study
     says err "open/ours belongs to nobody"
     chown 0 "$open/ours"

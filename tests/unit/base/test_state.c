@@ -119,6 +119,50 @@ TEST_WITH(links_and_special_files_are_refused, begin, end) {
     assert_int_equal(error.status, 0);
 }
 
+static int check_start(const char *word, const struct ss_trust *trust) {
+    char *words[] = {(char *)"sh", (char *)word, NULL};
+    error = (struct ss_error){0};
+    return ss_state_check_start(folder, words, trust, "folder", &error);
+}
+
+/* In a folder such as /tmp, others may have made any file of a recorded command. */
+TEST_WITH(commands_with_files_of_other_users_do_not_start_again, begin_with_users, end) {
+    static const char *const names[] = {"state", "./state", "folder/../state"};
+    const struct ss_trust alice = {.has_user = true, .user = ALICE};
+    SS_OWNED(close) int standard_input = dup(STDIN_FILENO);
+    tree_set_mode(".", 01777);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_int_equal(check_start(names[i], &nobody_else), 0);
+    assert_int_equal(check_start(tree_path("state"), &nobody_else), 0);
+
+    tree_give("state", ALICE);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_fails(check_start(names[i], &nobody_else), error, "state belongs to ");
+    assert_fails(check_start(tree_path("state"), &nobody_else), error, "state belongs to ");
+    assert_int_equal(check_start("state", &alice), 0);
+    assert_int_equal(check_start("missing", &nobody_else), 0);
+    assert_int_equal(check_start("state/missing", &nobody_else), 0);
+    assert_int_equal(dup2(open(tree_path("state"), O_RDONLY | O_CLOEXEC), STDIN_FILENO), 0);
+    assert_int_equal(check_start("/dev/stdin", &nobody_else), 0);
+    assert_int_equal(dup2(standard_input, STDIN_FILENO), 0);
+
+    tree_set_mode(".", 0755);
+    assert_int_equal(check_start("state", &nobody_else), 0);
+    tree_set_mode(".", 0777);
+    assert_fails(
+        check_start("missing", &nobody_else), error, "folder: other users may write to it");
+}
+
+/* The user chooses which of our programs is executed, and may exchange the link after the check. */
+TEST_WITH(commands_with_links_of_other_users_do_not_start_again, begin_with_users, end) {
+    tree_set_mode(".", 01777);
+    tree_link("state", "link");
+    assert_int_equal(check_start("link", &nobody_else), 0);
+    tree_give("link", ALICE);
+    assert_fails(check_start("link", &nobody_else), error, "link: link is a link of ");
+    assert_fails(check_start(tree_path("link"), &nobody_else), error, "link is a link of ");
+}
+
 static ino_t inode_of(const char *name) {
     struct stat status;
     assert_int_equal(lstat(tree_path(name), &status), 0);
