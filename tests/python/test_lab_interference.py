@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -119,3 +121,36 @@ def test_guests_have_memory_for_their_instances(
     kept = next(words[-1] for words in planned.head if words[1] == "settings-guests")
     assert "guest_made_of=format=1 kernel=x" in kept
     assert "emulated (tcg)" in planned.said
+
+
+def link_about(about: Path) -> None:
+    about.symlink_to("/etc/passwd")
+
+
+def pipe_about(about: Path) -> None:
+    os.mkfifo(about)
+
+
+def give_about(about: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("root: files of two users are needed")
+    about.touch()
+    os.chown(about, 20001, 20001)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (link_about, "is not a regular file"),
+        (pipe_about, "is not a regular file"),
+        (give_about, "belongs to user 20001"),
+    ],
+)
+def test_guests_of_others_are_not_read(
+    spoil: Callable[[Path], None], why: str, lab: Lab, guest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "_ask", lambda _: (0, "tcg"))
+    (Path(guest) / "about").unlink()
+    spoil(Path(guest) / "about")
+    call = ["--plan", "--environment", "kvm", "--guest", guest, "--placements", "neutral"]
+    assert f"{guest}/about {why}" in lab.refusal("interference", *call)

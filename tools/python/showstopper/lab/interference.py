@@ -6,13 +6,15 @@ all CPUs."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from ..contents import read_file
+from ..state import hold
 from ..text import UserError, tell
 from . import options, pairs, places, values
 from .carry import carry_out
@@ -245,6 +247,14 @@ def _check_sides(given: Options) -> None:
 # The study
 
 
+def _read_about(guest: str) -> list[str]:
+    """Return the lines on what a guest is made of; none if it is no guest."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        with hold(guest, ["about"]) as held:
+            return read_file(f"{held}/about").decode("utf-8", "surrogateescape").splitlines()
+    return []
+
+
 class Interference(Study):
     """
     A study of pairs. The role `alone` is a foreground without a background.
@@ -404,9 +414,7 @@ class Interference(Study):
         if chosen & {*CONTAINERS}:
             yield kept("settings-containers", settings_text({"load_of": given.load_of}))
         if chosen & {*GUESTS}:
-            about = Path(given.guest, "about")
-            is_made = given.guest and about.exists()
-            made = about.read_text().splitlines() if is_made else []
+            made = _read_about(given.guest) if given.guest else []
             settings = {"guest_memory": given.guest_memory, "guest_made_of": " ".join(made)}
             yield kept("settings-guests", settings_text(settings))
 
