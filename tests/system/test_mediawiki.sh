@@ -39,6 +39,7 @@ serve() {
 }
 case \$name in
 mariadbd)
+    stat -c %a "$dir" >"$scratch/mode"
     [[ " \$* " =~ \ --socket=([^ ]*)\  ]]
     serve "\${BASH_REMATCH[1]}"
     ;;
@@ -153,8 +154,9 @@ pid_of() {
 
 the_wiki_starts_and_stops() { # case
     local before url
-    mkdir "$dir"
+    mkdir -m 755 "$dir"
     (umask 000 && does 0 up "$dir")
+    [ "$(cat "$scratch/mode")" = 700 ] || fail "others can reach the database: mode $(cat "$scratch/mode")"
     [ -z "$(find "$dir" -perm /022)" ] || fail "others may write: $(find "$dir" -perm /022)"
     url=$(sed -n 's/^url //p' "$output")
     [[ $url =~ ^http://127\.0\.0\.1:[0-9]+/index\.php ]] || fail "invalid URL: $url"
