@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/owned.h"
@@ -11,12 +12,19 @@
 
 #define INPUT_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
+/* Opens one of our descriptors again, so that the copy has its own offset. */
+static int open_again(int descriptor) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    return open(path, INPUT_FLAGS);
+}
+
 /* Opens the file that a walk has found. Returns a descriptor or a negative errno. */
-static int open_found(const struct ss_walk *walk, const char *path, struct stat *status) {
+static int open_found(const struct ss_walk *walk, struct stat *status) {
     if (!walk->exists)
         return -ENOENT;
     SS_OWNED(close)
-    int file = walk->descriptor >= 0 ? open(path, INPUT_FLAGS)
+    int file = walk->descriptor >= 0 ? open_again(walk->descriptor)
                                      : openat(walk->folder, walk->name, INPUT_FLAGS | O_NOFOLLOW);
     if (file < 0 || fstat(file, status) < 0)
         return -errno;
@@ -28,7 +36,7 @@ static int open_walked(int folder, const char *path, struct stat *status, struct
     struct ss_walk walk;
     int file = ss_walk_begin_at(&walk, folder, path);
     if (file == 0)
-        file = open_found(&walk, path, status);
+        file = open_found(&walk, status);
     if (file < 0)
         ss_error_fail(error, "%s: %s", path, ss_walk_explain(&walk, file));
     ss_walk_end(&walk);

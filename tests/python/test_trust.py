@@ -703,6 +703,27 @@ def test_state_behind_a_foreign_link_is_refused(machine: Machine, held: Path) ->
     assert str(error.value) == refusal(link)
 
 
+def test_descriptor_is_not_found_by_its_path(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = machine.folder(machine.alice / "folder")
+    walking = contents.walk
+    with open(machine.file(machine.home / "input", "own", machine.caller)) as stream:
+        number = stream.fileno()
+        machine.link(machine.shared / "link", f"/proc/self/fd/{number}", machine.caller)
+
+        @contextlib.contextmanager
+        def removing(path: str) -> Iterator[outputs.Place]:
+            with walking(path) as place:
+                with privileged():
+                    folder.rmdir()
+                yield place
+
+        monkeypatch.setattr(contents, "walk", removing)
+        with machine.acting():
+            assert contents.read_file(f"{folder}/../../shared/link") == b"own"
+
+
 def test_open_folder_is_not_found_by_its_path(
     machine: Machine, held: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,27 @@ TEST(only_small_regular_files_are_opened) {
     assert_int_equal(errno, EFBIG);
 }
 
+/* The path is relative to an open folder, not to the working folder. */
+TEST(link_to_a_descriptor_is_followed) {
+    char target[32], text[4] = "";
+    tree_new();
+    int open_file = open(tree_write("file", "abc"), O_RDONLY | O_CLOEXEC);
+    int folder = open(tree_path("."), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    assert_that(open_file, >=, 0);
+    assert_that(folder, >=, 0);
+    snprintf(target, sizeof target, "/proc/self/fd/%d", open_file);
+    tree_link(target, "link");
+
+    int file = ss_input_open(folder, "link", 3, NULL);
+    assert_that(file, >=, 0);
+    assert_int_equal(read(file, text, 3), 3);
+    assert_string_equal(text, "abc");
+    assert_int_equal(lseek(open_file, 0, SEEK_CUR), 0);
+    close(file);
+    close(folder);
+    close(open_file);
+}
+
 TEST(foreign_link_is_not_followed) {
     enum { ALICE = 20001 };
     char text[4] = "";

@@ -68,7 +68,7 @@ def _open_walked(path: str) -> int:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
             _check_regular(place.status)
             if place.folder < 0:
-                return os.open(path, _READ)
+                return os.open(f"/proc/self/fd/{place.file}", _READ)
             file = os.open(place.name, _READ | os.O_NOFOLLOW, dir_fd=place.folder)
             if not os.path.samestat(os.fstat(file), place.status):
                 os.close(file)
