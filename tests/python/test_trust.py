@@ -333,6 +333,25 @@ def test_links_of_the_root_folder_are_followed_in_a_namespace(root: Path) -> Non
     assert (machine.home / "new").read_text() == "new"
 
 
+def test_owner_of_the_root_folder_is_trusted_for_links_only(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asking = os.stat
+
+    def of_alice(path: Any, **more: Any) -> Any:
+        return types.SimpleNamespace(st_uid=ALICE) if path == "/" else asking(path, **more)
+
+    machine.link(machine.shared / "link", machine.home / "new")
+    monkeypatch.setattr(outputs.os, "stat", of_alice)
+    machine.write(machine.shared / "link")
+    assert (machine.home / "new").read_text() == "new"
+    assert not outputs.is_trusted(ALICE)
+    os.mkfifo(machine.group / "pipe")
+    os.chown(machine.group / "pipe", ALICE, ALICE)
+    with pytest.raises(OutputError, match=f"is a pipe of user {ALICE}"):
+        machine.write(machine.group / "pipe")
+
+
 # Files
 
 

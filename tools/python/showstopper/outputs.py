@@ -71,7 +71,12 @@ def _is_known(uid: int) -> bool:
 
 
 def is_trusted(uid: int) -> bool:
-    return uid in (os.geteuid(), 0, os.stat("/").st_uid) and _is_known(uid)
+    return uid in (os.geteuid(), 0) and _is_known(uid)
+
+
+def _is_of_system(uid: int) -> bool:
+    """Return whether links of this user, the owner of `/`, are part of the system."""
+    return uid == os.stat("/").st_uid and _is_known(uid)
 
 
 def _is_closed(folder: os.stat_result) -> bool:
@@ -196,6 +201,8 @@ class _Walk:
         if self._links > _LINKS_MAX:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         is_ours = is_trusted(link.st_uid)
+        if not is_ours and _is_of_system(link.st_uid):
+            return
         # In a folder that others may write to, a link may be a hard link that they made.
         if is_ours and (link.st_nlink == 1 or _is_closed(folder)):
             return
