@@ -473,21 +473,32 @@ static bool is_ours(int folder) {
     return fstat(file, &other) == 0 && other.st_uid == made.st_uid;
 }
 
+/* Opens a stream of the entries of an open folder. Returns NULL with errno on failure. */
+static DIR *open_entries(int folder) {
+    int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = again < 0 ? NULL : fdopendir(again);
+    int why = errno;
+    if (!entries)
+        ss_owned_close(&again);
+    errno = why;
+    return entries;
+}
+
+/* Returns the next entry other than "." and "..", or NULL. */
+static const char *next_entry(DIR *entries) {
+    const struct dirent *entry;
+    do
+        entry = readdir(entries);
+    while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+    return entry ? entry->d_name : NULL;
+}
+
 /* Fails with ESTALE unless the folder looks new: it is ours and empty. */
 static int check_new(int folder) {
-    int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    SS_OWNED(closedir) DIR *entries = again < 0 ? NULL : fdopendir(again);
-    if (!entries) {
-        int why = errno;
-        ss_owned_close(&again);
-        return -why;
-    }
-
-    for (struct dirent *entry; (entry = readdir(entries));) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            return -ESTALE;
-    }
-    return is_ours(folder) ? 0 : -ESTALE;
+    SS_OWNED(closedir) DIR *entries = open_entries(folder);
+    if (!entries)
+        return -errno;
+    return !next_entry(entries) && is_ours(folder) ? 0 : -ESTALE;
 }
 
 /* Another user may replace the folder before it is opened; the replacement is left alone. */
@@ -530,6 +541,29 @@ void ss_walk_remove_folder(int folder, const char *path) {
         is_same(&ours, &walk.status))
         unlinkat(walk.folder, walk.name, AT_REMOVEDIR);
     ss_walk_end(&walk);
+}
+
+static void empty_folder(int folder) {
+    SS_OWNED(closedir) DIR *entries = open_entries(folder);
+    struct stat here, there;
+    if (!entries || fstat(folder, &here) < 0)
+        return;
+
+    for (const char *name; (name = next_entry(entries));) {
+        SS_OWNED(close)
+        int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (inner < 0) {
+            unlinkat(folder, name, 0);
+        } else if (fstat(inner, &there) == 0 && there.st_dev == here.st_dev) {
+            empty_folder(inner);
+            unlinkat(folder, name, AT_REMOVEDIR);
+        }
+    }
+}
+
+void ss_walk_remove_tree(int folder, const char *path) {
+    empty_folder(folder);
+    ss_walk_remove_folder(folder, path);
 }
 
 const char *ss_walk_explain(const struct ss_walk *walk, int status) {

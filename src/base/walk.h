@@ -60,6 +60,12 @@ SS_MUST_USE SS_NONNULL() int ss_walk_folder(struct ss_walk *walk, int flags);
 /* Removes an open folder if it is empty and this is still its path. */
 SS_NONNULL() void ss_walk_remove_folder(int folder, const char *path);
 
+/*
+ * Empties an open folder that we have made, and removes it if this is still its path. Follows no
+ * link, and leaves other file systems alone.
+ */
+SS_NONNULL() void ss_walk_remove_tree(int folder, const char *path);
+
 /* Returns the reason for a negative errno of these functions. */
 SS_NONNULL() const char *ss_walk_explain(const struct ss_walk *walk, int status);
 

@@ -18,6 +18,7 @@
 
 #define SSLOAD  TEST_BIN_DIR "/ssload"
 #define SSBATCH TEST_BIN_DIR "/ssbatch"
+#define SSSIM   TEST_BIN_DIR "/sssim"
 #define SSTRACE TEST_BIN_DIR "/sstrace"
 #define MALLORY 65534
 #define SECRET  "secret\n"
@@ -165,6 +166,24 @@ TEST_CASE(a_folder_that_is_removed_may_become_a_link) {
         expect_no_harm("ssbatch", first, 0);
     }
     ck_assert_int_gt(calls, 2);
+}
+
+/* The path of a failed record leads to a file of the victim when the record is removed. */
+TEST_CASE(a_record_that_is_removed_may_be_exchanged) {
+    begin();
+    const char *record = run_path(run_path(theirs, "out"), "file");
+    const char *const words[] = {SSSIM, "fleet", "--nodes", "1", "--record", record, "--", "-l",
+        "50%", "--duration", "1ms", NULL};
+    int calls = 1;
+    for (int first = 1; first <= calls; first++) {
+        run_remove_folder(theirs);
+        make_their_folder(theirs);
+        make_their_folder(run_path(theirs, "out"));
+        make_their_link(victim, run_path(theirs, "out.other"));
+        calls = larger(calls, run_swapped(words, run_path(theirs, "out"), NULL, first, 0));
+        expect_no_harm("sssim fleet --record", first, 0);
+    }
+    ck_assert_int_gt(calls, 5);
 }
 
 /* Runs a study in memory whose `inner` changes while it is copied from there. */

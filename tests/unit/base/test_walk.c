@@ -233,6 +233,30 @@ TEST_WITH(pipes_of_others_in_shared_folders_are_refused, begin_with_users, NULL)
 }
 
 /* As of a process substitution, or in a container, where /dev/stdout may not be opened again. */
+/* The path may lead to another folder of ours when a new one is removed. */
+TEST(removed_trees_are_those_that_were_opened) {
+    tree_new();
+    tree_write("lab/record/n0/plan.json", "{}\n");
+    tree_write("lab/record/fleet.csv", "node\n");
+    tree_write("other/record/n0/plan.json", "ours\n");
+    tree_link("../../other", "lab/record/link");
+    tree_link("../../other/record/n0/plan.json", "lab/record/n0/link");
+    const char *path = tree_path("lab/record");
+    SS_OWNED(close) int folder = ss_walk_folder_path(path, O_RDONLY, &error);
+    assert_that(folder, >=, 0);
+    assert_int_equal(rename(tree_path("lab"), tree_path("moved")), 0);
+    tree_link("other", "lab");
+    ss_walk_remove_tree(folder, path);
+    tree_assert_file("other/record/n0/plan.json", "ours\n");
+    assert_int_equal(access(tree_path("moved/record/fleet.csv"), F_OK), -1);
+    assert_int_equal(rmdir(tree_path("moved/record")), 0);
+
+    tree_write("new/n0/samples.csv", "time\n");
+    SS_OWNED(close) int other = ss_walk_folder_path(tree_path("new"), O_RDONLY, &error);
+    ss_walk_remove_tree(other, tree_path("new"));
+    assert_int_equal(access(tree_path("new"), F_OK), -1);
+}
+
 TEST(own_descriptors_are_duplicated) {
     int ends[2];
     char path[64];

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -292,11 +291,6 @@ static int check_measured(const struct fleet *fleet, struct ss_error *error) {
                                 "--window after --settle: use a longer --duration after --");
 }
 
-static int remove_one(const char *path, const struct stat *state, int type, struct FTW *where) {
-    (void)state, (void)type, (void)where;
-    return remove(path);
-}
-
 static int run(struct fleet *fleet, struct ss_error *error) {
     const struct fleet_options *options = fleet->options;
     if (find_traces(fleet, error) < 0)
@@ -316,7 +310,7 @@ static int run(struct fleet *fleet, struct ss_error *error) {
         (options->record && write_table(fleet, error) < 0)) {
         /* Do not leave a folder behind, for example after an invalid option. */
         if (options->record)
-            (void)nftw(options->record, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+            ss_walk_remove_tree(fleet->records, options->record);
         return -1;
     }
 

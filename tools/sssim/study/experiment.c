@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,7 +37,7 @@ static char *join(const struct experiment *experiment, const char *name) {
 }
 
 int experiment_open(struct experiment *experiment, const char *path, struct ss_error *error) {
-    *experiment = (struct experiment){.path = path};
+    *experiment = (struct experiment){.path = path, .folder = -1};
     if (access(path, F_OK) == 0)
         return ss_error_fail(
             error, "--record: %s already exists: choose another folder", ss_words_show(path).text);
@@ -45,10 +47,10 @@ int experiment_open(struct experiment *experiment, const char *path, struct ss_e
         return ss_error_memory(error);
 
     struct ss_error why = {0};
-    SS_OWNED(close) int folder = ss_walk_folder_path(path, O_PATH | O_CREAT | O_EXCL, &why);
-    if (folder < 0)
+    experiment->folder = ss_walk_folder_path(path, O_PATH | O_CREAT | O_EXCL, &why);
+    if (experiment->folder < 0)
         return ss_error_fail(error, "--record: %s: %s", ss_words_show(path).text, why.message);
-    return mkdirat(folder, "runs", 0777) < 0 ? fail(experiment, "runs", error) : 0;
+    return mkdirat(experiment->folder, "runs", 0777) < 0 ? fail(experiment, "runs", error) : 0;
 }
 
 /* Appends `text` with all characters that are unsafe in a file name replaced by '-'. */
@@ -139,17 +141,19 @@ int experiment_finish_pair(struct experiment *experiment, const struct experimen
 }
 
 void experiment_drop_pair(const struct experiment *experiment, const char *name) {
-    SS_OWNED(free) char *path = experiment_find_path(experiment, name, "");
-    if (path)
-        rmdir(path);
+    char path[NAME_MAX + 8];
+    if (snprintf(path, sizeof path, "runs/%s", name) < (int)sizeof path)
+        unlinkat(experiment->folder, path, AT_REMOVEDIR);
 }
 
 void experiment_close(struct experiment *experiment) {
     if (experiment->stream)
         fclose(experiment->stream);
-    SS_OWNED(free) char *runs = experiment->path ? join(experiment, "runs") : NULL;
-    if (experiment->stream && experiment->size == 0 && runs && rmdir(runs) == 0)
-        rmdir(experiment->path);
+    if (experiment->stream && experiment->size == 0 && experiment->folder >= 0 &&
+        unlinkat(experiment->folder, "runs", AT_REMOVEDIR) == 0)
+        ss_walk_remove_folder(experiment->folder, experiment->path);
+    if (experiment->stream && experiment->folder >= 0)
+        close(experiment->folder);
     free(experiment->rows);
     *experiment = (struct experiment){0};
 }

@@ -18,6 +18,7 @@ struct experiment {
     char *rows;       /* rows of the manifest */
     size_t size;
     FILE *stream; /* stream that writes to `rows` */
+    int folder;   /* that of the path when it was made */
 };
 
 /* A record of a pair of runs. Times are in seconds; 0 if unknown. */
