@@ -830,6 +830,30 @@ pipes_in_folders_are_not_waited_for() { # case
     refuses 125 "plan is not a regular file" timeout 100 ssbatch --list study
 }
 
+# Root's message about a trace quotes its lines.
+simulated_fleets_follow_no_link_of_another_user() { # case
+    need_built sssim
+    begin
+    chmod 600 "$victim/file"
+    echo '0 50%' >"$theirs/a.trace"
+    ln -s "$victim/file" "$theirs/c.trace"
+    chown -h "$mallory" "$theirs/c.trace"
+    refuses 125 "--traces: $theirs/c.trace: c.trace is a link of nobody: name its target" \
+        sssim fleet --nodes 2 --traces "$theirs" --record record -- -P 1 --duration 20s
+    rm "$theirs/c.trace"
+    mkfifo "$theirs/c.trace"
+    refuses 125 "--traces: $theirs/c.trace: not a regular file" \
+        timeout 100 sssim fleet --nodes 2 --traces "$theirs" --record record -- -P 1 --duration 20s
+    rm "$theirs/c.trace"
+    echo nonsense >"$theirs/c.trace"
+    refuses 125 "$theirs/c.trace:1:" sssim fleet --nodes 2 --traces "$theirs" -- -P 1 --duration 20s
+    [ ! -e record ] || fail "a record was made"
+    mv "$theirs/a.trace" "$theirs/c.trace"
+    ln -s c.trace "$theirs/a,b.trace"
+    chown -h "$mallory" "$theirs"/*
+    expect 0 sssim fleet --nodes 2 --traces "$theirs" -- -P 1 --duration 20s
+}
+
 # An empty part of PATH is the current folder.
 programs_in_the_current_folder_are_not_found() { # case
     local path

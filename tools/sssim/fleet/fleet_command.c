@@ -4,10 +4,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/input_file.h"
+#include "base/owned.h"
 #include "base/walk.h"
 #include "base/whole_file.h"
 #include "base/words.h"
@@ -64,7 +66,8 @@ struct shared {
 
 struct fleet {
     const struct fleet_options *options;
-    char **traces; /* absolute paths, in the order of names */
+    int folder;    /* that of --traces; -1: none */
+    char **traces; /* names in it, in order */
     size_t trace_count;
     struct shared *shared;
     struct fleet_node *nodes; /* in the shared memory */
@@ -91,39 +94,49 @@ static int is_visible(const struct dirent *entry) {
 }
 
 /* Adds a trace to the list, which has room for it. Skips folders. */
-static int add_trace(
-    struct fleet *fleet, const char *folder, const char *name, struct ss_error *error) {
-    char **trace = &fleet->traces[fleet->trace_count];
-    struct stat status;
-    if (asprintf(trace, "%s/%s", folder, name) < 0)
+static int add_trace(struct fleet *fleet, const char *name, struct ss_error *error) {
+    struct ss_walk walk;
+    struct ss_error why = {0};
+    bool is_folder = ss_walk_begin_at(&walk, fleet->folder, name) == 0 && walk.exists &&
+                     S_ISDIR(walk.status.st_mode);
+    ss_walk_end(&walk);
+    if (is_folder)
+        return 0;
+
+    /* Nodes open it again: there may be more traces than a process may have open files. */
+    SS_OWNED(close) int file = ss_input_open(fleet->folder, name, INT64_MAX, &why);
+    if (file < 0)
+        return ss_error_fail(
+            error, "--traces: %s/%s", ss_words_show(fleet->options->traces).text, why.message);
+    char *trace = strdup(name);
+    if (!trace)
         return ss_error_memory(error);
-    if (stat(*trace, &status) == 0 && S_ISDIR(status.st_mode)) {
-        free(*trace);
-        return 0;
-    }
-    fleet->trace_count++;
-    if (!strchr(*trace, ','))
-        return 0;
-    return ss_error_fail(error,
-        "--traces: %s contains a comma, which separates the options of modules: rename it",
-        ss_words_show(*trace).text);
+    fleet->traces[fleet->trace_count++] = trace;
+    return 0;
 }
 
 static int find_traces(struct fleet *fleet, struct ss_error *error) {
     const char *folder = fleet->options->traces;
-    char path[PATH_MAX];
+    char path[40];
     struct dirent **entries;
+    struct ss_error why = {0};
     if (!folder)
         return 0;
-    int count = realpath(folder, path) ? scandir(path, &entries, is_visible, alphasort) : -1;
+
+    fleet->folder = ss_walk_folder_path(folder, O_RDONLY, &why);
+    if (fleet->folder < 0)
+        return ss_error_fail(error, "--traces: %s: %s", ss_words_show(folder).text, why.message);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fleet->folder); /* musl has no scandirat() */
+    int count = scandir(path, &entries, is_visible, alphasort);
     if (count < 0)
         return ss_error_fail(
             error, "--traces: %s: %s", ss_words_show(folder).text, strerror(errno));
+
     fleet->traces = calloc((size_t)count + 1, sizeof *fleet->traces);
     int status = fleet->traces ? 0 : ss_error_memory(error);
     for (int i = 0; i < count; i++) {
         if (status == 0)
-            status = add_trace(fleet, path, entries[i]->d_name, error);
+            status = add_trace(fleet, entries[i]->d_name, error);
         free(entries[i]);
     }
     free(entries);
@@ -141,8 +154,8 @@ static const char *trace_of(const struct fleet *fleet, uint64_t number) {
 static int run_part(struct fleet *fleet, uint64_t first, uint64_t jobs) {
     for (uint64_t i = first; i < fleet->options->nodes; i += jobs) {
         struct ss_error error = {0};
-        if (fleet_node_run(&fleet->nodes[i], fleet->options, i, trace_of(fleet, i), fleet->records,
-                &error) == 0)
+        if (fleet_node_run(&fleet->nodes[i], fleet->options, i, fleet->folder, trace_of(fleet, i),
+                fleet->records, &error) == 0)
             continue;
 
         ss_error_wrap(&error, "node n%llu", (unsigned long long)i);
@@ -235,11 +248,11 @@ static int run_nodes(struct fleet *fleet, struct ss_error *error) {
 
 static void write_row(FILE *stream, const struct fleet *fleet, uint64_t number) {
     const struct fleet_node *node = &fleet->nodes[number];
-    const char *trace = trace_of(fleet, number), *slash = trace ? strrchr(trace, '/') + 1 : "";
+    const char *trace = trace_of(fleet, number);
     bool failed = node->fails < 1;
 
     fprintf(stream, "n%llu,n%llu,", (unsigned long long)number, (unsigned long long)number);
-    quote_csv(stream, slash);
+    quote_csv(stream, trace ? trace : "");
     fprintf(stream, ",%s,%s,%.6f,%.6f,%.6f,simulated,\n", failed ? "failed" : "done",
         failed ? "failed in the simulation" : "", FLEET_START, node->measured,
         ss_time_seconds(fleet->options->clock_error));
@@ -319,7 +332,7 @@ static int run(struct fleet *fleet, struct ss_error *error) {
 }
 
 static int simulate(const struct fleet_options *options, struct ss_error *error) {
-    struct fleet fleet = {.options = options, .records = -1};
+    struct fleet fleet = {.options = options, .folder = -1, .records = -1};
     size_t size = sizeof *fleet.shared + options->nodes * sizeof *fleet.nodes;
 
     fleet.shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -332,6 +345,8 @@ static int simulate(const struct fleet_options *options, struct ss_error *error)
     munmap(fleet.shared, size);
     if (fleet.records >= 0)
         close(fleet.records);
+    if (fleet.folder >= 0)
+        close(fleet.folder);
     free(fleet.pids);
     for (size_t i = 0; i < fleet.trace_count; i++)
         free(fleet.traces[i]);

@@ -4,12 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <showstopper/random.h>
 
+#include "base/input_file.h"
+#include "base/owned.h"
 #include "base/walk.h"
 #include "base/whole_file.h"
 #include "base/words.h"
@@ -239,7 +243,19 @@ static int simulate(struct simulation *simulation, struct recording *recording, 
     return status;
 }
 
-int fleet_node_run(struct fleet_node *node, const struct fleet_options *options, uint64_t number,
+/* Replaces the path of a trace's descriptor in a message. */
+static void name_trace(
+    struct ss_error *error, const char *path, const char *folder, const char *trace) {
+    struct ss_error old = *error;
+    const char *found = strstr(old.message, path);
+    if (!found)
+        return;
+    error->status = 0;
+    ss_error_set(error, old.status, "%.*s%s/%s%s", (int)(found - old.message), old.message, folder,
+        ss_words_show(trace).text, found + strlen(path));
+}
+
+static int run(struct fleet_node *node, const struct fleet_options *options, uint64_t number,
     const char *trace, int records, struct ss_error *error) {
     struct simulation simulation;
     struct recording recording = {
@@ -260,5 +276,22 @@ int fleet_node_run(struct fleet_node *node, const struct fleet_options *options,
         status = -1;
     simulation_close(&simulation);
     free(words);
+    return status;
+}
+
+int fleet_node_run(struct fleet_node *node, const struct fleet_options *options, uint64_t number,
+    int traces, const char *trace, int records, struct ss_error *error) {
+    char path[40];
+    if (!trace)
+        return run(node, options, number, NULL, records, error);
+
+    SS_OWNED(close) int file = ss_input_open(traces, trace, INT64_MAX, error);
+    if (file < 0)
+        return -1;
+    /* Another user may exchange the name until the module opens it. */
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    int status = run(node, options, number, path, records, error);
+    if (status < 0)
+        name_trace(error, path, options->traces, trace);
     return status;
 }

@@ -44,11 +44,11 @@ SS_NONNULL(1, 2)
 void fleet_node_draw(struct fleet_node *node, const struct fleet_options *options, uint64_t number);
 
 /*
- * Simulates the node, which follows `trace` unless that is NULL. Writes its record below the folder
- * `records`, unless that is -1.
+ * Simulates the node, which follows `trace` in the folder `traces` unless that is NULL. Writes its
+ * record below the folder `records`, unless that is -1.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int fleet_node_run(struct fleet_node *node,
-    const struct fleet_options *options, uint64_t number, const char *trace, int records,
-    struct ss_error *error);
+    const struct fleet_options *options, uint64_t number, int traces, const char *trace,
+    int records, struct ss_error *error);
 
 #endif
