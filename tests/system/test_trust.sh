@@ -1004,6 +1004,40 @@ traces_are_no_links_of_another_user() { # case
     ! grep -r secret disk || fail "it was sent"
 }
 
+# Without --scratch, showstopper opens the traces by path when all nodes are ready.
+traces_are_those_that_were_judged() { # case
+    need_built ssfleet
+    begin
+    chmod 600 "$victim/file"
+    mkdir "$theirs/traces"
+    echo '0 50%' >"$theirs/traces/a.trace"
+    chown -R "$mallory" "$theirs/traces"
+    chmod 600 "$theirs/traces/a.trace"
+    mkdir bin
+    write_program bin/date <<END # measures the clock of a node
+#!/bin/sh
+if [ ! -e $theirs/kept ]; then
+    mv $theirs/traces $theirs/kept
+    mkdir $theirs/traces
+    ln -s $victim/file $theirs/traces/a.trace
+fi
+exec $(command -v date) "\$@"
+END
+    PATH=$PWD/bin:$PATH expect 0 ssfleet replay --engine local --nodes n1 --traces "$theirs/traces" --record record \
+        --margin 2s -- -f own --duration 500m sleep 100
+    [ -e "$theirs/kept" ] || fail "nothing was exchanged"
+    is record/traces/a.trace '0 50%'
+    [ -z "$(find record/traces -perm /077)" ] || fail "others can read the traces"
+    unharmed
+    # Messages of a node may quote its trace.
+    mkdir ours
+    echo private >ours/a.trace
+    expect 1 ssfleet replay --engine local --nodes n1 --traces ours --record other --margin 2s -- true
+    says other/n1.stderr private
+    [ "$(stat -c %a other/n1.stderr)" = 600 ] || fail "others can read the message"
+    [ ! -e other/traces ] || fail "traces in our own folder were copied"
+}
+
 # In a folder such as /tmp, another user makes the folder of a study at the last moment.
 new_studies_are_not_made_by_another_user() { # case
     need_built ssfleet

@@ -21,9 +21,12 @@ clock_state() {
 
 # replay TIME TRACE: runs showstopper from TIME on, and terminates it if standard input ends.
 replay() {
-    local folder=$record/$node log=$held/$node.stderr pid watcher status=0
+    local folder=$record/$node log=$held/$node.stderr trace=$2 pid watcher status=0
     [ -z "$scratch" ] || folder=$place/record log=$held/stderr
-    showstopper --quiet -t file -T "${2//,/\\,}" --start-at "@$1" --record "$folder" "${command[@]}" \
+    # Others may exchange a folder above the record, in which traces were copied or split.
+    [[ $trace != "$record"/* ]] || (cd -P "$held/.." && is_fixed) >/dev/null || trace=$held/${trace#"$record"/}
+    (umask 077 && : >"$log") # messages quote lines of traces
+    showstopper --quiet -t file -T "${trace//,/\\,}" --start-at "@$1" --record "$folder" "${command[@]}" \
         </dev/null >/dev/null 2>"$log" &
     pid=$!
     # Use only builtins: another program would survive the watcher, and keep standard input open.

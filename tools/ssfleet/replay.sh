@@ -85,16 +85,40 @@ check_options() {
     done
 }
 
+# refuse_node_traces: fails if a node has the name of the folder of traces in the record.
+refuse_node_traces() {
+    [[ " ${node_list[*]} " != *' traces '* ]] || fail "--nodes: the node traces would have the folder of the $1"
+}
+
+# keep_traces FOLDER: copies `files`, which are in this folder, to the record, unless only the caller and root can
+# exchange them until all nodes have opened them. Others cannot read the copies, as they may not be able to read the
+# traces.
+keep_traces() {
+    local file name index error='' links=no
+    for file in "${files[@]}"; do
+        [ ! -L "$file" ] || { links=yes && error=$(walk "$file"); } || fail "--traces: $error"
+    done
+    [[ -z $scratch ]] || return 0 # send_traces judges what it sends
+    [ $links = yes ] || ! fixed_path "$1" >/dev/null || return 0
+    refuse_node_traces "copied traces: use another name"
+    mkdir -m 700 "$held/traces"
+    for index in "${!files[@]}"; do
+        name=${files[index]##*/}
+        error=$(umask 077 && print_file "${files[index]}" 2>&1 >"$held/traces/$name") || fail "--traces: $error"
+        files[index]=$record/traces/$name
+    done
+}
+
 # find_traces: sets `files` to the traces for the nodes. Splits the trace of a cluster first.
 find_traces() {
     local folder=$traces file error why_not
     if [[ -z $from && -f $traces ]] && is_trace "$traces"; then
         files=("$(realpath "$traces")")
+        keep_traces "${files[0]%/*}/"
         return
     elif [ ! -d "$traces" ]; then
         folder=$record/traces
-        [[ " ${node_list[*]} " != *' traces '* ]] ||
-            fail "--nodes: the node traces would have the folder of the split traces: split them first with sstrace --split"
+        refuse_node_traces "split traces: split them first with sstrace --split"
         error=$(sstrace ${from:+--from "$from"} --split "$folder" "$traces" 2>&1) || {
             # If sstrace does not detect the format of a table, it reads it as a trace.
             [[ -n $from || $error != *--split* ]] || error="${why_not#showstopper: }; for the table of a cluster, add --from"
@@ -102,11 +126,10 @@ find_traces() {
         }
         [ -z "$error" ] || say "--traces: ${error#sstrace: }"
     fi
-    mapfile -t files < <(find "$(realpath "$folder")" -maxdepth 1 -xtype f ! -name '.*' | sort)
-    for file in "${files[@]}"; do
-        [ ! -L "$file" ] || error=$(walk "$file") || fail "--traces: $error"
-    done
+    folder=$(realpath "$folder")
+    mapfile -t files < <(find "$folder" -maxdepth 1 -xtype f ! -name '.*' | sort)
     [ ${#files[@]} -gt 0 ] || fail "--traces: $traces contains no traces"
+    [ "$folder" = "$record/traces" ] || keep_traces "$folder"
 }
 
 # assign_traces: sets trace_of for each node.
@@ -321,6 +344,7 @@ fetch_record() {
     local node=$1 script incoming=$held/.$1.part
     script=$(open_scratch && echo "cd \"\$held\"/replay/$(printf %q "$node") && tar -cf - *")
     unpack "$node" "$script" "$incoming" && [ -e "$incoming/trace" ] || return
+    [ ! -e "$incoming/stderr" ] || chmod 600 "$incoming/stderr" || return # messages quote lines of traces
     [ ! -e "$incoming/stderr" ] || mv -T "$incoming/stderr" "$held/$node.stderr" || return
     [ ! -e "$incoming/record" ] || mv -T "$incoming/record" "$held/$node" || return
     sync -f "$held/."
