@@ -101,7 +101,7 @@ struct ss_walk_user {
 /* Returns the name of a user, or "user NUMBER". */
 struct ss_walk_user ss_walk_user_name(uid_t user);
 
-/* Returns whether this user stands for all users that are not in the user namespace. */
+/* Returns whether this user represents all users that are not in the user namespace. */
 bool ss_walk_is_unknown(uid_t user);
 
 /* Returns whether to trust files of this user like our own: it is us or root, and known. */

@@ -41,7 +41,7 @@ static bool share_a_tree(pid_t left, pid_t right) {
 struct clash {
     const struct ss_attachments *attachments;
     pid_t pid;    /* the first process that another run already controls */
-    pid_t master; /* master of that run; 0 if there is none */
+    pid_t master; /* master of that run; 0 if absent */
 };
 
 /* Returns whether the process shares a tree with a branch: a part of an instance that left it. */

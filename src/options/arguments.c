@@ -181,7 +181,7 @@ static int take_words(struct cursor *cursor) {
     return 0;
 }
 
-/* A name in capitals stands for the words that are not options. */
+/* A name in capitals means the words that are not options. */
 static bool is_capital(const struct ss_words_part *name) {
     return isupper((unsigned char)*name->text);
 }

@@ -37,8 +37,8 @@ struct ss_argument {
     char letter;       /* 0: no short form */
     const char *value; /* name of the value in the help; NULL for a flag, stored in an int */
     struct ss_option option;
-    size_t second; /* offset of a const char * for a second, unparsed value; 0 if there is none */
-    bool may_be_empty;       /* an empty text is valid */
+    size_t second;     /* offset of a const char * for a second, unparsed value; 0 if absent */
+    bool may_be_empty; /* an empty text is valid */
     ss_argument_taker *take; /* called for each occurrence; NULL sets the field */
     const char *heading;     /* printed above the option in the help, or NULL */
     const char *needs;       /* one of these must also be given; NULL for no condition */

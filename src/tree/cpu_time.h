@@ -10,7 +10,7 @@
 
 /*
  * The CPU time of one instance: the clocks of its living processes, the times that their parents
- * have waited for, and the last known clocks of processes that nobody waited for. A process that
+ * have waited for, and the last known clocks of processes that were not waited for. A process that
  * lives and dies between two readings counts if its parent waits for it.
  *
  * That sum is complete but late: clocks advance with the system's tick, and the times waited for in

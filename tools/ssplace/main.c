@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What the environments in tools/experiments/env need and scripts cannot do reliably: locks,
+ * Helps the environments in tools/experiments/env with what scripts cannot do reliably: locks,
  * control groups, and ending processes without hitting others with the same pid.
  *
  *   hold --lock--> ENVIRONMENT --open --> container, or nothing --> open

@@ -90,7 +90,7 @@ static void list_rows(const struct generator *generator, struct rows *rows) {
     }
 }
 
-/* Returns a pointer to the value of an option; NULL if there is no option of this name. */
+/* Returns a pointer to the value of an option; NULL if no option has this name. */
 static const void *find_value(const struct rows *rows, const char *config, const char *name) {
     for (const struct ss_option *row = rows->all; row->name; row++) {
         if (strcmp(row->name, name) == 0)

@@ -106,7 +106,7 @@ TEST(every_placeholder_is_filled_in) {
     } cases[] = {
         {"%", "% a%b% -x=% plain ''", 12, 7, "[07][a07b07][-x=07][plain][]"},
         {"%", "% a%b% -x=% plain ''", 12, 11, "[11][a11b11][-x=11][plain][]"},
-        /* A doubled placeholder stands for itself. */
+        /* A doubled placeholder is literal. */
         {"%", "%% 100%% %%% %%%% %%a% %a%%", 2, 1, "[%][100%][%1][%%][%a1][1a%]"},
         {"{}", "x{}y {}{} {} { }{ {}{}{}", 11, 10, "[x10y][{}][10][{][}{][{}10]"},
         /* Placeholders are replaced from the left, without overlap. */

@@ -40,7 +40,7 @@ static double tau_of(const struct rig *rig) {
 
 static const double steady[] = {0.4, 0.4}, unsteady[] = {0.3, 0.5}, little[] = {0.399, 0.401};
 
-/* What the input of all walks says, and the target. */
+/* The input of all walks, and the target. */
 struct setting {
     const char *options;
     uint32_t instances, cpus;
