@@ -4,10 +4,7 @@
 
 /* Function contracts that compilers can check. */
 
-/*
- * Takes arguments like printf(). The positions of the format and of its first argument count from
- * 1.
- */
+/* Parameter `text` is a printf() format, whose arguments begin at `first`. Counted from 1. */
 #define SS_FORMAT(text, first) __attribute__((format(printf, text, first)))
 
 #define SS_MUST_USE __attribute__((warn_unused_result))

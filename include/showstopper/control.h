@@ -17,23 +17,23 @@ enum ss_control_output {
 struct ss_control_input {
     struct ss_moment moment;
     double target;                   /* L*, from 0 to 1 */
-    double load;                     /* L, from 0 to 1; NaN for a module without feedback */
-    struct ss_account account;       /* CPU time used so far; only for a module that sets
-                                        `keeps_account` */
+    double load;                     /* L, from 0 to 1; NaN with `open_loop` */
+    struct ss_account account;       /* CPU time used so far; like `permission` and `rhythm`, only
+                                        set for a module that sets `keeps_account` */
     struct ss_permission permission; /* run time permitted to all instances together */
-    uint64_t ended; /* SS_OUTPUT_RATE: number of requests that have ended so far, in any way */
+    uint64_t ended; /* SS_OUTPUT_RATE: number of requests that have ended, successfully or not */
     struct ss_place place;
     struct ss_rhythm rhythm;
-    double previous; /* the global duty that this executor used last, after averaging, or the rate;
-                        NaN before the first one since control began */
+    double previous; /* this executor's last global duty, after averaging, or its last rate; NaN
+                        before the first one since control began */
 };
 
 struct ss_control_module {
     struct ss_module head;
     enum ss_control_output output;
-    bool open_loop;     /* needs no feedback: the feedback module is never called */
-    bool keeps_account; /* needs a feedback module with account(); with SS_OUTPUT_RATE, only uses it
-                           if there is one */
+    bool open_loop;     /* needs no load: the feedback module takes no samples */
+    bool keeps_account; /* needs a feedback module with account(), which is optional with
+                           SS_OUTPUT_RATE */
 
     /*
      * Returns this executor's own controller output. The core limits a duty to [0, 1] with a
@@ -44,8 +44,8 @@ struct ss_control_module {
 
     /*
      * Optional, 0 if absent. Returns how many other executors' outputs, the most recent ones, are
-     * averaged with this one's to give the global duty. At most 255: they are searched among the
-     * latest 256 outputs.
+     * averaged with this one's to give the global duty. At most 255, because the core keeps only
+     * the latest 256 outputs.
      */
     uint32_t (*peers)(const struct ss_self *self);
 };

@@ -17,12 +17,12 @@ struct ss_dithering_input {
      * `now` is the planned end of the previous state, not the time at which the executor woke up.
      */
     struct ss_moment moment;
-    enum ss_state state; /* the state that ends now */
-    double target;       /* L*, from 0 to 1 */
-    ss_time
-        quota_period; /* period of the quota on the controlled CPU time; 0 if there is no quota */
-    ss_time grain;    /* resolution of the CPU time used */
-    double duty;      /* the local duty for this state, from 0 to 1 */
+    enum ss_state state;  /* the state that ends now */
+    double target;        /* L*, from 0 to 1 */
+    ss_time quota_period; /* period of the quota on CPU time; 0 without one, or if control keeps no
+                             account */
+    ss_time grain;        /* resolution of the measured CPU time; 0 if unknown */
+    double duty;          /* the local duty for the next state, from 0 to 1 */
     struct ss_place place;
     ss_time cost; /* CPU time of one stop and one continue of the instance; 0 if unknown */
 };
@@ -32,7 +32,7 @@ struct ss_planned_state {
     ss_time length;      /* its length, more than 0 */
 };
 
-/* Measured, see "Constants of control" in showstopper-method(7). */
+/* Default of `settling`; measured: see "Constants of control" in showstopper-method(7). */
 #define SS_SETTLING 0.6
 
 struct ss_dithering_module {
@@ -61,7 +61,7 @@ struct ss_dithering_module {
 
     /*
      * Optional. Returns whether the next state is already decided, whatever the duty. Then no duty
-     * is computed, and `input` has the previous duty.
+     * is computed, and next() gets the previous one. Here, `input` has no quota, grain or cost.
      */
     bool (*is_planned)(const struct ss_self *self, const struct ss_dithering_input *input);
 };

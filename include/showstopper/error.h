@@ -24,10 +24,7 @@ struct ss_error {
 #define SS_ERROR_NOT_EXECUTABLE 126
 #define SS_ERROR_NOT_FOUND      127
 
-/*
- * Messages may contain text from files, but must be one line without control characters, which
- * terminals obey.
- */
+/* Replaces control characters: messages may quote files, and terminals obey such characters. */
 static inline void ss_error_make_one_line(struct ss_error *error) {
     ss_letter_hide_controls(error->message, '?');
 }

@@ -8,15 +8,15 @@
 
 /* Sources that the core can open and read for a feedback module. */
 enum ss_source {
-    SS_SOURCE_NONE,    /* for a module that takes no samples; the core reads SS_SOURCE_SYSTEM */
+    SS_SOURCE_NONE,    /* for a module that takes no samples; statistics use SS_SOURCE_SYSTEM */
     SS_SOURCE_SYSTEM,  /* the CPU time counters of the measured CPUs */
     SS_SOURCE_CGROUP,  /* CPU time of a control group; argument: its path, or NULL for our own */
     SS_SOURCE_SENSOR,  /* numbers that a program prints; argument: its command line */
-    SS_SOURCE_RUNTIME, /* CPU time of processes on the measured CPUs; SS_SOURCE_IDLE if the machine
-                          does not count it */
-    SS_SOURCE_IDLE, /* like SS_SOURCE_SYSTEM with idle time in microseconds; SS_SOURCE_SYSTEM if the
-                       machine counts idle time only in ticks */
-    SS_SOURCE_OWN,  /* CPU time that the run's own processes used */
+    SS_SOURCE_RUNTIME, /* CPU time of processes on the measured CPUs; falls back to
+                          SS_SOURCE_IDLE */
+    SS_SOURCE_IDLE,    /* like SS_SOURCE_SYSTEM, but with idle time in microseconds; falls back to
+                          SS_SOURCE_SYSTEM */
+    SS_SOURCE_OWN,     /* CPU time that the run's own processes used */
 };
 
 struct ss_source_request {
@@ -27,12 +27,12 @@ struct ss_source_request {
 };
 
 /*
- * One reading. All times are nanoseconds since some point in the past, summed over the measured
- * CPUs. Only differences between readings with the same `set` have a meaning.
+ * One reading. Amounts of time are nanoseconds since some point in the past, summed over CPUs. Only
+ * differences between readings with the same `set` have a meaning.
  */
 struct ss_counters {
     ss_time time;        /* time of the reading, on the monotonic clock */
-    uint64_t set;        /* changes when CPUs are added, removed or replaced */
+    uint64_t set;        /* changes when CPUs, or the groups that are summed up, change */
     double capacity;     /* CPUs that make a load of 1: CPUs online, or a group's allowance */
     double cpus;         /* CPUs that can be used at the same time: may exceed a group's quota */
     ss_time period;      /* period of the quota; 0 without a quota */
@@ -40,10 +40,10 @@ struct ss_counters {
     uint64_t idle;       /* idle time, including iowait */
     uint64_t iowait;     /* the part of `idle` spent waiting for I/O */
     uint64_t steal;      /* time stolen by the hypervisor */
-    uint64_t busy_ticks; /* time that the kernel counted as busy, including steal: see the manual */
+    uint64_t busy_ticks; /* time that the kernel counted as busy at clock ticks, including steal */
     uint64_t used;       /* SS_SOURCE_CGROUP, SS_SOURCE_RUNTIME, SS_SOURCE_OWN: CPU time used */
-    bool ran;            /* `used` is valid, `idle` is not */
-    ss_time grain;       /* resolution of `used`; 0 if much less than a millisecond */
+    bool ran;            /* SS_SOURCE_RUNTIME, SS_SOURCE_OWN: `used` is valid, `idle` is not */
+    ss_time grain;       /* resolution of `used` or `idle`; 0 if much less than a millisecond */
     double value;        /* SS_SOURCE_SENSOR: the latest number, NaN before the first */
 };
 

@@ -3,8 +3,9 @@
 #define SHOWSTOPPER_MODULE_H
 
 /*
- * The part that all modules share. A module is a shared object that exports one constant table
- * named `showstopper_module`, of the type of its kind; the table begins with a struct ss_module.
+ * Declarations for all kinds of modules. A module is a shared object that exports one constant
+ * table named `showstopper_module`, of the type of its kind; the table begins with a struct
+ * ss_module.
  *
  *   trace      sets the target of the load        <showstopper/trace.h>
  *   feedback   estimates the load                 <showstopper/feedback.h>
@@ -84,7 +85,7 @@ static inline double ss_self_window_scale(const struct ss_self *self) {
 struct ss_moment {
     ss_time now;   /* on the monotonic clock */
     ss_time since; /* when control last began (at the start, after a `free` section or a pause); a
-                      module discards what it stored before */
+                      module must discard what it stored earlier */
 };
 
 struct ss_module {
@@ -116,13 +117,16 @@ struct ss_module {
     /*
      * Optional. Writes, in one clause, which value the module has chosen for an option, and why:
      * "tau is 107 ms, for 4 instances on 2 CPUs". Writes nothing if the options say it all. A
-     * feedback module reports here if it counts other times than the statistics of the run. Called
-     * in the master after prepare(); `run`, `own` and `executors` are not set yet.
+     * feedback module reports here if it measures the load in another way than the statistics of
+     * the run. Called in the master after prepare(); `run`, `own` and `executors` are not set yet.
      */
     void (*describe)(
         const struct ss_self *self, const struct ss_rhythm *rhythm, char *buffer, size_t size);
 
-    /* Optional. Called once in the master after the run; frees what prepare() allocated. */
+    /*
+     * Optional. Called once in the master after the run; frees what prepare() allocated. Not called
+     * if prepare() failed, which has to free everything itself.
+     */
     void (*release)(struct ss_self *self);
 };
 

@@ -13,8 +13,8 @@
  * choice) or 0 (a count). The type determines the field at `offset` in the configuration:
  *
  *   SS_OPTION_TIME    ss_time       20s, 107ms, 1/3s, 2min
- *   SS_OPTION_LOAD    double        0.6, 6/10, 60% or, from 2 to 100, 60: from 0 to 1; in a
- *                                   trace module also 0.5cpu, a number of CPUs
+ *   SS_OPTION_LOAD    double        0.6, 6/10 or 60%, all stored as 0.6; 2 to 100 without a unit
+ *                                   is in percent; in a trace module also 0.5cpu, a number of CPUs
  *   SS_OPTION_COUNT   uint64_t      a whole number
  *   SS_OPTION_NUMBER  double        a decimal or a fraction
  *   SS_OPTION_CHOICE  int           the position of the word in `choices`
@@ -46,8 +46,8 @@ struct ss_option {
     const char *choices;  /* SS_OPTION_CHOICE: the words, separated by spaces */
     const char *help;     /* one line, without a period at the end */
     int required;         /* the run is refused without this option */
-    const char *sensible; /* SS_OPTION_TIME: warns of smaller values in `m`, which were probably
-                             meant in minutes; as a user would write it; NULL for no warning */
+    const char *sensible; /* SS_OPTION_TIME: warn of smaller values in `m` (milliseconds), which
+                             were probably meant in minutes; as a user would write it, or NULL */
     int scales; /* SS_OPTION_TIME: the default is for SS_WINDOW_DEFAULT and scales with the window
                    of the run */
 };

@@ -91,7 +91,7 @@ static inline bool ss_notice_read(const struct ss_notice *notice, void *snapshot
 
 /*
  * The right to do a task that only one executor has to do. It expires, because its holder may be
- * dead. A holder that was only late repeats the task, so this must be harmless.
+ * dead. If the holder was only late, the task is done twice, which must be harmless.
  */
 typedef _Atomic uint64_t ss_claim;
 

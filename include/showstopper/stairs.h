@@ -20,8 +20,8 @@ struct ss_stairs {
 };
 
 /*
- * Sets stairs from one load to another, except `symmetric`. A rise of 90% in steps of 5% has 18
- * steps, even though 0.9 / 0.05 is not exactly 18.
+ * Sets all members except `symmetric`. From 95% to 5% there are 18 steps of 5%, even though
+ * (0.95 - 0.05) / 0.05 is less than 18 in floating point.
  */
 static inline int ss_stairs_set(
     struct ss_stairs *stairs, double from, double to, double step, struct ss_error *error) {

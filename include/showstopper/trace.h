@@ -75,8 +75,8 @@ static inline double ss_trace_interpolate(
 }
 
 /*
- * Returns the load at `time`, when `count` records are at or before it. There must be at least one
- * record.
+ * Returns the load at `time`, given that `count` records are at or before it. There must be at
+ * least one record.
  */
 static inline double ss_trace_load_of(
     const struct ss_trace_records *records, size_t count, ss_time time) {
@@ -86,7 +86,7 @@ static inline double ss_trace_load_of(
     return ss_trace_interpolate(record, record + 1, time);
 }
 
-/* Returns where a loop of the trace starts again: at the end of a leading `free` section. */
+/* Returns the time at which a loop of the trace restarts: after a leading `free` section. */
 static inline ss_time ss_trace_loop_from(const struct ss_trace_records *records) {
     size_t first = 0;
     while (first + 1 < records->count && records->items[first].free)
