@@ -20,12 +20,12 @@
 /* A target that changes by more than this at once begins a new account. */
 #define STEP 0.02
 
-/* Above this share of the CPUs, all of them count as busy. */
+/* If more than this fraction of the CPUs is used, all of them count as busy. */
 #define FULL 0.95
 
 /*
- * Nanoseconds. The model does not learn from a shorter interval, because run time advances in
- * ticks, nor from less than a quarter of a round, in which all CPUs may have been busy by chance.
+ * The model learns only from intervals of at least this length, in nanoseconds, because run time
+ * advances in ticks, and of a quarter of a round: in less, all CPUs may have been busy by chance.
  */
 #define LEARN_INTERVAL 8e6
 
@@ -216,7 +216,7 @@ static double owed_now(const struct model *model, const struct ss_control_input 
            model->gain * given;
 }
 
-/* The length of a round assumed for a dithering module without rounds. */
+/* Assumed length of a round if the dithering module has none. */
 #define ROUND (100 * SS_MILLISECOND)
 
 static double find_round(ss_time round) {

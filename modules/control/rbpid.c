@@ -47,9 +47,9 @@ static double clamp(double value) {
 }
 
 /*
- * With bounds, stops the integral while the output is beyond one: otherwise the excess would first
- * have to be undone before the output could leave the bound. The bound applies to ki I, so that the
- * integral term can reach any duty for any ki.
+ * With bounds, the integral stops while the output is outside [0, 1]: otherwise the excess would
+ * have to be undone before the output could return. The bounds apply to ki I, so that the integral
+ * term can reach any duty for any ki.
  */
 static void integrate(
     struct memory *memory, const struct config *config, double error, double seconds) {
@@ -61,7 +61,7 @@ static void integrate(
         memory->integral = clamp(integral);
 }
 
-/* Returns D = ke e + ki I, limited to [0, 1], where e = L* - L and I = I + e dt. */
+/* Returns D = ke e + ki I, limited to [0, 1], where e = L* - L and I is the sum of e dt. */
 static double update(const struct ss_self *self, const struct ss_control_input *input) {
     const struct config *config = self->config;
     struct memory *memory = self->own;

@@ -10,8 +10,8 @@
  *     r = (T P - b + E / H) / c
  *
  * with the target T, P CPUs, the CPUs b that the service uses without requests, and the cost c of a
- * request: CPU time beyond b by requests that ended, over the recent past. The account E holds what
- * the target has granted minus what has been used, and is made up within H.
+ * request: the CPU time beyond b per ended request in the recent past. The account E holds what the
+ * target has granted minus what has been used, and is made up within H.
  *
  * H is long, because random arrivals make the CPU time noisy. A control that made up for each
  * difference at once would make arrivals follow this noise: the load would be more even than that
@@ -44,7 +44,7 @@ struct config {
     ss_time horizon;
 };
 
-/* Intervals of the past in which answers are kept, and thus the largest lateness. */
+/* Number of latest readings whose count of ended requests is kept; limits `late`. */
 #define INTERVALS 16
 
 /* Ignore a smaller delay of the CPU time, in seconds: a service works until it answers. */
@@ -53,8 +53,8 @@ struct config {
 /* Measurements before control. All times are seconds. */
 struct calibration {
     double silence, background;      /* length of the first silence, and CPU time used in it */
-    double elapsed;                  /* since then */
-    double used_when, requests_when; /* sums of when CPU time was used, and requests ended */
+    double elapsed;                  /* since the first silence ended */
+    double used_when, requests_when; /* sums of CPU time and of ended requests, times `elapsed` */
 };
 
 struct memory {
@@ -107,7 +107,7 @@ static void keep_reading(
     memory->ended[memory->readings++ % INTERVALS] = input->ended;
 }
 
-/* Reads the time and the CPU time since the last reading. Returns false at the first one. */
+/* Sets the interval since the last reading. Returns false if that cannot be compared. */
 static bool take_interval(const struct ss_self *self, const struct ss_control_input *input,
     double cpus, struct interval *interval) {
     const struct ss_account *account = &input->account;
@@ -127,7 +127,7 @@ static bool take_interval(const struct ss_self *self, const struct ss_control_in
     return true;
 }
 
-/* Measures cost and lateness from what was used, and what ended, before control. */
+/* Measures the cost of a request, and how late its CPU time is reported, before control. */
 static void measure_requests(struct memory *memory, const struct interval *interval) {
     struct calibration *found = &memory->calibration;
     double used = interval->used - memory->background * interval->seconds;

@@ -40,7 +40,7 @@ static int prepare(struct ss_self *self, struct ss_error *error) {
     if (limits_check_round(self, "tau", config->tau, 2, error) < 0 ||
         limits_check_state("min", config->min, error) < 0)
         return -1;
-    /* At least one half of every round must be long enough, or next() would never return. */
+    /* Otherwise both halves of a round could be too short, and rounds would be merged. */
     if (config->min <= config->tau / 2)
         return phase_prepare(self, config->phase, error);
     return ss_error_fail(error,

@@ -161,8 +161,8 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
 }
 
 /*
- * Moves from -1 to 1 and back in straight lines. The executor has slept before this decision, and
- * its caches are cold: here and below, simple arithmetic saves microseconds.
+ * Returns a triangle wave between -1 and 1 with the period WANDERING. The executor has slept before
+ * this decision, and its caches are cold: here and below, simple arithmetic saves microseconds.
  */
 static double wander(double at) {
     double turns = at / WANDERING;
@@ -182,8 +182,8 @@ static double begin_of(const struct pace *pace, const struct ss_place *place, in
 }
 
 /*
- * Returns the round at the time `at`. Being early by a millionth of a round, or by less than a
- * nanosecond, counts as on time.
+ * Returns the round at the time `at`. Being early by up to a millionth of a round plus a nanosecond
+ * counts as on time.
  */
 static int64_t round_at(const struct pace *pace, const struct ss_place *place, double at) {
     int64_t round = (int64_t)(at / pace->tau) - 2;
@@ -193,7 +193,7 @@ static int64_t round_at(const struct pace *pace, const struct ss_place *place, d
 }
 
 /*
- * Returns in how many rounds the shorter state occurs once. A state that is too short to be
+ * Returns n if the shorter state occurs in every n-th round. A state that is too short to be
  * enforced in every round occurs in every second or third one and is longer. The executors take
  * turns: if each waited until enough time was owed, all would switch at once, for a duty that was
  * requested long ago.
@@ -217,8 +217,8 @@ static int64_t count_turns(
 static double plan_run(struct memory *memory, const struct config *config, const struct pace *pace,
     const struct ss_dithering_input *input, int64_t round, double all) {
     bool low = input->duty <= 0.5;
-    double part =
-        low ? input->duty : 1 - input->duty; /* of the shorter state, like `due` and `length` */
+    /* `part`, `due` and `length` belong to the shorter state. */
+    double part = low ? input->duty : 1 - input->duty;
     int64_t turns = memory->turns = count_turns(config, pace, part, memory->turns);
     double due = part * (turns == 1 ? all : (double)turns * pace->tau);
 
@@ -262,10 +262,10 @@ static double find_cost(
 }
 
 /*
- * Returns whether rounds may be half as long as in `pace`. In rounds no longer than the period of a
- * quota, throttling would decide how much CPU time is used. In rounds of only a few steps of the
- * counters, the error of one round would decide the next. If other instances end and a single one
- * is left, its rounds must still have room for two states of `min`.
+ * Returns whether rounds may be half as long as in `pace`. With a quota they may not: in rounds no
+ * longer than its period, throttling would decide how much CPU time is used. In rounds of only a
+ * few steps of the counters, the error of one round would decide the next. If other instances end
+ * and a single one is left, its rounds must still have room for two states of `min`.
  */
 static bool may_halve(
     const struct ss_self *self, const struct ss_dithering_input *input, const struct pace *pace) {
@@ -330,7 +330,7 @@ static void forget_duties(struct memory *memory) {
     memory->asked = memory->block = memory->before = memory->in_block = 0;
 }
 
-/* Makes rounds longer or shorter by what it costs to stop and continue the instances. */
+/* Makes rounds longer if stopping and continuing the instances costs too much, or shorter again. */
 static void limit_cost(
     const struct ss_self *self, const struct ss_dithering_input *input, const struct pace *pace) {
     const struct config *config = self->config;

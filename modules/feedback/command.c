@@ -9,8 +9,8 @@ struct config {
 };
 
 /*
- * Each executor blends numbers itself: reading costs nothing, and all executors read the same
- * numbers.
+ * Each executor smooths the numbers itself: reading them costs nothing, and all executors read the
+ * same ones.
  */
 struct memory {
     ss_time time; /* time of the last number */

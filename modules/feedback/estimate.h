@@ -27,11 +27,11 @@
 /* One reading, as the module interprets it. */
 struct estimate_reading {
     const struct ss_counters *counters;
-    uint64_t count;  /* CPU time in nanoseconds; never falls */
-    uint64_t total;  /* idle and busy time as counted; 0: elapsed time on all CPUs */
+    uint64_t count;  /* CPU time in nanoseconds; a sample in which it falls is not blended in */
+    uint64_t total;  /* idle plus busy time as counted; 0: use the elapsed time */
     bool idle;       /* `count` is idle time, otherwise busy time */
-    bool bounded;    /* `count` can grow by at most `capacity` CPUs at a time */
-    ss_time spacing; /* time from the last sample to the next */
+    bool bounded;    /* `count` grows by at most `capacity` seconds per second */
+    ss_time spacing; /* shortest time from one sample to the next */
 };
 
 /*
@@ -87,7 +87,7 @@ static inline bool estimate_is_current(
 /* Counters are updated at ticks, so samples closer than this add little. */
 #define ESTIMATE_TICK (4 * SS_MILLISECOND)
 
-/* Scales the spacing for the default window to the run's window. */
+/* Scales a spacing for the default window to the run's; never shortens it to less than a tick. */
 static inline ss_time estimate_scale(const struct ss_self *self, ss_time spacing) {
     ss_time scaled = ss_time_from_double((double)spacing * ss_self_window_scale(self));
     ss_time min = spacing < ESTIMATE_TICK ? spacing : ESTIMATE_TICK;
@@ -153,8 +153,9 @@ static inline bool estimate_compare(
 }
 
 /*
- * The last load is made relative to the present capacity: the limit of a group may have changed.
- * While it has not, the ratio is 1 and rounds nothing: feedback would amplify a rounding error.
+ * Returns the new estimate. Converts the last load to the present capacity, because the limit of a
+ * group may have changed. If it has not, the ratio is exactly 1: feedback would amplify a rounding
+ * error.
  */
 static inline double estimate_blend(
     const struct estimate *last, double load, double capacity, double elapsed, ss_time period) {

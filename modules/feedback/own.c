@@ -15,7 +15,7 @@ static const struct ss_option options[] = {
     SS_OPTION_END,
 };
 
-/* Executors read CPU times whenever they are awake; this module gets the sum of these readings. */
+/* Time between samples. A sample is the sum of what executors last read while they were awake. */
 #define SPACING (12 * SS_MILLISECOND)
 
 static void request_source(const struct ss_self *self, struct ss_source_request *request) {

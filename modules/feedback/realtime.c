@@ -78,7 +78,7 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
     estimate_sample(self, moment, &reading, config->period);
 }
 
-/* Describes options with which the feedback differs from the statistics, which have none. */
+/* Reports options that make the load differ from that of the statistics. */
 static void describe(
     const struct ss_self *self, const struct ss_rhythm *rhythm, char *buffer, size_t size) {
     static const char *const counts[] = {

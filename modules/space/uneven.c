@@ -4,7 +4,7 @@
 #include <showstopper/space.h>
 
 struct config {
-    ss_time rotate; /* time from one rotation of the order to the next; 0 to keep it */
+    ss_time rotate; /* time from one rotation of the order to the next; 0: never */
 };
 
 static const struct ss_option options[] = {

@@ -135,7 +135,7 @@ static size_t count_from(const struct ss_trace_records *records, size_t guess, s
     return ss_trace_count_until(records, low, high, position);
 }
 
-/* Returns the time from `position`, at which the free record `index` applies, to the next load. */
+/* Returns the time from `position`, in the free section of record `index`, to the next load. */
 static ss_time free_length(const struct trace *trace, size_t index, ss_time position) {
     const struct ss_trace_records *records = &trace->records;
     while (index < records->count && records->items[index].free)
