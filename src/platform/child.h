@@ -3,8 +3,8 @@
 #define SHOWSTOPPER_PLATFORM_CHILD_H
 
 /*
- * Starts programs. The child gets no signal before it executes the program, and its parent learns
- * whether it did.
+ * Starts programs. The child blocks signals until just before it executes the program, and its
+ * parent learns whether it did.
  */
 
 #include <signal.h>
@@ -33,7 +33,7 @@ struct ss_child_setup {
 struct ss_child {
     pid_t pid;   /* 0: not started */
     int gate[2]; /* pipe: a byte lets the child continue */
-    int report;  /* pipe: end of file means that the program has been executed */
+    int report;  /* pipe: end of file means that the program was executed, or the child killed */
 };
 
 /* Why a program was not executed. */

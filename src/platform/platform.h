@@ -30,10 +30,10 @@ ss_time ss_platform_now(void);
 /* Returns nanoseconds since 1970. Use it for labels only, never to measure time. */
 int64_t ss_platform_wallclock(void);
 
-/* Differences of two clocks to the monotonic clock, in nanoseconds. */
+/* How far two other clocks are ahead of the monotonic clock, in nanoseconds. */
 struct ss_clock_offsets {
-    int64_t wall; /* time since 1970; changes when the clock is set, and as `boot` does */
-    int64_t boot; /* a clock that advances while the machine is suspended */
+    int64_t wall; /* time since 1970; changes when that clock is set, and whenever `boot` does */
+    int64_t boot; /* a clock that also advances while the machine is suspended */
 };
 struct ss_clock_offsets ss_platform_clock_offsets(void);
 
@@ -51,9 +51,9 @@ struct ss_clock {
 };
 
 /*
- * Sleeps until `deadline`, until the word is woken, or until a signal arrives. Returns at once if
- * the word no longer equals `seen`, so that no wake-up between a look and the sleep is lost. The
- * word may be in shared memory.
+ * Sleeps until `deadline`, until ss_platform_wake() wakes the word, or until a signal arrives.
+ * Returns at once if the word no longer equals `seen`, so no wake-up is lost after the caller has
+ * read it. The word may be in shared memory.
  */
 SS_NONNULL() void ss_platform_sleep(_Atomic uint32_t *word, uint32_t seen, ss_time deadline);
 
@@ -71,8 +71,8 @@ SS_NONNULL() int ss_platform_poll(struct pollfd *polls, size_t count, ss_time de
 /* ---- this process ---- */
 
 /*
- * Returns the path of this program without its last `levels` parts, and with `end` after it; NULL
- * if unknown. free() the result.
+ * Returns the path of this program without its last `levels` parts, followed by `end`; NULL if
+ * unknown. free() the result.
  */
 SS_NONNULL() char *ss_platform_program_path(unsigned levels, const char *end);
 
@@ -113,8 +113,9 @@ void ss_platform_adopt_orphans(void);
 int ss_platform_die_with(pid_t parent, int signal);
 
 /*
- * Opens a lifeline owned by the caller: once all processes that held it have ended, the kernel
- * continues its owner if that is stopped. Returns a descriptor or a negative errno.
+ * Opens a lifeline owned by the caller: when the last descriptor that holds it is closed, for
+ * example because its process died, the kernel sends SIGCONT to the owner. Returns a descriptor or
+ * a negative errno.
  */
 int ss_platform_lifeline_open(void);
 
@@ -133,8 +134,8 @@ int ss_platform_lifeline_hold(int line);
 /* ---- terminals ---- */
 
 /*
- * Opens a pseudo-terminal in raw mode that no process takes as its controlling terminal. Returns 0,
- * or a negative errno with both ends -1.
+ * Opens a pseudo-terminal in raw mode, without making it our controlling terminal. Returns 0, or a
+ * negative errno with both ends -1.
  */
 SS_MUST_USE SS_NONNULL() int ss_platform_pty_open(int *ours, int *theirs);
 
@@ -147,14 +148,14 @@ struct ss_isolation {
 };
 
 /*
- * Like fork(), but the child is the first process of a PID namespace. When it ends, the kernel
- * kills everything in the namespace.
+ * Like fork(), but the child is the first process of a new PID namespace and has mounts of its own.
+ * When it ends, the kernel kills everything in the namespace.
  */
 SS_NONNULL() pid_t ss_platform_isolation_fork(struct ss_isolation *isolation);
 
 /*
- * Completes the setup in that child, and makes it die with its parent. Returns 0 or a negative
- * errno.
+ * Completes the setup in that child: maps its IDs, mounts /proc, and makes it die with its parent.
+ * Returns 0 or a negative errno.
  */
 SS_NONNULL() int ss_platform_isolation_settle(const struct ss_isolation *isolation);
 
@@ -213,7 +214,7 @@ struct ss_process {
     pid_t group;
     pid_t session;
     char state;       /* as `ps` shows it; 'Z' only if no thread is left */
-    bool kernel;      /* a thread of the kernel */
+    bool kernel;      /* a kernel thread */
     uint64_t started; /* see ss_platform_process_started() */
 };
 
@@ -227,26 +228,29 @@ SS_NONNULL() bool ss_platform_process_look(pid_t pid, struct ss_process *process
 #define SS_PROCESS_NAME 16
 SS_NONNULL() bool ss_platform_process_name(pid_t pid, char name[SS_PROCESS_NAME]);
 
-/* Gets the user whose rights the process has. Returns false if there is no such process. */
+/* Gets the effective user of the process. Returns false if there is no such process. */
 SS_NONNULL() bool ss_platform_process_user(pid_t pid, uid_t *user);
 
-/* Returns whether this process may signal another one. False only if the system forbids it. */
+/* Returns false only if the system forbids us to signal the process, not if it does not exist. */
 bool ss_platform_process_may_signal(pid_t pid);
 
 /*
- * Returns the pid or thread ID that was assigned last, to any user, and the upper limit of IDs; -1
- * if not available. IDs are assigned in ascending order and wrap around at the limit, so all new
- * ones are between two results.
+ * Return the pid or thread ID that was assigned last, on the whole machine (-1 if not available),
+ * and the upper limit of IDs. IDs are assigned in ascending order and wrap around at the limit, so
+ * the IDs assigned between two calls are between their results.
  */
 pid_t ss_platform_process_latest(void);
 pid_t ss_platform_process_limit(void);
 
-/* Opens a descriptor that becomes readable when a process or thread starts; -1 if not available. */
+/*
+ * Opens a descriptor that becomes readable when a process or thread starts, while the events are
+ * on; -1 if not available.
+ */
 int ss_platform_fork_events_open(void);
 
 /*
- * Starts or stops the events. Returns false if they will not arrive. Other kinds of events may
- * arrive, too. Pending events stay readable until the next start.
+ * Discards pending events, then starts or stops the events. Returns false on failure: they will not
+ * arrive. Other kinds of events may arrive, too.
  */
 bool ss_platform_fork_events_listen(int forks, bool on);
 
@@ -258,8 +262,8 @@ enum ss_births {
 };
 
 /*
- * Starts the events for ss_platform_fork_events_read(), with the largest buffer that is allowed.
- * Returns false if they will not arrive.
+ * Starts the events for ss_platform_fork_events_read(), with a buffer of 4 MiB, or less if the
+ * system allows only less. Returns false if they will not arrive.
  */
 bool ss_platform_fork_events_record(int forks);
 
@@ -359,10 +363,10 @@ int ss_platform_process_signal_group(int pidfd, int signal);
 int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal);
 
 /*
- * Claims a process for one holder on the machine, its user or root, until the last copy of the
- * returned descriptor is closed; forks inherit copies. Returns -EBUSY if the process is already
- * claimed, or another negative errno if it does not exist, belongs to another user, or the system
- * has no claims.
+ * Claims a process, so that no other run on the machine can, until the last copy of the returned
+ * descriptor is closed; forks inherit copies. Only root and the user of the process may claim it.
+ * Returns -EBUSY if it is already claimed, or another negative errno if it does not exist, belongs
+ * to another user, or the system has no claims.
  */
 int ss_platform_process_claim(pid_t pid);
 bool ss_platform_process_is_claimed(pid_t pid);
@@ -486,7 +490,8 @@ struct ss_group_sum {
     bool many;                    /* too many groups to keep their files open */
     int groups[SS_GROUP_SUM_MAX]; /* descriptors of the groups' files */
     uint64_t set;                 /* changes when a group is added or removed */
-    uint64_t version;             /* changes with the children of the folder of these groups */
+    uint64_t version;             /* changes when a child of the folder is created or removed; 0 if
+                                     the reader uses no groups */
 };
 
 /*
@@ -509,7 +514,7 @@ struct ss_residencies {
     /* In shared memory; the counter of a CPU has the index of the CPU's first state. */
     struct ss_combined_counter *counters;
     bool borrowed; /* another reader owns and unmaps `counters` */
-    int here;      /* CPU on which the states were read; -1 if it changed meanwhile */
+    int here;      /* CPU on which we read the states; -1 if we moved to another one meanwhile */
 };
 
 struct ss_group_limits;
@@ -611,9 +616,9 @@ struct ss_hierarchy {
 };
 
 /*
- * Finds the hierarchy of "cpu", "cpuacct", "cpuset", "memory" or "pids". A controller exists only
- * in one version, so version 1 is chosen if it has the controller. Returns false if the hierarchy
- * is unknown.
+ * Finds the hierarchy of "cpu", "cpuacct", "cpuset", "memory" or "pids", or version 2 (""). A
+ * controller is active in one version only, so version 1 is chosen if it has the controller.
+ * Returns false if the hierarchy is unknown.
  */
 SS_NONNULL(1, 3)
 bool ss_platform_find_hierarchy(
@@ -629,8 +634,8 @@ int ss_platform_cgroup_of(const struct ss_platform_roots *roots, const char *pro
     const char *controller, char *path, size_t size);
 
 /*
- * Finds the folder of a control group of version 2, given by this folder, by its path below the
- * root, or by the path in /proc/PID/cgroup.
+ * Finds the folder of a control group of version 2. `path` is that folder, its path below the root,
+ * or the path in /proc/PID/cgroup.
  */
 SS_MUST_USE SS_NONNULL(2, 3) int ss_platform_group_find(const struct ss_platform_roots *roots,
     const char *path, char folder[PATH_MAX], struct ss_error *error);
@@ -663,7 +668,7 @@ enum ss_perf_event {
     SS_PERF_CYCLES,
     SS_PERF_STALLED_FRONTEND, /* cycles without an instruction to execute */
     SS_PERF_STALLED_BACKEND,  /* cycles in which instructions waited for their operands */
-    SS_PERF_L1D_REFERENCES,   /* reads from the first data cache */
+    SS_PERF_L1D_REFERENCES,   /* reads from the level-1 data cache */
     SS_PERF_L1D_MISSES,
     SS_PERF_CACHE_REFERENCES, /* accesses to the last-level cache */
     SS_PERF_CACHE_MISSES,
@@ -676,7 +681,7 @@ enum ss_perf_event {
     SS_PERF_EVENTS,
 };
 
-/* Codes of the CPU's own events of the second-level cache; 0 if unknown for its model. */
+/* Codes of the events of the level-2 cache, which depend on the CPU model; 0 if unknown. */
 struct ss_perf_raw {
     uint64_t references, misses;
 };
@@ -696,7 +701,7 @@ struct ss_perf_request {
 struct ss_perf_count {
     uint64_t value;
     uint64_t enabled; /* nanoseconds for which the event was enabled */
-    uint64_t running; /* nanoseconds for which it had a counter */
+    uint64_t running; /* nanoseconds for which it was counted: fewer if events share counters */
 };
 
 /* The kernel's functions for events; tests supply their own. */
@@ -735,7 +740,7 @@ struct ss_cpu_reading {
     struct ss_cpu_times *items; /* ascending by CPU, with room for all CPUs of the reader */
 };
 
-/* Counts each CPU separately. */
+/* Reads the CPU time of each CPU separately, or that of one control group. */
 struct ss_cpu_reader {
     struct ss_counter_reader counters;
     struct ss_counter_reader

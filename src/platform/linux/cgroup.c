@@ -30,7 +30,7 @@ static const struct hierarchy {
 
 /*
  * Returns the path of a group in its hierarchy, given its folder; "" if the folder is below another
- * root, such as that of the host in a container. Version 1 then has no limits.
+ * root, such as that of the host in a container. Limits of version 1 are then those of our root.
  */
 static const char *path_in_hierarchy(const char *folder, const char *root) {
     if (strncmp(folder, root, strlen(root)) != 0)
@@ -62,7 +62,7 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
             return 0;
     }
 
-    /* A container may have its host's groups elsewhere. */
+    /* A container may have mounted the groups of its host elsewhere. */
     bool is_group = group && *group == '/' &&
                     access(ss_linux_path("%s/cgroup.controllers", group).text, F_OK) == 0;
     if (is_group || (group && strncmp(group, root, strlen(root)) == 0)) {

@@ -25,8 +25,8 @@ int64_t ss_platform_wallclock(void) {
 }
 
 /*
- * Number of attempts. A delay between two readings is an error of an offset, so the attempt with
- * the shortest delay is used.
+ * Number of attempts. A delay between two readings distorts an offset, so the attempt with the
+ * shortest delay is used.
  */
 #define ATTEMPTS 10
 
@@ -48,7 +48,7 @@ struct ss_clock_offsets ss_platform_clock_offsets(void) {
 }
 
 /*
- * Only FUTEX_WAIT_BITSET takes an absolute deadline, checks the word again before it sleeps, and is
+ * FUTEX_WAIT_BITSET takes an absolute deadline, checks the word again before it sleeps, and is
  * interrupted by signals. So one system call per state suffices, and no wake-up is lost.
  */
 void ss_platform_sleep(_Atomic uint32_t *word, uint32_t seen, ss_time deadline) {

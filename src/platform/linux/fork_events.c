@@ -13,12 +13,12 @@
 #include "platform/platform.h"
 
 /*
- * More messages than can be pending. Without a limit, the loop might never end, because processes
- * may cause events faster than it reads them.
+ * More messages than the default buffer holds. Without a limit, the loops below might never end,
+ * because processes may cause events faster than we read them.
  */
 #define MESSAGES_MAX 1024
 
-/* Number of events that one call reads; each takes about 1 us. */
+/* Maximum number of events that one call reads; each takes about 1 us. */
 #define READ_MAX 16384
 
 /* Distinguishes answers to us from answers to other listeners, which also arrive here. */
@@ -41,8 +41,8 @@ int ss_platform_fork_events_open(void) {
 }
 
 /*
- * Receives a message. Returns false if none is pending. `length` is 0 or negative if messages were
- * lost or a signal arrived.
+ * Receives a message. Returns false if none is pending. `length` is negative if messages were lost
+ * (ENOBUFS) or a signal arrived (EINTR).
  */
 static bool receive(int forks, struct message *message, ssize_t *length) {
     *length = recv(forks, message, sizeof *message, 0);

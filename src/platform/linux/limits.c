@@ -29,7 +29,7 @@ static int check_limit(
         needed, name, room);
 }
 
-/* Counts the descriptors that the caller left open, besides the standard streams. */
+/* Counts all open descriptors except the standard streams; most are inherited from our caller. */
 static uint64_t count_inherited_files(void) {
     uint64_t count = 0;
     SS_OWNED(closedir) DIR *folder = opendir("/proc/self/fd");
@@ -87,7 +87,7 @@ static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
 }
 
 int ss_platform_check_proc(struct ss_error *error) {
-    char self[32] = ""; /* our pid in the PID namespace of /proc; empty if we are not in it */
+    char self[32] = ""; /* our pid in the PID namespace of /proc; empty if it does not contain us */
     bool is_ours =
         readlink("/proc/self", self, sizeof self - 1) > 0 && strtol(self, NULL, 10) == getpid();
     if (is_ours && access("/proc/self/stat", R_OK) == 0)

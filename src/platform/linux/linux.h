@@ -112,8 +112,8 @@ SS_FORMAT(1, 2) struct ss_linux_path ss_linux_path(const char *format, ...);
 SS_WRITES(2, 3) int ss_linux_read_text(const char *path, char *buffer, size_t size);
 
 /*
- * Reads the number after blanks and returns its end. Does not use strtoull(): executors read a
- * number in every round, and after a sleep the C library is no longer cached.
+ * Skips blanks, reads a decimal number, and returns its end. Does not use strtoull(): executors
+ * read a number in every round, and after a sleep the C library is no longer cached.
  */
 static inline const char *ss_linux_read_number(const char *at, uint64_t *number) {
     while (*at == ' ')
@@ -142,15 +142,16 @@ SS_WRITES(2, 3) const char *ss_linux_read_stat(const char *path, char *text, siz
 
 /*
  * Reads the next line of a measured CPU and moves `*text` past it. `unit` is the length of a clock
- * tick in nanoseconds. Columns that an older kernel lacks are 0. Returns false if there is no such
- * line, or if it is truncated or has fewer columns than the oldest kernels.
+ * tick in nanoseconds. Columns that an older kernel lacks are 0. Skips lines with fewer columns
+ * than the oldest kernels wrote. Returns false if no complete line is left.
  */
 SS_NONNULL()
 bool ss_linux_stat_next(
     const char **text, const struct ss_cpus *cpus, uint64_t unit, struct ss_cpu_times *times);
 
 /*
- * Reads a process or a thread by its ID, like ss_platform_process_look() but without an identity.
+ * Reads a process or a thread by its ID, like ss_platform_process_look(), but `started` is always
+ * the start time in clock ticks.
  */
 SS_NONNULL() bool ss_linux_process_read(pid_t pid, struct ss_process *process);
 

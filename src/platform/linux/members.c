@@ -42,10 +42,7 @@ int ss_platform_group_find(const struct ss_platform_roots *roots, const char *pa
         path, root);
 }
 
-/*
- * Ignores errors of a group that is being removed, or has only threads of processes of a group
- * above.
- */
+/* Ignores errors if the group is being removed, or is threaded and cannot list processes. */
 static int ignore_expected(int why) {
     return why == -ENODEV || why == -EOPNOTSUPP ? 0 : why;
 }

@@ -179,7 +179,7 @@ void ss_platform_process_children(pid_t pid, void (*see)(void *context, pid_t pi
         ss_platform_process_each(see_if_child, &parent);
 }
 
-/* Finds `variable` among zero-terminated strings NAME=VALUE, and reads its value. */
+/* Finds the zero-terminated string that begins with `variable` ("NAME="), and reads its rest. */
 static bool read_variable(int file, const char *variable, char *rest, size_t size) {
     size_t length = strlen(variable);
     size_t matched = 0; /* SIZE_MAX: this string does not match */

@@ -81,13 +81,13 @@ int ss_linux_runtime_open(struct ss_counter_reader *reader, const struct ss_plat
         return -1;
     }
     reader->unit = 1;
-    /* Room for up to 20 digits for each CPU. Those after the last measured CPU may be cut off. */
+    /* Room for up to 20 digits per CPU. Numbers after the last measured CPU may be truncated. */
     reader->size = reader->whole ? 64 : 21 * ((size_t)ss_cpus_last(&reader->cpus) + 1) + 64;
     reader->capacity = ss_cpus_count(&reader->cpus);
     return 0;
 }
 
-/* Reads a number, which a character must follow: otherwise it may have been cut off. */
+/* Reads a number. Fails unless a blank or line feed follows: it may have been truncated. */
 static bool read_number(const char **at, uint64_t *number) {
     const char *end = ss_linux_read_number(*at, number);
     bool found = end > *at && end[-1] != ' ';

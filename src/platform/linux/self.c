@@ -17,7 +17,7 @@
 #include "platform/linux/linux.h"
 
 char *ss_platform_program_path(unsigned levels, const char *end) {
-    char path[PATH_MAX]; /* the kernel allows no longer ones */
+    char path[PATH_MAX]; /* the kernel's limit for this link */
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     for (path[length < 0 ? 0 : length] = '\0'; length >= 0 && levels > 0; levels--) {
         char *slash = strrchr(path, '/');
@@ -28,9 +28,9 @@ char *ss_platform_program_path(unsigned levels, const char *end) {
 }
 
 /*
- * Returns whether only trusted users can have installed this. Others may create /tmp/lib for
- * programs in /tmp/NAME, but not replace an existing lib. Checks only the owner: a user's own
- * folders are often group-writable.
+ * Returns whether a trusted user, or the owner of this program, installed `path`. Anybody may
+ * create /tmp/lib for a program in /tmp/NAME, but not replace an existing lib, so checks the folder
+ * below the prefix, and only its owner: a user's own folders are often group-writable.
  */
 static bool is_installed(const char *path, size_t prefix) {
     char neighbor[PATH_MAX];
@@ -54,8 +54,8 @@ char *ss_platform_installed_path(const char *end) {
 }
 
 /*
- * A user other than root gets permitted capabilities that are not ambient only from those of the
- * program's file.
+ * Returns whether all permitted capabilities are ambient. Unless the user is root, others can only
+ * come from the program's file.
  */
 static bool are_capabilities_ambient(void) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

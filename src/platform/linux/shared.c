@@ -31,8 +31,8 @@ static bool is_private(int descriptor, uid_t user, struct stat *status) {
 
 /*
  * Opens the file that a process of `user` holds, given its link in /proc. Opens with O_PATH first,
- * because opening a FIFO or a device could block or have an effect, and does not block on a lease
- * of another user.
+ * because opening a FIFO or a device could block or have an effect. O_NONBLOCK avoids waiting for
+ * the lease of another user.
  */
 static int open_if(
     const char *path, uid_t user, bool (*fits)(int descriptor), struct ss_shared *shared) {
