@@ -192,7 +192,7 @@ static int take_mark(int folder, bool is_new) {
     }
 }
 
-/* The names of copies of inputs, and of JSON files that a killed run has not finished. */
+/* Prefixes of copies of inputs, and of JSON files that a killed run left unfinished. */
 static const char *const prefixes[] = {
     SS_INPUT_PREFIX, ".plan.json.", ".platform.json.", ".summary.json."};
 

@@ -18,7 +18,7 @@ SS_MUST_USE int ss_record_folder_check(const char *path, bool force, struct ss_e
  */
 struct ss_record_folder {
     int folder; /* -1 if nothing is recorded */
-    int mark;   /* -1 if `folder` is -1 */
+    int mark;   /* the locked mark; -1 if we have none */
     bool made;  /* we created the folder */
 };
 

@@ -36,7 +36,7 @@ SS_NONNULL()
 void ss_iteration_table_add(struct ss_iteration_table *table, struct ss_lines *lines,
     const struct ss_iteration *iteration, ss_time elapsed);
 
-/* Writes all seconds that end by `elapsed`. */
+/* Writes the current second if it has ended by `elapsed`. */
 SS_NONNULL()
 void ss_iteration_table_advance(
     struct ss_iteration_table *table, struct ss_lines *lines, ss_time elapsed);

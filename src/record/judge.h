@@ -11,8 +11,8 @@ SS_NONNULL()
 void ss_judge_control(struct ss_outcome *outcome, const struct ss_outcome_input *input);
 
 /*
- * Sets the evidence of iterations. Call this when no more of them can end. Changes of their
- * throughput are not judged if the target or the allowance of a group varied, too.
+ * Sets the evidence of iterations. Call this when no more of them can end. Does not judge changes
+ * of the throughput if the target or the allowance of a group changed, which would explain them.
  */
 SS_NONNULL()
 void ss_judge_iterations(struct ss_outcome *outcome, const struct ss_iterations *iterations);

@@ -15,7 +15,7 @@
 #include "record/folder.h"
 #include "verdict/verdict.h"
 
-/* One more entry counts the warnings that do not fit. */
+/* Maximum number of warnings. One more entry says how many did not fit. */
 #define SS_WARNINGS_MAX 16
 
 /* Size of a warning, which may contain a path. Longer ones are truncated. */
@@ -34,7 +34,7 @@ struct ss_iteration_outcome {
 /* The result of a run: everything that the summary reports. NaN if unknown. */
 struct ss_outcome {
     int status;           /* exit status */
-    bool lost;            /* the figures died with the process that had them */
+    bool lost;            /* the isolated process died with the results: there is no summary */
     int signal;           /* the signal that ended the run, raised again after cleanup; 0 if none */
     const char *ended_by; /* "duration", "trace", "workloads", "failure", "signal" or "error" */
     double duration_seconds;
@@ -43,7 +43,7 @@ struct ss_outcome {
     bool target_varied; /* by more than 1 % while samples were counted */
     double load_mean;
     struct ss_capacity capacity;
-    double capacity_changed_seconds; /* since control began: the latest change */
+    double capacity_changed_seconds; /* time of the latest change, since control began */
     double error_mean_percent;
     double error_mse_e4;
     double error_p95_percent;

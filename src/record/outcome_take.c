@@ -15,7 +15,7 @@
 /* Warn if the hypervisor took more than this fraction of the CPU time. */
 #define DOUBTFUL_STEAL 0.01
 
-/* A doubt that concerns at least this fraction of the counted samples explains the whole error. */
+/* A cause that applies to at least this fraction of the counted samples lasted throughout. */
 #define DOUBTFUL_THROUGHOUT 0.9
 
 /* If more than this fraction of a command's iterations ended in bursts, its rates are dropped. */
@@ -282,7 +282,7 @@ static void warn_of_few(struct ss_outcome *outcome, const struct ss_plan *plan) 
             plan->commands.line_count > 1 ? " of some command" : "");
 }
 
-/* Warns of programs that finished before the run did: it had no workload from then on. */
+/* Warns if programs finished before the end of the run: some or all of the load was missing. */
 static void warn_of_early_end(struct ss_outcome *outcome, const struct ss_plan *plan) {
     const struct ss_ends *ends = &outcome->ends;
     size_t done = ends->count - ss_ends_failed(ends);

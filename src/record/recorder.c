@@ -15,7 +15,7 @@
 
 static const struct {
     const char *name;
-    const char *header; /* heading of the table; NULL if none */
+    const char *header; /* fixed heading of the table; NULL if absent or computed */
 } files[] = {
     [SS_RECORD_SAMPLES] = {"samples.csv", NULL},
     [SS_RECORD_CPUS] = {"cpus.csv", NULL},
@@ -31,7 +31,7 @@ static const struct {
 /* Room for a row of decisions or iterations; a row of counters gets twice as much. */
 #define ROW 512
 
-/* Room for an event with the longest warning or error, even if much of it has to be quoted. */
+/* Room for an event with the longest warning or error, even if much of it has to be escaped. */
 #define EVENT (4 * SS_WARNING_TEXT)
 
 static void set_wall(struct ss_recorder *recorder) {

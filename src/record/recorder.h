@@ -86,7 +86,7 @@ void ss_recorder_flush(struct ss_recorder *recorder, struct ss_board *board);
 /* Removes the record of a run that did not start. */
 void ss_recorder_abandon(struct ss_recorder *recorder);
 
-/* Writes all pending rows and warns of lost ones. */
+/* Writes all pending rows, warns of lost ones, and passes the open folder on to the outcome. */
 void ss_recorder_close(
     struct ss_recorder *recorder, struct ss_board *board, struct ss_outcome *outcome);
 

@@ -14,10 +14,10 @@
 #include "base/wallclock.h"
 #include "base/whole_file.h"
 
-/* The number of commands in the text summary. */
+/* Maximum number of commands in the text summary. */
 #define COMMANDS_SHOWN 8
 
-/* The number of early ends in the text summary; further ones are counted. */
+/* Maximum number of early ends in the text summary; further ones are only counted. */
 #define ENDS_SHOWN 3
 
 /* Prints one figure of a run, named as in showstopper-record(5). */
@@ -75,8 +75,8 @@ static void print_figures(FILE *stream, const struct ss_outcome *outcome) {
 }
 
 /*
- * Prints both the range of complete intervals and the mean, which covers all of the time and may be
- * outside the range.
+ * Prints the range of complete intervals. The mean, which is printed before, covers all of the time
+ * and may be outside this range.
  */
 static void print_intervals(FILE *stream, const struct ss_outcome *outcome) {
     double min = INFINITY, max = 0;
@@ -141,7 +141,7 @@ static void print_times(FILE *stream, const char *label, const struct ss_iterati
         unit++;
     double factor = units[unit].per_second;
 
-    /* Four significant digits, which distinguish one iteration from the next. */
+    /* Four significant digits show how iterations differ. */
     int digits = times->mean * factor < 100 ? 2 : 1;
     if (times->mean * factor < 10)
         digits = 3;
@@ -156,7 +156,7 @@ static void print_times(FILE *stream, const char *label, const struct ss_iterati
         times->median * factor, digits, times->p95 * factor, digits, times->p99 * factor);
 }
 
-/* Returns the rate of an instance; an instance that completed no iteration is the slowest. */
+/* Returns the rate of an instance; 0 if it completed no iteration. */
 static double rate_of(const struct ss_iteration_outcome *instance) {
     return isnan(instance->rate.per_second) ? 0 : instance->rate.per_second;
 }
