@@ -10,8 +10,8 @@
 #define WIDTH_MIN   5
 #define SHORTEST    6  /* the width of the shortest line of values */
 #define PLOT_WIDTH  20 /* windows narrower than this get no plot */
-#define AXIS_HEIGHT 12 /* windows lower than this get no axis */
-#define PLOT_HEIGHT 5  /* windows lower than this get no plot */
+#define AXIS_HEIGHT 12 /* windows with fewer rows get no axis */
+#define PLOT_HEIGHT 5  /* windows with fewer rows get no plot */
 #define COLUMNS_MAX (2 * SS_PROGRESS_HISTORY)
 #define ROWS_MAX    (SS_PROGRESS_ROWS - 2)
 

@@ -56,7 +56,7 @@ void ss_progress_print_values(
 
 /*
  * Prints the block as zero-terminated text: rows separated by line feeds, none wider than the
- * window, and fewer than the window has. Returns the number of rows.
+ * window, and fewer rows than the window has. Returns the number of rows.
  */
 SS_WRITES(1, 2)
 int ss_progress_draw(char *buffer, size_t size, const struct ss_progress_picture *picture);

@@ -91,12 +91,12 @@ static bool write_rest(struct ss_progress *progress) {
     return progress->rest_length == 0;
 }
 
-/* Returns whether a text can be written at least in part. */
+/* Writes any earlier rest. Returns whether another text can be written, at least in part. */
 static bool has_room(struct ss_progress *progress) {
     return write_rest(progress) && ss_streams_has_room(file_of(progress));
 }
 
-/* There must be no rest. */
+/* Writes a text, and keeps what the terminal has no room for. There must be no earlier rest. */
 static void write_out(struct ss_progress *progress, const char *text, size_t length) {
     progress->rest_length = length < sizeof progress->rest ? length : sizeof progress->rest;
     memcpy(progress->rest, text, progress->rest_length);
@@ -291,8 +291,8 @@ void ss_progress_print(struct ss_progress *progress, const char *format, ...) {
 }
 
 /*
- * Returns whether the block was ever drawn. Even if it is hidden now, a key may have been echoed in
- * the cursor's line.
+ * Returns whether the block was ever drawn and the terminal is still ours. Even if the block is
+ * hidden now, a key may have been echoed in the cursor's line.
  */
 static bool was_used(const struct ss_progress *progress) {
     return progress->terminal && progress->drawn_at &&

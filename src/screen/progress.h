@@ -56,8 +56,8 @@ void ss_progress_open(
     struct ss_progress *progress, int when, bool quiet, ss_time total, _Atomic uint32_t *view);
 
 /*
- * Takes the values of the sample taken at `sampled`, which does not change if a sample was lost.
- * Sets `total` itself. Prints plain lines, but draws nothing yet.
+ * Adds the values of the latest sample, which was taken at `sampled`. If that is the time of the
+ * previous call, a sample was lost. Sets `total` itself. Prints plain lines, but draws nothing yet.
  */
 void ss_progress_note(
     struct ss_progress *progress, ss_time sampled, const struct ss_progress_values *values);
@@ -88,8 +88,8 @@ SS_FORMAT(2, 3) void ss_progress_print(struct ss_progress *progress, const char 
 void ss_progress_finish(struct ss_progress *progress);
 
 /*
- * Closes the live view, after ss_progress_finish(). Call this before the summary, when signals have
- * their effects again: like the summary, it may wait for a terminal that nobody reads.
+ * Closes the live view, after ss_progress_finish(). Call this before the summary, once signals can
+ * end the process again: like the summary, it may wait for a terminal that nobody reads.
  */
 void ss_progress_close(struct ss_progress *progress);
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 /*
- * Returns whether the run is in the foreground. This is never so in a PID namespace of our own,
- * where the terminal reports no group; the process outside restores the terminal then.
+ * Returns whether the run is in the foreground. Always false in a PID namespace of our own, where
+ * the terminal reports no group; the process outside restores the terminal then.
  */
 static bool is_in_foreground(const struct ss_terminal *terminal) {
     return terminal->file >= 0 && terminal->group > 0 &&

@@ -8,7 +8,7 @@
 
 /* The controlling terminal, and its settings from the start of the run. */
 struct ss_terminal {
-    int file;    /* -1 if there is none */
+    int file;    /* -1 if absent */
     pid_t group; /* the run's process group */
     bool ours;   /* the run was in the foreground, so the settings are ours to restore */
     struct termios settings;

@@ -31,10 +31,7 @@ bool ss_screen_has_cursor(int descriptor);
     SS_SCREEN_SAVE "\033[r" SS_SCREEN_RESTORE /* all rows scroll again */                          \
                    "\033D\033[A" SS_SCREEN_SAVE SS_SCREEN_PLAIN "\r\n\033[J" SS_SCREEN_RESTORE
 
-/*
- * Continues a terminal that was stopped by Ctrl-S, because the next process that uses it has to
- * write to it.
- */
+/* Continues a terminal that was stopped by Ctrl-S, so that the block can be removed from it. */
 void ss_screen_continue(int descriptor);
 
 /* Releases the rows of a block for a process that has died. Never waits. */
