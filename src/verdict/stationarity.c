@@ -33,8 +33,8 @@
 #define CORRELATION_MAX 0.95
 
 /*
- * Changes below this certainty are chance: in at most ten of 1,000 steady series with a correlation
- * up to 0.5, one of the 19 shapes exceeds it.
+ * Changes below this certainty may be chance: in at most ten of 1,000 steady series with a
+ * correlation up to 0.5, one of the 19 shapes exceeds it.
  */
 #define CERTAINTY_MIN 5
 
@@ -224,8 +224,8 @@ double ss_stationarity_change(const struct ss_change *change) {
 }
 
 /*
- * Converts a size relative to the mean to percent of the level before, which is the mean minus
- * `after` of the change. A level is not below 0, but that of a fitted line may be.
+ * Converts a size relative to the mean to percent of the level before the change. That level is
+ * the mean minus the part `after` of the change. A level is not below 0, but a fitted line may be.
  */
 static double percent_of_before(double size, double after) {
     double before = fmax(1 - size * after, 0.01);

@@ -54,7 +54,7 @@ enum ss_check_name {
 /* SS_CHECK_SAMPLES_OFF: a sample is off target if its error exceeds this; 1 is the full load. */
 #define SS_OFF_TARGET 0.05
 
-/* The reason if sending requests was stopped; see struct ss_evidence. */
+/* `interruption` of struct ss_evidence if sending requests was stopped. */
 #define SS_STOPPED_EARLY "ended before the planned time"
 
 /* Figures of SS_CHECK_INTERRUPTED. */
@@ -65,8 +65,8 @@ enum ss_check_name {
 /* Figures to check, in the units of ss_checks; NaN if unknown. */
 struct ss_evidence {
     double figures[SS_CHECKS];
-    struct ss_change throughput; /* describes the figures of the same name, if checked */
-    struct ss_change response;
+    struct ss_change throughput; /* describes the figure of SS_CHECK_THROUGHPUT, if checked */
+    struct ss_change response;   /* likewise for SS_CHECK_RESPONSE */
     const char *interruption; /* words for SS_INTERRUPTED_BY_SIGNAL; NULL for "ended by a signal" */
 };
 
@@ -84,7 +84,7 @@ struct ss_check {
     const char *key;   /* "mean_error" */
     const char *name;  /* "mean error" */
     const char *unit;  /* "points" */
-    unsigned subjects; /* bits of enum ss_subject: what it belongs to */
+    unsigned subjects; /* bits of enum ss_subject: what it counts for */
     double doubtful;   /* limit; NaN if no figure of this check is doubtful */
     double invalid;    /* limit; NaN if no figure of this check is invalid */
     bool at_least;     /* figures below a limit fail; otherwise, figures above it */
