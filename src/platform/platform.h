@@ -235,9 +235,9 @@ SS_NONNULL() bool ss_platform_process_user(pid_t pid, uid_t *user);
 bool ss_platform_process_may_signal(pid_t pid);
 
 /*
- * Return the pid or thread ID that was assigned last, on the whole machine (-1 if not available),
- * and the upper limit of IDs. IDs are assigned in ascending order and wrap around at the limit, so
- * the IDs assigned between two calls are between their results.
+ * Return the pid or thread ID that was assigned last, to any user (-1 if not available), and the
+ * upper limit of IDs. IDs are assigned in ascending order and wrap around at the limit, so those
+ * assigned between two calls are between their results.
  */
 pid_t ss_platform_process_latest(void);
 pid_t ss_platform_process_limit(void);
