@@ -278,7 +278,7 @@ bool ss_platform_process_is_akin(pid_t one, pid_t other);
 /*
  * Returns a number that a process gets at random when it executes a program, and that its forks
  * share until they execute one, too; 0 if unknown. It is derived from the addresses in the memory
- * of the process: the system must randomize them, and let us see them as it would a debugger.
+ * of the process: the system must randomize them, and allow us to read them, like a debugger.
  */
 uint64_t ss_platform_process_image(pid_t pid);
 

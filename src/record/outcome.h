@@ -79,7 +79,7 @@ struct ss_outcome {
     struct ss_record_folder record; /* remains open until the summary is written */
 };
 
-/* Sets everything to unknown. */
+/* Sets all results to unknown, and how the run ended to "error" until something else is known. */
 void ss_outcome_open(struct ss_outcome *outcome);
 
 void ss_outcome_close(struct ss_outcome *outcome);

@@ -70,7 +70,6 @@ struct ss_evidence {
     const char *interruption; /* words for SS_INTERRUPTED_BY_SIGNAL; NULL for "ended by a signal" */
 };
 
-/* The subject of a verdict. */
 enum ss_subject {
     SS_SUBJECT_LOAD,
     SS_SUBJECT_THROUGHPUT, /* of iterations or requests, if they were counted */

@@ -43,8 +43,8 @@ bool ss_platform_freezer_put(const char *name, pid_t pid, uint64_t started) {
     mkdir(folder.text, 0700);
 
     /*
-     * Groups can be frozen from Linux 5.2 on, and killed from 5.14. A process that cannot be ended
-     * must not be in one.
+     * Groups can be frozen from Linux 5.2 on, and killed from 5.14. Requires both: a frozen process
+     * that cannot be killed would stay forever.
      */
     SS_OWNED(close) int freeze = open_file(name, "cgroup.freeze");
     SS_OWNED(close) int end = open_file(name, "cgroup.kill");

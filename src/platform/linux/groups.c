@@ -161,7 +161,7 @@ int ss_linux_groups_read(struct ss_counter_reader *reader, uint64_t *used) {
 }
 
 int ss_linux_groups_reopen(struct ss_counter_reader *reader) {
-    reader->sum.count = 0; /* the descriptors belong to the parent */
+    reader->sum.count = 0; /* the inherited descriptors stay open, unused */
     return list_groups(reader);
 }
 
