@@ -205,8 +205,8 @@ static bool has_prefix(const char *name) {
 }
 
 static void remove_prefixed(int folder) {
-    int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = again < 0 ? NULL : fdopendir(again);
+    int reopened = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = reopened < 0 ? NULL : fdopendir(reopened);
     struct dirent *entry;
     while (directory && (entry = readdir(directory))) {
         if (has_prefix(entry->d_name))
@@ -214,8 +214,8 @@ static void remove_prefixed(int folder) {
     }
     if (directory)
         closedir(directory);
-    else if (again >= 0)
-        close(again);
+    else if (reopened >= 0)
+        close(reopened);
 }
 
 static void remove_files(int folder) {
