@@ -534,7 +534,7 @@ struct ss_counter_reader {
     struct ss_group_limits *limits;    /* SS_SOURCE_CGROUP: where the limits are found */
     bool whole;                        /* SS_SOURCE_RUNTIME: the file covers all CPUs together */
     struct ss_group_sum sum;           /* SS_SOURCE_RUNTIME: `file` is the folder of these groups */
-    ss_time looked;                    /* time of the last reading, see ss_linux_looks() */
+    ss_time last_read;                 /* time of the last reading, see ss_linux_limits_are_due() */
     struct ss_residencies residencies; /* SS_SOURCE_IDLE: time in idle states */
     char reason[128];                  /* why `source` is not the requested one; empty if it is */
     /*

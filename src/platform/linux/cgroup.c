@@ -211,7 +211,7 @@ int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *
     if (end == at)
         return -EBADMSG;
 
-    if (ss_linux_looks(reader, counters->time))
+    if (ss_linux_limits_are_due(reader, counters->time))
         read_limits(reader);
     counters->used = used * (uint64_t)reader->unit;
     counters->capacity = reader->capacity;

@@ -26,9 +26,9 @@ int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *
  * Returns whether to look again at the limits of the machine or a group: in the first reading of
  * each second of the clock, so that all readers notice a change in the same second.
  */
-static inline bool ss_linux_looks(struct ss_counter_reader *reader, ss_time now) {
-    bool due = now / SS_SECOND != reader->looked / SS_SECOND;
-    reader->looked = now;
+static inline bool ss_linux_limits_are_due(struct ss_counter_reader *reader, ss_time now) {
+    bool due = now / SS_SECOND != reader->last_read / SS_SECOND;
+    reader->last_read = now;
     return due;
 }
 

@@ -179,9 +179,9 @@ void ss_platform_process_children(pid_t pid, void (*see)(void *context, pid_t pi
         ss_platform_process_each(see_if_child, &parent);
 }
 
-/* Finds the zero-terminated string that begins with `variable` ("NAME="), and reads its rest. */
-static bool read_variable(int file, const char *variable, char *rest, size_t size) {
-    size_t length = strlen(variable);
+/* Finds the zero-terminated string that begins with `prefix` ("NAME="), and reads its rest. */
+static bool read_variable(int file, const char *prefix, char *rest, size_t size) {
+    size_t length = strlen(prefix);
     size_t matched = 0; /* SIZE_MAX: this string does not match */
     size_t kept = 0;
     char block[4096];
@@ -196,7 +196,7 @@ static bool read_variable(int file, const char *variable, char *rest, size_t siz
             if (block[i] == '\0')
                 matched = 0;
             else if (matched < length)
-                matched = block[i] == variable[matched] ? matched + 1 : SIZE_MAX;
+                matched = block[i] == prefix[matched] ? matched + 1 : SIZE_MAX;
         }
     }
     return false;

@@ -110,7 +110,7 @@ static int add_cpus(const struct ss_counter_reader *reader, uint64_t *used) {
 }
 
 int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters *counters) {
-    if (reader->whole && ss_linux_looks(reader, counters->time))
+    if (reader->whole && ss_linux_limits_are_due(reader, counters->time))
         reader->capacity = count_online();
     counters->ran = true;
     counters->capacity = counters->cpus = reader->capacity;

@@ -10,7 +10,7 @@
 #include "platform/linux/linux.h"
 
 /* Maximum number of threads that are examined: a sample suffices. */
-#define ASKED_MAX 64
+#define EXAMINED_MAX 64
 
 /* Link count of a folder with one subfolder. */
 #define LINKS_OF_ONE_THREAD 3
@@ -39,11 +39,12 @@ static pid_t find_at_work(const char *path, pid_t process) {
     SS_OWNED(closedir) DIR *folder = opendir(path);
     pid_t found = 0;
     struct dirent *entry;
-    for (int asked = 0; folder && !found && asked < ASKED_MAX && (entry = readdir(folder));) {
+    for (int examined = 0;
+         folder && !found && examined < EXAMINED_MAX && (entry = readdir(folder));) {
         pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
         if (thread <= 0 || thread == process)
             continue;
-        asked++;
+        examined++;
         if (wants_cpu(process, thread))
             found = thread;
     }

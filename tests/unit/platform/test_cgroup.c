@@ -189,7 +189,7 @@ TEST(v1_throttled_time_is_read_with_the_quota) {
 
 /* A look at the limits is due in each second: `looked` makes it due now. */
 static void read_later(void) {
-    reader.looked = 0;
+    reader.last_read = 0;
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
 }
 
@@ -247,9 +247,10 @@ TEST(limits_are_read_once_a_second) {
         bool looks;
     } rows[] = {{5900, true}, {5999, false}, {6000, true}, {6001, false}, {6999, false},
         {9500, true}, {9501, false}};
-    struct ss_counter_reader clock = {.looked = 5 * SS_MILLISECOND};
+    struct ss_counter_reader clock = {.last_read = 5 * SS_MILLISECOND};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_int_equal(ss_linux_looks(&clock, rows[i].now * SS_MILLISECOND), rows[i].looks);
+        assert_int_equal(
+            ss_linux_limits_are_due(&clock, rows[i].now * SS_MILLISECOND), rows[i].looks);
 }
 
 static void assert_own(const char *controller, const char *expected) {
