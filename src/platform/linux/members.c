@@ -33,8 +33,7 @@ int ss_platform_group_find(const struct ss_platform_roots *roots, const char *pa
     if (is_old)
         return ss_error_fail(error,
             "control group '%s' exists only in version 1: use one of version 2, or --attach with "
-            "its "
-            "processes",
+            "its processes",
             path);
     return ss_error_fail(error,
         "no control group '%s' of version 2: use its folder, its path below %s, or the path in "
