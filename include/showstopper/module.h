@@ -50,7 +50,8 @@ enum ss_kind {
 };
 
 /*
- * The first argument of every function of a module. All memory here begins zeroed.
+ * The first argument of a module's functions, except unavailable(). Its memory is zeroed when a run
+ * begins.
  *
  * Each executor has its own copy, and so has the master, which also calls the trace's target(). The
  * master has executor memory of its own, at index `instances`.

@@ -66,14 +66,14 @@ struct ss_outcome {
     char warnings[SS_WARNINGS_MAX + 1][SS_WARNING_TEXT];
     int warning_count;
     int warnings_left;           /* number of warnings that the last one counts */
-    double iterations_in_bursts; /* number that ended in bursts, read at once after a silence; NaN
-                                    if unknown */
+    double iterations_in_bursts; /* number of iterations whose lines arrived together after a
+                                    silence; NaN if unknown */
     double lines_unmatched; /* lines in the counted time, if no line ever matched; NaN if unknown */
     bool held_back;         /* the load of other processes kept the instances stopped throughout */
     uint64_t iterations_left;   /* number of iterations missing in iterations.csv */
-    char loss[SS_WARNING_TEXT]; /* the first output or lines of the record that could not be
-                                   written: the run fails; empty if all were */
-    uint64_t lines_lost;        /* number of lines missing in the record for any other reason */
+    char loss[SS_WARNING_TEXT]; /* the first warning of output or lines of the record that could
+                                   not be written, which fails the run; empty if all were */
+    uint64_t lines_lost;        /* number of lines missing besides `iterations_left` */
     struct ss_evidence evidence;
     struct ss_verdict verdict;
     struct ss_record_folder record; /* remains open until the summary is written */

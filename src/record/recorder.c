@@ -42,7 +42,7 @@ static void set_wall(struct ss_recorder *recorder) {
 #define CPU_DECIMALS 4
 #define CPU_COLUMN   7
 
-/* With all CPUs the heading has 64 447 bytes: a column is at most ",cpu8191" long. */
+/* The heading fits, too: with all CPUs it has 64 447 bytes, with columns up to ",cpu8191". */
 _Static_assert(SS_LINES_ROOM >= 128 + CPU_COLUMN * SS_CPUS_MAX && SS_CPUS_MAX <= 8192,
     "a row of cpus.csv has room for every CPU");
 

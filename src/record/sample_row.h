@@ -19,7 +19,7 @@ enum {
     SS_SAMPLE_COLUMNS_RUN = 2, /* duty and counted */
 };
 
-/* Each function writes one line, including its end, and returns its length. */
+/* Each function writes one line, including its line feed, and returns its length. */
 size_t ss_sample_row_heading(char line[SS_SAMPLE_ROW], unsigned columns);
 size_t ss_sample_row_csv(
     char line[SS_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns);
