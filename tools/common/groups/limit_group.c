@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A control group of our own, which limits the processes in it.
+ * A control group that limits the processes in it.
  *
  * Version 1 allows a new group below any group. In version 2 a group other than the root either has
- * processes or gives controllers to its children, not both, so the group that we are in usually
+ * processes or enables controllers for its children, not both, so the group that we are in usually
  * cannot be the parent.
  */
 
@@ -28,11 +28,11 @@
 /* The group in which ours is created. */
 struct place {
     char folder[SS_GROUP_PATH_SIZE - 256];
-    unsigned missing; /* controllers that the group does not yet give to its children */
+    unsigned missing; /* limits whose controllers the group has not enabled for its children */
     bool leave;       /* the caller, its only process, must leave it first */
 };
 
-/* The controllers of limits, and the file that shows that a group of version 1 has them. */
+/* The controller of each limit, and the file that sets the limit in version 1. */
 static const struct {
     const char *controller, *file;
 } kinds[LIMIT_KINDS] = {
@@ -61,15 +61,12 @@ static bool has_file(const char *folder, const char *name, int mode) {
     return access(path, mode) == 0;
 }
 
-/*
- * Returns whether this process may create a group in `folder`, and move back to the group of
- * `folder`.
- */
+/* Returns whether this process may create a group below `folder`, and move back into `folder`. */
 static bool may_hold(const char *folder) {
     return access(folder, W_OK) == 0 && has_file(folder, "cgroup.procs", W_OK);
 }
 
-/* Reads a small file without its last line end. Without the file, the text is empty. */
+/* Reads at most 4095 bytes, without final newlines. The text is empty if the file is unreadable. */
 static void read_file(const char *folder, const char *name, char text[4096]) {
     char path[SS_GROUP_PATH_SIZE + 64];
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -80,14 +77,14 @@ static void read_file(const char *folder, const char *name, char text[4096]) {
     text[length > 0 ? length : 0] = '\0';
 }
 
-/* Reads a number of bytes from a file; 0 if it does not begin with a number. */
+/* Returns the size in bytes that a file contains; 0 if the file does not begin with a number. */
 static uint64_t read_bytes(const char *folder, const char *name) {
     char text[4096];
     read_file(folder, name, text);
     return strtoull(text, NULL, 10);
 }
 
-/* Returns which of these limits have controllers that a file does not list. */
+/* Returns those of `limits` whose controllers the file does not list. */
 static unsigned find_missing(const char *folder, const char *name, unsigned limits) {
     char text[4096];
     read_file(folder, name, text);
@@ -281,7 +278,7 @@ int limit_group_make_named(struct limit_group *group, unsigned limits, const cha
     return limit_group_make(group, error);
 }
 
-/* Removes the groups of killed processes. A group that is in use cannot be removed. */
+/* Removes groups that killed processes left next to `folder`; rmdir() refuses a group in use. */
 static void remove_old(const char *folder) {
     char parent[SS_GROUP_PATH_SIZE];
     const struct dirent *entry;
@@ -306,10 +303,7 @@ static void remove_old(const char *folder) {
     }
 }
 
-/*
- * Writes "+cpu +memory", or "-cpu -memory": the controllers that a group gives, or no longer gives,
- * to its children.
- */
+/* Enables ('+') or disables ('-') the controllers of these limits for the children of a group. */
 static int write_controllers(const char *folder, unsigned limits, char sign) {
     char text[64] = "";
 
@@ -324,8 +318,8 @@ static int write_controllers(const char *folder, unsigned limits, char sign) {
 }
 
 /*
- * Copies the memory nodes and CPUs of the parent group: a new group of version 1 has none, and no
- * process can enter it.
+ * Copies the memory nodes and CPUs of the parent group: a new group of version 1 has none, so no
+ * process could enter it.
  */
 static int inherit_cpus(const char *folder) {
     static const char *const files[][2] = {
@@ -361,8 +355,8 @@ static int make_part(const struct limit_group *group, int limit) {
 }
 
 /*
- * Prepares the parent of the new group in version 2, which the caller may have to leave for a new
- * child group.
+ * Enables the missing controllers in the parent of the new group, in version 2. If necessary, moves
+ * the caller out of the parent into a new child group first.
  */
 static int prepare_place(const struct limit_group *group, const struct limit_part *part) {
     char parent[SS_GROUP_PATH_SIZE];
@@ -527,7 +521,7 @@ int limit_group_version(enum limit limit, const struct ss_platform_roots *roots)
     return find_root(&hierarchy, limit, roots, &error) == 0 ? hierarchy.version : 0;
 }
 
-/* In version 1, a limit above this means no limit: the largest number of pages, in bytes. */
+/* Version 1 shows the largest number of pages, in bytes, if there is no limit. It is above this. */
 #define NO_MEMORY_LIMIT (UINT64_C(1) << 60)
 
 int limit_group_set_memory(
@@ -585,7 +579,7 @@ int limit_group_enter(const struct limit_group *group) {
     return 0;
 }
 
-/* Move processes up to this many times: they may fork meanwhile, or be exiting. */
+/* Retry moving processes up to this many times: they may fork meanwhile, or be exiting. */
 #define REMOVALS_MAX     400
 #define REMOVAL_INTERVAL 5 /* milliseconds */
 
@@ -603,8 +597,8 @@ static void move_processes(const char *from, const char *to) {
 }
 
 /*
- * A process can be moved back into a group only after the group has stopped giving controllers to
- * its children. Disables all of them, because a killed caller may have enabled any.
+ * If `folder` is the group into which a caller moved, disables all controllers in `home`, because
+ * processes can return to `home` only then, and a killed caller may have enabled any controller.
  */
 static void stop_giving(const char *folder, const char *home) {
     const char *suffix = strrchr(folder, '.');
@@ -612,7 +606,7 @@ static void stop_giving(const char *folder, const char *home) {
         write_controllers(home, 1U << i, '-');
 }
 
-/* Removes the subgroups that the command has created. */
+/* Removes the subgroups that the command has created, and moves their processes to `home`. */
 static void remove_below(const char *folder, const char *home) {
     SS_OWNED(closedir) DIR *entries = opendir(folder);
     for (struct dirent *entry; entries && (entry = readdir(entries));) {
@@ -644,9 +638,9 @@ int limit_group_remove_folder(const char *folder, const char *home) {
     return -EBUSY;
 }
 
-/* Moves the caller back into the group that it left, and removes the one that it was in. */
+/* Moves the caller back into the group that it left, and removes the group that it moved into. */
 static int return_to_place(const struct limit_group *group) {
-    /* A group can have processes only after it has stopped giving controllers to its children. */
+    /* A group can have processes only while it enables no controllers for its children. */
     int result = write_controllers(group->left, group->missing, '-');
     if (result < 0)
         return result;

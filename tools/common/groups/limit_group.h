@@ -4,21 +4,21 @@
 
 #include "platform/platform.h"
 
-/* The limits that a group of our own can have. */
+/* Limits that this program can set on a control group. */
 
 enum limit { LIMIT_QUOTA, LIMIT_CPUS, LIMIT_MEMORY, LIMIT_KINDS };
 
-/* The group in the hierarchy of one limit. In version 2 all limits have the same folder. */
+/* The group in the hierarchy of one limit. In version 2 all limits share one folder. */
 struct limit_part {
     char folder[SS_GROUP_PATH_SIZE]; /* empty if the group lacks this limit */
-    char home[SS_GROUP_PATH_SIZE];   /* the caller's group, to which processes return */
+    char home[SS_GROUP_PATH_SIZE];   /* where its processes move when the group is removed */
     bool unified;                    /* version 2 */
 };
 
 struct limit_group {
     struct limit_part parts[LIMIT_KINDS];
-    unsigned missing;              /* version 2: limits whose controllers the parent does not
-                                      give to its children before the group is made */
+    unsigned missing;              /* version 2: limits whose controllers the parent must first
+                                      enable for its children */
     char left[SS_GROUP_PATH_SIZE]; /* the group that the caller leaves for `caller`; empty if the
                                       caller stays */
     char caller[SS_GROUP_PATH_SIZE];
@@ -26,19 +26,19 @@ struct limit_group {
 };
 
 /*
- * Finds a place for a group PREFIX-PID with these limits (bits 1 << LIMIT_...), without making
+ * Finds a place for a group PREFIX-PID with these limits (bits 1 << LIMIT_...), without creating
  * it. In version 1 the new group is below our own group. In version 2 it is below the nearest
- * group, from our own upward, that can give controllers to its children. The search does not go
- * above a group with limits. If the caller is the only process of a group, it moves into a new
- * child group until the limit group is removed, so that the group can give controllers. Fails if
- * this process may not make such a group.
+ * group, from our own upward, that can enable controllers for its children. The search does not go
+ * above a group with limits. If that group contains only the caller, limit_group_make() moves the
+ * caller into a new child group until the limit group is removed, because a group with processes
+ * cannot enable controllers. Fails if this process may not create such a group.
  */
 SS_MUST_USE SS_NONNULL(1, 3) int limit_group_find(struct limit_group *group, unsigned limits,
     const char *prefix, const struct ss_platform_roots *roots, struct ss_error *error);
 
 /*
- * Makes a group in the place that was found, after removing the groups of processes that no longer
- * exist.
+ * Creates the group in the place that limit_group_find() found, after removing the groups of
+ * processes that no longer exist.
  */
 SS_MUST_USE SS_NONNULL(1) int limit_group_make(struct limit_group *group, struct ss_error *error);
 
@@ -52,14 +52,14 @@ SS_MUST_USE SS_NONNULL(1, 3) int limit_group_make_named(struct limit_group *grou
 
 /*
  * The next three functions set a limit that the group has, and read it back. They fail if the
- * kernel refuses the limit or keeps another one.
+ * kernel refuses the limit or keeps a different value.
  */
 
 /* Limits the group to `cpus` CPUs, on average over each period; 0: no limit. */
 SS_MUST_USE SS_NONNULL() int limit_group_set_quota(
     const struct limit_group *group, double cpus, ss_time period, struct ss_error *error);
 
-/* Fails if the parent groups lack one of the CPUs, which version 2 would ignore. */
+/* Fails if an ancestor lacks one of the CPUs, even in version 2, where the kernel accepts that. */
 SS_MUST_USE SS_NONNULL() int limit_group_set_cpus(
     const struct limit_group *group, const struct ss_cpus *cpus, struct ss_error *error);
 
@@ -85,7 +85,7 @@ SS_MUST_USE SS_NONNULL() size_t limit_group_quota_settings(
 typedef void limit_group_file_call(
     void *context, enum limit limit, const char *path, const char *value);
 
-/* Reads the files of all limits that the group has. */
+/* Calls `call` for each file that sets a limit of the group, with the file's current content. */
 SS_NONNULL(1, 2)
 void limit_group_files(const struct limit_group *group, limit_group_file_call *call, void *context);
 
@@ -105,14 +105,14 @@ uint64_t limit_group_inherited_memory(const struct ss_platform_roots *roots);
 SS_MUST_USE SS_NONNULL() int limit_group_enter(const struct limit_group *group);
 
 /*
- * Removes the group, if it was made. Its processes return to the group that the caller was in.
- * Returns 0 or a negative errno.
+ * Removes the group, if it was created, and moves its processes to `home`. A caller that moved into
+ * a child group returns. Returns 0 or a negative errno.
  */
 SS_NONNULL() int limit_group_remove(struct limit_group *group);
 
 /*
- * Removes one folder of the group of a killed process; processes in it move to `home`. Returns 0 or
- * a negative errno.
+ * Removes the folder of a group and its subgroups, and moves their processes to `home`. Returns 0
+ * or a negative errno.
  */
 SS_MUST_USE SS_NONNULL() int limit_group_remove_folder(const char *folder, const char *home);
 

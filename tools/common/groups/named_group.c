@@ -59,7 +59,7 @@ static void search_hierarchy(struct search *search, const char *root) {
         search_folder(search, path);
 }
 
-/* In version 2 the root is the hierarchy; in version 1 it has a folder for each one. */
+/* In version 2 the root is the hierarchy; in version 1 it has a folder for each hierarchy. */
 static void search_all(struct search *search) {
     const char *root = search->roots->cgroup ? search->roots->cgroup : "/sys/fs/cgroup";
     SS_OWNED(free) char *unified = ss_words_format(NULL, "%s/cgroup.controllers", root);
@@ -179,8 +179,8 @@ int named_group_account_of(
 }
 
 /*
- * Kills a process if it is in the group. Its pid may have been reused since it was read, so this
- * kills only the process with the start time of the one that was examined.
+ * Kills a process if it is in the group. The pid may be reused at any time, so this signals only
+ * the process whose start time was read before its group was checked.
  */
 static void kill_member(const struct search *search, pid_t pid) {
     uint64_t started = ss_platform_process_started(pid);

@@ -10,13 +10,13 @@
  */
 
 /*
- * Moves a process into the group, or, unless `like` is 0, into the subgroups of process `like`.
- * Returns the number of hierarchies, or a negative errno.
+ * Moves a process into the group or, if `like` is not 0, into the subgroups that contain process
+ * `like`. Returns in how many hierarchies it joined a group, or a negative errno.
  */
 SS_MUST_USE SS_NONNULL() int named_group_join(
     const char *name, pid_t like, pid_t pid, const struct ss_platform_roots *roots);
 
-/* Returns the first process of a PID namespace in the group; 0 if absent. */
+/* Returns a process in the group that is PID 1 of a container's PID namespace; 0 if absent. */
 SS_NONNULL() pid_t named_group_first(const char *name, const struct ss_platform_roots *roots);
 
 SS_NONNULL() bool named_group_exists(const char *name, const struct ss_platform_roots *roots);

@@ -16,8 +16,9 @@ typedef int ss_program(char **argv, int *status, struct ss_error *error);
 
 /*
  * Runs the body. Before that, prepares ss_platform_set_name(), opens missing standard streams,
- * resets SIGCHLD, and refuses to run with raised rights. Afterwards flushes standard output, and
- * prints "NAME: message" for an error of the body and for lost output. Returns the exit status.
+ * removes empty entries from PATH, resets SIGCHLD, and refuses to run with set-uid or similar
+ * privileges. Afterwards flushes standard output, and prints "NAME: message" for an error of the
+ * body and for lost output. Returns the exit status.
  */
 int ss_program_main(const char *name, ss_program *program, int argc, char **argv) SS_NONNULL();
 

@@ -12,7 +12,7 @@ struct scale {
     uint64_t factor;
 };
 
-/* Units from the largest to the smallest, the printed ones first. */
+/* The printed units come first, from the largest to the smallest. */
 struct quantity {
     const char *what, *example;
     size_t printed; /* number of units that are printed */

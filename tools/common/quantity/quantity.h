@@ -18,8 +18,8 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int quantity_parse(
     const struct quantity *kind, const char *text, uint64_t *value, struct ss_error *error);
 
 /*
- * Writes a quantity in the largest unit that gives at least 1, with at most six decimals, so that
- * quantity_parse() reads it back.
+ * Writes a quantity in the largest unit that gives at least 1, truncated to six decimals.
+ * quantity_parse() accepts the result.
  */
 SS_WRITES(2, 3)
 void quantity_print(const struct quantity *kind, char *buffer, size_t size, uint64_t value);

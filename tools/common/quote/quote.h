@@ -7,12 +7,12 @@
 
 #include <showstopper/contract.h>
 
-/* Writes a text as a CSV field, in quotes if necessary. */
+/* Writes a text as a CSV field, quoted if necessary. */
 SS_NONNULL() void quote_csv(FILE *stream, const char *text);
 
 /*
- * Returns whether the line ends with a backslash that continues it in a shell, so not in a comment
- * or in single quotes.
+ * Returns whether the line ends with a backslash that continues it in a shell: one outside of
+ * comments and single quotes.
  */
 SS_NONNULL() bool quote_is_continued(const char *line);
 

@@ -33,7 +33,7 @@ static void read_cpus(const struct sys_tree *tree, struct cpufreq_policy *policy
     }
 }
 
-/* Sets the table of frequencies that can be set. Turbo frequencies have a file of their own. */
+/* Reads which frequencies can be set. Turbo frequencies are in a separate file. */
 static int read_table(
     const struct sys_tree *tree, struct cpufreq_policy *policy, struct ss_error *error) {
     SS_OWNED(free)

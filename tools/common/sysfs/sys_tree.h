@@ -3,8 +3,8 @@
 #define SYSFS_SYS_TREE_H
 
 /*
- * The kernel's files that describe this machine, or copies of another machine's in a folder.
- * Functions that read them do not fail: the content of a missing, empty or binary file is unknown.
+ * The kernel's files that describe this machine, or copies of another machine's files in a folder.
+ * Functions that read them report no errors: what is missing or invalid is unknown (NULL or NaN).
  */
 
 #include <stdbool.h>
@@ -52,7 +52,7 @@ char *sys_tree_read_all(int descriptor, size_t limit, size_t *length);
 /* Returns whether the path exists, as a file of any type. */
 SYS_TREE_PATH bool sys_tree_has(const struct sys_tree *tree, const char *format, ...);
 
-/* Sorted. `list` is NULL if the names are unknown. */
+/* Names in a folder, sorted, without hidden ones. `list` is NULL if they are unknown. */
 struct sys_tree_names {
     char **list;
     size_t count;

@@ -12,7 +12,7 @@
 
 struct csv_reader {
     struct text_input *input;
-    const char *const *columns; /* names, ended by NULL */
+    const char *const *columns; /* names, NULL-terminated */
     char separator;
     size_t count;                         /* number of columns and of fields */
     struct text_field fields[TEXT_PICKS]; /* fields of a row, in the order of the columns */
@@ -34,7 +34,7 @@ int csv_begin(struct csv_reader *reader, struct text_input *input, const char *c
  */
 int csv_next(struct csv_reader *reader) SS_NONNULL();
 
-/* Removes blanks at both ends of a field, but not those in quotes. */
+/* Removes blanks at both ends of a field, even if it was in quotes. */
 void csv_trim(struct text_field *field) SS_NONNULL();
 
 /* Parses a number; returns false if it is missing or invalid. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* Characters that may be part of a number or a date are tried last. */
+/* Tries commas and then blanks last: they may be part of a number or a date. */
 char text_guess_separator(const char *line) {
     static const char separators[] = ";\t|,";
     bool found[sizeof separators] = {false};
@@ -276,7 +276,7 @@ static double value_of(const struct text_decimal *decimal) {
         return power < 0 ? (double)decimal->digits / powers[-power]
                          : (double)decimal->digits * powers[power];
 
-    /* Not with long double, whose precision depends on the architecture. */
+    /* Do not compute with long double: its precision depends on the architecture. */
     char text[40];
     snprintf(text, sizeof text, "%" PRIu64 "e%d", decimal->digits, power);
     return strtod(text, NULL);

@@ -59,14 +59,11 @@ void text_table_pick(struct text_table *table, size_t number, struct text_field 
 
 /*
  * Reads the picked fields of the next row. Skips empty lines and lines that begin with #. Returns
- * 1, 0 if no row is left, or -1 if there are too few fields or too many.
+ * 1, 0 if no row is left, or -1 with the input's error set, also for a wrong number of fields.
  */
 SS_NONNULL() int text_table_next(struct text_table *table);
 
-/*
- * Splits the current line and reads its picked fields. Returns the same values as
- * text_table_next().
- */
+/* Reads the picked fields of the current line. Returns 1 or, like text_table_next(), -1. */
 SS_NONNULL() int text_table_split(struct text_table *table);
 
 SS_NONNULL() bool text_table_is_row(const struct text_input *input);

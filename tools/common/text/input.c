@@ -137,7 +137,7 @@ static int start_unpacking(struct text_input *input, const char *program) {
     input->children[0] = fork();
     if (input->children[0] == 0) {
         signal(SIGPIPE, SIG_IGN);
-        /* While a reader is open here, the program would not get SIGPIPE, and never end. */
+        /* If a reader stayed open here, the program would not get SIGPIPE, and would never end. */
         close(packed[0]);
         close(plain[0]);
         close(plain[1]);

@@ -41,7 +41,7 @@ struct text_input {
 SS_MUST_USE SS_NONNULL(1) int text_input_open(
     struct text_input *input, const char *path, struct ss_error *error);
 
-/* Opens the input at a descriptor. text_input_close() closes the descriptor, or this on failure. */
+/* Opens the input at a descriptor, which text_input_close() closes; this closes it on failure. */
 SS_MUST_USE SS_NONNULL(1, 3) int text_input_open_descriptor(
     struct text_input *input, int descriptor, const char *name, struct ss_error *error);
 
@@ -61,7 +61,7 @@ SS_NONNULL() void text_input_unread_line(struct text_input *input);
 __attribute__((format(printf, 3, 4))) int text_input_blame(
     struct text_input *input, size_t column, const char *format, ...);
 
-/* Fails if unpacking failed, because data may be missing. */
+/* Closes the input. Fails if unpacking failed, because data may be missing. */
 SS_NONNULL() int text_input_close(struct text_input *input);
 
 #endif

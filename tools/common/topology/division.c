@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "placement.h"
 
-/* Maximum number of cores without a partner: at most one of each kind on each chip. */
+/* Maximum number of unpaired cores: each chip has at most one of each kind. */
 #define WAITING_MAX 1024
 
 struct sides {

@@ -33,7 +33,7 @@ enum topology_scheme {
     TOPOLOGY_FIRST, /* the first CPUs by number */
     TOPOLOGY_ONE_NODE,
     TOPOLOGY_ONE_CHIP,
-    TOPOLOGY_SPREAD,         /* neighbors are as far apart as possible */
+    TOPOLOGY_SPREAD,         /* each CPU is as far as possible from the previous ones */
     TOPOLOGY_SIDE_OF_CHIPS,  /* one side of a division per chip */
     TOPOLOGY_SIDE_OF_CORES,  /* ... per core */
     TOPOLOGY_SIDE_OF_THREADS /* ... per thread */
@@ -45,7 +45,10 @@ struct topology_request {
     int side;       /* 0 or 1, for a side of a division */
 };
 
-/* CPUs, ordered so that for each N the first N are as far apart as the scheme allows. */
+/*
+ * CPUs, ordered so that for each N the first N are as far apart as the scheme allows; by number for
+ * TOPOLOGY_FIRST.
+ */
 struct topology_order {
     uint32_t count;
     uint32_t cpus[SS_CPUS_MAX];
