@@ -148,7 +148,7 @@ static double next_inside(const struct request_capacity *capacity, const struct 
         if (low - high > search->precision * low)
             return high + (low - high) / 2;
     } else {
-        /* The relative step to the next rate is as wide as the uncertainty. */
+        /* Step beyond the uncertain range by its own relative width. */
         double step = fmax(search->precision, (high - low) / high);
         if (known->held.rate < low * (1 - step))
             return low * (1 - step);

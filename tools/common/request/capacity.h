@@ -35,7 +35,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int request_criterion_parse(
 
 /*
  * Returns the mean or percentile of response times since the due time, in seconds: of the successes
- * or of all requests, whichever is longer. NaN without successes.
+ * or of all requests, whichever is longer. NaN if no request succeeded.
  */
 SS_MUST_USE SS_NONNULL() double request_criterion_figure(
     const struct request_criterion *criterion, const struct request_tally *tally);
@@ -60,7 +60,7 @@ struct request_search {
 };
 
 struct request_trial {
-    double rate;
+    double rate;          /* requests per second */
     double seconds;       /* result of request_criterion_figure() */
     double success_ratio; /* successes among all requests that were due */
     bool held;
@@ -106,7 +106,7 @@ struct request_capacity_result {
     bool upper_bound;             /* `held` was not stationary, so only the upper end is known */
     bool lower_bound; /* trials at `failed` failed because of the generator, so at most the lower
                          end is known */
-    bool sure;        /* agreed, no bound alone, and at most REQUEST_SURE_WIDTH wide */
+    bool sure;        /* agreed, neither end is doubtful, and at most REQUEST_SURE_WIDTH wide */
 };
 
 SS_NONNULL()
@@ -115,7 +115,7 @@ void request_capacity_begin(struct request_capacity *capacity, const struct requ
 /* Chooses the next rate to try. Returns false if the search is over. */
 SS_NONNULL() bool request_capacity_next(const struct request_capacity *capacity, double *rate);
 
-/* Reports the trial at the rate that request_capacity_next() chose. */
+/* Records a trial at the rate that request_capacity_next() chose. */
 SS_NONNULL()
 void request_capacity_add(struct request_capacity *capacity, const struct request_trial *trial);
 

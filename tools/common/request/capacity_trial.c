@@ -6,7 +6,7 @@
 #define BATCHES     REQUEST_STEADY_BATCHES
 #define BATCHES_MIN 16
 
-/* Batches that differ by less than this, relative to their mean, count as equal. */
+/* Batches that differ by at most this, relative to the largest one, count as equal. */
 #define ALIKE 0.1
 
 /* If the mean number of requests in the service is below this, there is no queue. */
@@ -82,7 +82,7 @@ bool request_steady_rises(const struct request_steady *steady) {
     return second > RISE * first;
 }
 
-/* A trial is abandoned if its figure exceeds the limit by this factor. */
+/* A trial is abandoned if its statistic exceeds this many times the limit. */
 #define HOPELESS 2
 
 _Static_assert(REQUEST_TRIAL_PERIODS ==

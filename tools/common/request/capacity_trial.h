@@ -4,9 +4,9 @@
 
 /*
  * Decides how long a trial of a search for a capacity lasts: until its response times are
- * stationary. Stages follow the warm-up, each twice as long as the previous one. Each stage counts
- * anew, because a stage that was not stationary is warm-up, too. There is no clock: the caller
- * reports the end of each period.
+ * stationary, it has clearly failed, or the last stage ends. Stages follow the warm-up, each twice
+ * as long as the previous one. Each stage starts counting from 0, because a stage that was not
+ * stationary was only more warm-up. There is no clock: the caller reports the end of each period.
  */
 
 #include <showstopper/contract.h>
@@ -34,18 +34,18 @@ SS_NONNULL() void request_steady_add(struct request_steady *steady, double secon
 
 /*
  * Returns whether half of von Neumann's ratio of these values shows neither a trend nor correlation
- * of successive values, at 5 %.
+ * of successive values, at the 5 % significance level.
  */
 SS_NONNULL() bool request_steady_is_uncorrelated(const double *values, int count);
 
 /*
- * Returns whether response times are stationary: that ratio of at least 16 batches shows no trend,
- * or a trend does not matter because batches differ by at most 10 %, or because less than half a
- * request is in the service on average over `elapsed` seconds, so there is no queue.
+ * Returns whether response times are stationary. This needs at least 16 batches: that ratio shows
+ * no trend, or a trend does not matter because batches differ by at most 10 %, or because on
+ * average over `elapsed` seconds less than half a request is in the service, so there is no queue.
  */
 SS_NONNULL() bool request_steady_is_reached(const struct request_steady *steady, double elapsed);
 
-/* Returns whether the sum of the second half of the batches exceeds that of the first by 25 %. */
+/* Returns whether the sum of the second half of the batches is more than 25 % above the first's. */
 SS_NONNULL() bool request_steady_rises(const struct request_steady *steady);
 
 #define REQUEST_TRIAL_WARMUP  1  /* periods of the warm-up */
@@ -59,7 +59,7 @@ struct request_trial_watch {
     ss_time period;
     struct request_steady steady; /* response times of the current stage */
     unsigned periods;             /* number of periods that have ended */
-    unsigned stage, stage_begin;  /* first period of the stage; 0 in the warm-up */
+    unsigned stage, stage_begin;  /* 0 in the warm-up; first period of the stage */
     bool is_steady, is_over;
 };
 
@@ -67,7 +67,7 @@ struct request_trial_watch {
 request_observer request_trial_observe;
 
 /*
- * Reports the end of a period. Returns true if the trial has lasted long enough: the caller then
+ * Reports the end of a period. Returns true once the trial has lasted long enough: the caller then
  * stops sending, and unfinished requests count for the last stage.
  */
 SS_NONNULL() bool request_trial_step(struct request_trial_watch *watch);

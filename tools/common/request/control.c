@@ -13,7 +13,7 @@
 #include "base/words.h"
 #include "generator.h"
 
-/* Refuse a higher rate, which must be a typing error: no process can send that fast. */
+/* Refuse a higher rate: no process can send that fast, so it must be a typo. */
 #define RATE_MAX 1e6
 
 _Static_assert(REQUEST_TARGETS_MAX == 64, "the usage below contains this number");

@@ -20,7 +20,7 @@ enum request_command {
 struct request_control {
     enum request_command command;
     double rate; /* requests per second: REQUEST_CONTROL_RATE */
-    char **urls; /* REQUEST_CONTROL_URLS: 1 to REQUEST_TARGETS_MAX URLs, ended by NULL */
+    char **urls; /* REQUEST_CONTROL_URLS: 1 to REQUEST_TARGETS_MAX URLs, NULL-terminated */
     size_t url_count;
     char **words; /* memory that holds the URLs */
 };

@@ -22,7 +22,7 @@ SS_MUST_USE SS_NONNULL(1) int request_folder_open(
 /* Removes the files of a run that did not begin, and the folder. Close the rows first. */
 SS_NONNULL() void request_folder_remove(int folder, const char *path);
 
-/* `path` is for messages. */
+/* Completes the record: writes requests.json. `path` is for messages. */
 SS_MUST_USE SS_NONNULL(2, 3) int request_folder_finish(
     int folder, const char *path, const struct request_result *result, struct ss_error *error);
 

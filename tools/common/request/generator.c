@@ -20,7 +20,7 @@
 
 #define NO_TARGET REQUEST_TARGET_NEW
 
-/* A first-in, first-out queue, as a ring. */
+/* A first-in, first-out queue in a ring buffer. */
 struct queue {
     ss_time *moments;
     size_t first, count, capacity;
@@ -46,9 +46,9 @@ struct request_generator {
     uint64_t unfinished_of[REQUEST_TARGETS_MAX];
     uint32_t last_target;
     uint32_t labels;      /* label of the first current target */
-    struct queue waiting; /* numbers of requests that are due but not sent */
-    struct queue ready;   /* clients with an answer, by the time at which they send */
-    struct queue pausing; /* clients after a failure, by the time at which they send */
+    struct queue waiting; /* due times of requests that are due but not sent */
+    struct queue ready;   /* times at which clients send again after an answer */
+    struct queue pausing; /* times at which clients send again after a failure */
     uint64_t intended;
     unsigned sends; /* number of requests that request_generator_advance() may still send */
     ss_time over;   /* latest end of a request or of sending so far */

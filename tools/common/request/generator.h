@@ -26,8 +26,7 @@ struct request_one {
     ss_time due, sent;
     uint32_t target; /* index among the current targets */
     uint32_t label;  /* index among all targets of the run */
-    uint32_t status; /* status of the answer, if the transport sets it, see struct
-                        request_ended */
+    uint32_t status; /* status of the answer if the transport sets it; see struct request_ended */
     uint32_t slot;   /* index for the transport's own data, below the cap */
 };
 
@@ -121,7 +120,10 @@ SS_NONNULL() ss_time request_generator_wake(const struct request_generator *gene
 /* Makes a request due at `now`, in addition to those of the schedule. */
 SS_NONNULL() void request_generator_add(struct request_generator *generator, ss_time now);
 
-/* Sets the rate from `now`, see request_schedule_turn(). Do not use this with `closed`. */
+/*
+ * Sends the requests that are due, and sets the rate from `now`; see request_schedule_turn(). Do
+ * not use this with `closed`.
+ */
 SS_NONNULL()
 void request_generator_turn(struct request_generator *generator, ss_time now, double rate);
 
@@ -156,7 +158,7 @@ SS_MUST_USE SS_NONNULL() bool request_generator_is_over(const struct request_gen
 /* Returns when the run ended: at the end of sending or of the last request, whichever is later. */
 SS_MUST_USE SS_NONNULL() ss_time request_generator_over(const struct request_generator *generator);
 
-/* Ends sending: abandons waiting requests, while the transport finishes those in progress. */
+/* Ends sending: abandons requests that were not sent; the transport finishes those in progress. */
 SS_NONNULL() void request_generator_stop(struct request_generator *generator, ss_time now);
 
 /* Sends the requests that are due, as far as the cap permits, and ends sending. */

@@ -21,7 +21,7 @@ struct request_message {
     size_t body_size; /* bytes */
     char *body_path;  /* file of the body; NULL if it is not from a file */
     char *own_body;   /* the body if this message owns it; NULL if it is shared with a previous
-                         message */
+                         message, or owned by the caller */
 };
 
 /*
@@ -38,7 +38,7 @@ struct request_messages {
 
     /*
      * For a file with whole URLs: their hosts as "http://host:port", and each message's index of
-     * its host. Otherwise 0 and NULL.
+     * its host. Otherwise `origin_count` is 0.
      */
     char *origins[REQUEST_TARGETS_MAX];
     uint32_t origin_count;
@@ -48,7 +48,7 @@ struct request_messages {
 
 /*
  * Makes one message. If `method` is NULL, it is POST with data, otherwise GET. `data` is text,
- * @FILE, or @- for standard input; NULL: no body.
+ * which must remain valid, @FILE, or @- for standard input; NULL: no body.
  */
 SS_MUST_USE SS_NONNULL(1) int request_messages_open(struct request_messages *messages,
     const char *method, const char *data, struct ss_error *error);

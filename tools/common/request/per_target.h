@@ -20,8 +20,8 @@
 struct request_at_target {
     const char *url; /* not owned */
     uint64_t succeeded, failed, unfinished;
-    struct ss_histogram successes; /* response times from when they were sent; a bucket is at most
-                                      0.8 % of its values wide */
+    struct ss_histogram successes; /* response times since sending; buckets are at most 0.8 % of
+                                      their values wide */
 };
 
 /* Zeroed: no targets. */

@@ -5,7 +5,7 @@
 
 #define CAP_DEFAULT 200
 
-/* An option, and bits of the shapes to which it applies and of those that require it. */
+/* An option, and bit masks of the shapes that accept it and of those that require it. */
 struct belonging {
     const char *name;
     bool given;

@@ -19,10 +19,7 @@ enum request_shape {
     REQUEST_TRACE,
 };
 
-/*
- * Default of --duration for REQUEST_CONSTANT and a closed loop, which would not end by
- * themselves.
- */
+/* Default of --duration for REQUEST_CONSTANT and a closed loop, which would otherwise never end. */
 #define REQUEST_DURATION_DEFAULT (10 * SS_SECOND)
 
 struct request_rate_options {
@@ -39,7 +36,7 @@ struct request_rate_options {
 };
 
 // clang-format off
-/* The rows of all members but the timeout, for a structure with the member `given`. */
+/* Rows for all members but the timeout, for a structure with the member `given`. */
 #define REQUEST_ARGUMENTS(config)                                                                   \
     {0, "PROFILE", {"profile", SS_OPTION_CHOICE, .offset = offsetof(config, given.shape),           \
         .choices = "constant step trace",                                                           \
@@ -91,13 +88,13 @@ const char *request_arrival_name(enum request_arrival arrival);
 const char *request_when_full_name(enum request_when_full when_full);
 const char *request_balance_name(enum request_balance balance);
 
-/* Returns the state in which no option is given. */
+/* Returns options of which none is given. */
 struct request_rate_options request_rate_nothing(void);
 
 /*
- * Checks that the options agree, and sets defaults. Derives the shape from the other options. The
- * default cap is 200 or, with `closed`, the number of clients. `finds_rate`: a search finds the
- * rate, so --rate is not required.
+ * Checks that the options are consistent, and sets the defaults of the shape, which follows from
+ * the other options, and of the cap: 200 or, with `closed`, the number of clients. `finds_rate`: a
+ * search finds the rate, so --rate is not required.
  */
 SS_MUST_USE SS_NONNULL(1) int request_rate_settle(
     struct request_rate_options *given, bool finds_rate, struct ss_error *error);
@@ -107,8 +104,8 @@ SS_MUST_USE SS_NONNULL(1, 2) int request_rate_profile(const struct request_rate_
     struct request_profile *profile, struct ss_error *error);
 
 /*
- * Returns the rules for the generator. Sending ends with the profile; with `closed`, after the
- * duration.
+ * Returns rules for the generator; the caller sets the targets. Sending ends with the profile; with
+ * `closed`, after the duration.
  */
 SS_MUST_USE SS_NONNULL() struct request_rules request_rate_rules(
     const struct request_rate_options *given, const struct request_profile *profile);

@@ -53,11 +53,11 @@ struct request_rows {
     uint64_t failed, timeouts, bytes;
     uint64_t due, sent, refused; /* totals before this second */
     bool holds;                  /* the load of a service is held */
-    double held, target, load;   /* sums of this second: seconds, target and load times seconds */
+    double held, target, load;   /* sums over this second: seconds; target and load times seconds */
 
     const char *each_path;
-    int each_folder; /* folder of the new, empty file of each request, which is removed if the run
-                        does not begin; -1 otherwise */
+    int each_folder; /* folder of `each` if the file is new, to remove it if the run does not
+                        begin; -1 otherwise */
     char each_name[NAME_MAX + 1];
     struct ss_lines seconds, response_times, each;
 };
@@ -95,7 +95,7 @@ void request_rows_add_load(struct request_rows *rows, double seconds, double tar
     rows->load += load * seconds;
 }
 
-/* Removes the file of each request if it is new and the run has not begun. */
+/* Closes the folder of a new file of requests, and removes the file if `removes`. */
 static void forget_folder(struct request_rows *rows, bool removes) {
     if (rows->each_folder < 0)
         return;
@@ -163,7 +163,7 @@ int request_rows_keep(struct request_rows *rows, int folder, struct ss_error *er
 
 /*
  * Keeps the old content of the file until the run begins, because another option may still fail.
- * Fails instead of waiting for the reader of a FIFO.
+ * Opens it with O_NONBLOCK, because open() would wait for the reader of a pipe.
  */
 int request_rows_keep_each(
     struct request_rows *rows, const char *path, int interrupt, struct ss_error *error) {
@@ -288,7 +288,7 @@ static bool find_used(const struct ss_histogram times[REQUEST_ORIGINS], unsigned
     return has_intended || has_actual;
 }
 
-/* `end` is the end of a second, or SS_TIME_NEVER for the whole run. */
+/* Writes the buckets of the second that ends at `end`, or of the whole run if SS_TIME_NEVER. */
 static void write_times(
     struct request_rows *rows, const struct ss_histogram times[REQUEST_ORIGINS], ss_time end) {
     for (unsigned bucket = 0; find_used(times, &bucket); bucket++) {
@@ -427,7 +427,7 @@ static void swap_totals(struct request_rows *rows, const struct request_tally *t
 void request_rows_clear(struct request_rows *rows, struct request_tally *tally) {
     swap_totals(rows, tally);
     request_tally_clear(tally);
-    /* These may be below 0: only differences from them count. */
+    /* The totals may wrap below 0: only differences from them count. */
     swap_totals(rows, tally);
 }
 

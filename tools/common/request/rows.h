@@ -9,7 +9,7 @@
 #include "base/lines.h"
 #include "run_result.h"
 
-/* A part of the run, of at most a second. Times are in seconds; NaN if unknown. */
+/* A part of the run, of at most a second. Times of type double are in seconds; NaN if unknown. */
 struct request_second {
     ss_time begin, end;
     double rate;                      /* planned requests per second; NaN in a closed loop */
@@ -34,11 +34,15 @@ SS_MUST_USE SS_NONNULL(1, 2) int request_rows_open(struct request_rows **rows,
 /* Adds the columns `target` and `load`. Call this before request_rows_keep(). */
 SS_NONNULL() void request_rows_hold(struct request_rows *rows);
 
-/* Adds the target and the load of a service in a part of the current second. NaN: no target. */
+/* Adds the target and load of a service for `seconds` of the current second. NaN: no target. */
 SS_NONNULL()
 void request_rows_add_load(struct request_rows *rows, double seconds, double target, double load);
 
-/* Closes the files. Fails if lines were lost; the message names the first such file. */
+/*
+ * Closes the files and frees the rows. If the run has not begun, removes the file of
+ * request_rows_keep_each() unless it existed before. Fails if lines were lost; the message names
+ * the first such file.
+ */
 int request_rows_close(struct request_rows *rows, struct ss_error *error);
 
 /*
@@ -53,8 +57,9 @@ SS_MUST_USE SS_NONNULL(1) int request_rows_keep(
     struct request_rows *rows, int folder, struct ss_error *error);
 
 /*
- * Writes a line per request to this file, which is replaced when the run begins. Waits for the
- * reader of a pipe until the descriptor `interrupt` is readable, if it is not -1.
+ * Writes a line per request to this file, which is truncated when the run begins. Fails if it is a
+ * pipe without a reader. Writing to a full pipe waits until the descriptor `interrupt` is readable,
+ * if it is not -1.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int request_rows_keep_each(
     struct request_rows *rows, const char *path, int interrupt, struct ss_error *error);
@@ -82,7 +87,7 @@ void request_rows_exchange(struct request_rows *rows, struct request_tally *tall
 /* Ends the last second at the end of the run; it may be shorter than a second. */
 SS_NONNULL() void request_rows_finish(struct request_rows *rows, ss_time now);
 
-/* Records that a request was sent. The transport calls this for each request. */
+/* Records how late a request was sent. The transport calls this for each request. */
 SS_NONNULL() void request_rows_send(struct request_rows *rows, const struct request_one *one);
 
 /* An observer of the generator; `context` is the rows. */

@@ -20,7 +20,7 @@ static size_t first_ending_after(const struct request_profile *profile, ss_time 
 }
 
 double request_mean_rate(const struct request_profile *profile, ss_time from, ss_time to) {
-    double mean = 0; /* starting at 0 makes the result exact within one stretch */
+    double mean = 0; /* exact within one stretch, whose weight is 1 */
     for (size_t i = first_ending_after(profile, from); i < profile->count; i++) {
         const struct request_stretch *stretch = &profile->stretches[i];
         if (stretch->begin >= to || to <= from)
@@ -102,7 +102,7 @@ static void judge_changes(const struct request_result *result, struct ss_evidenc
 }
 
 /*
- * Returns the lateness of 99 % of the requests as a percentage of the median response time; NaN if
+ * Returns the 99th percentile of the lateness as a percentage of the median response time; NaN if
  * requests wait by design: in a closed loop, and after the limit of unfinished requests was
  * reached.
  */

@@ -32,12 +32,12 @@ struct request_machine {
 
 #define REQUEST_EPISODES_MAX 100
 
-/* A service whose load was held by the rate. Loads are from 0 to 1; NaN if unknown. */
+/* A service whose load was held by adjusting the rate. Loads are from 0 to 1; NaN if unknown. */
 struct request_held {
     const char *target; /* as given: a load, or the trace of a load */
     bool follows;       /* `target` is a trace */
     double cpus;        /* CPUs that make a load of 1 */
-    double seconds;     /* counted time, of which the following figures are */
+    double seconds;     /* counted time, to which the following figures refer */
     double target_mean, load_mean;
     double error_mean_percent, error_mse_e4;    /* target minus load, in windows of 500 ms */
     double overshoot_percent;                   /* the largest load minus target of these windows */
@@ -52,18 +52,18 @@ struct request_held {
     double cost_change; /* of the last 10 s, relative to the 10 s before; 0 if it may be noise */
     double background;  /* CPUs that the service used before the first request */
     char uneven[96];    /* process that did most of the work; empty if none did */
-    double limited_seconds; /* sum over the episodes of how long, up to their ends, a bound of the
-                               rate kept the load below the target */
+    double limited_seconds; /* how long a bound of the rate kept the load below the target at the
+                               end of each episode; sum over the episodes */
 };
 
-/* Requests count as late if they are sent later than this. */
+/* Requests count as late if they are sent more than this after they were due. */
 #define REQUEST_LATE 1e-3 /* seconds */
 
 /* The generator limits the rate if it runs or waits for a CPU for more of the time than this. */
 #define REQUEST_BUSY 0.9
 
 struct request_result {
-    const char *program;                     /* "ssrequest" */
+    const char *program;                     /* such as "ssrequest" */
     const char *const *targets;              /* targets as given */
     size_t target_count;                     /* 0 in a simulation */
     const struct request_messages *messages; /* NULL in a simulation */
@@ -84,7 +84,7 @@ struct request_result {
     bool stopped;     /* sending was stopped, by a signal or a command, before its planned end */
     ss_time took;     /* time until the last request ended or was abandoned; at least `asked` */
     ss_time skipped;  /* when counting began, since the run began */
-    ss_time left_out; /* time between the episodes, which no figure includes */
+    ss_time left_out; /* time between the episodes, excluded from all figures */
     double own_cpu_seconds;  /* CPU time of the generator; NaN if unknown */
     double own_wait_seconds; /* time ready to run without a CPU; NaN if unknown */
     double connections;      /* number of connections opened; NaN in a simulation */

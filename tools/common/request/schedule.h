@@ -26,7 +26,7 @@ struct request_profile {
 SS_MUST_USE SS_NONNULL(1) int request_profile_constant(
     struct request_profile *profile, double rate, ss_time duration, struct ss_error *error);
 
-/* Adds the rates 0, `step`, 2 `step` and so on, up to below `max`, each for `hold`. */
+/* Adds the rates 0, `step`, 2 `step` and so on below `max`, each for `hold`. */
 SS_MUST_USE SS_NONNULL(1) int request_profile_step(
     struct request_profile *profile, double max, double step, ss_time hold, struct ss_error *error);
 
@@ -52,7 +52,7 @@ enum request_arrival {
 };
 
 struct request_cursor {
-    uint64_t random; /* state of the generator */
+    uint64_t random; /* state of the random number generator */
     size_t stretch;
     ss_time from;   /* position in this stretch; REQUEST_CONCURRENT: start of the next second */
     double need;    /* gap from `from` to the next request, as a number of expected requests */

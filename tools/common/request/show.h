@@ -17,8 +17,8 @@ struct request_shown {
 struct request_shown request_show_time(double seconds);
 
 /*
- * Shows a number with at least two digits, and with all digits before the point: "0.25", "99.8",
- * "1234"; "-" for NaN.
+ * Shows a number with three significant digits, but with all digits before the point: "0.25",
+ * "99.8", "1234"; "-" for NaN.
  */
 struct request_shown request_show_number(double number);
 

@@ -11,7 +11,7 @@
 #include "options/values.h"
 #include "show.h"
 
-/* Mention a time that exceeds another one by this factor. */
+/* Mention a time that is more than this many times as long as another one. */
 #define REMARKABLE 1.5
 
 #define RELIEVE_GENERATOR "Give it a CPU of its own (--own-cpu), or use several generators."
@@ -21,7 +21,7 @@
 #define STARVED 0.05
 
 #define LIMITED    5    /* seconds below the target after which the load counts as out of reach */
-#define BACKGROUND 0.01 /* report a service that uses more of the CPUs without requests */
+#define BACKGROUND 0.01 /* report services that use more than this of the CPUs without requests */
 
 /* Do not report an interval as too narrow if it is narrower than this fraction of the rate. */
 #define NARROW 0.002
@@ -102,7 +102,7 @@ static void report_rate(FILE *stream, const struct request_result *result) {
     const struct request_tally *tally = result->tally;
     double seconds = ss_time_seconds(result->asked);
 
-    /* If all requests were due at the beginning, this is the rate at that moment. */
+    /* If all requests were due at the beginning, report the rate at that moment. */
     ss_time end = result->asked > 0 ? result->asked : 1;
     double offered = result->turned ? (double)tally->intended / ss_time_seconds(end)
                                     : request_mean_rate(result->profile, 0, end);

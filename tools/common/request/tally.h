@@ -90,13 +90,13 @@ SS_NONNULL() void request_tally_close(struct request_tally *tally);
 SS_NONNULL() void request_tally_clear(struct request_tally *tally);
 
 /*
- * Exchanges the contents of both tallies, except for waiting and unfinished requests, which stay in
- * `tally`. Requests from `now` on count there, too.
+ * Swaps the contents of both tallies at `now`: `tally` continues with the counts of `other`.
+ * Waiting and unfinished requests stay in `tally`.
  */
 SS_NONNULL()
 void request_tally_exchange(struct request_tally *tally, struct request_tally *other, ss_time now);
 
-/* Resets everything, for another run. */
+/* Like request_tally_clear(), but resets waiting and unfinished requests, too, for another run. */
 SS_NONNULL() void request_tally_begin(struct request_tally *tally);
 
 /* Counts a request that becomes due and waits. */
@@ -109,8 +109,8 @@ SS_NONNULL() void request_tally_send(struct request_tally *tally, ss_time due, s
 SS_NONNULL() void request_tally_end(struct request_tally *tally, const struct request_ended *ended);
 
 /*
- * Counts a request that waits (`sent` is SS_TIME_NEVER) or is unfinished at the end of the run.
- * Call this for each of them.
+ * Adds a request that waits (`sent` is SS_TIME_NEVER) or is unfinished at the end of the run to
+ * `all`. Call this for each such request.
  */
 SS_NONNULL()
 void request_tally_abandon(struct request_tally *tally, ss_time due, ss_time sent, ss_time now);
