@@ -35,7 +35,7 @@ bool proc_tree_look(
     if (read_file(roots, pid, "stat", text, sizeof text) < 0)
         return false;
 
-    /* The name in parentheses may contain anything, also parentheses. */
+    /* The name in parentheses may contain anything, even parentheses. */
     const char *end = strrchr(text, ')');
     if (!end || sscanf(end + 1, " %c %d %*d %*d %*d %*d %u", &process->state, &parent, &flags) != 3)
         return false;

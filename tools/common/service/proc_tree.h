@@ -2,7 +2,7 @@
 #ifndef SERVICE_PROC_TREE_H
 #define SERVICE_PROC_TREE_H
 
-/* Reads processes from /proc or a recorded copy of it. `roots` may be NULL. */
+/* Reads processes from /proc, or from a recorded copy of it. `roots` may be NULL: /proc. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static inline const char *proc_tree_root(const struct ss_platform_roots *roots) 
 struct proc_tree_process {
     pid_t parent;
     char state;  /* as `ps` shows it */
-    bool kernel; /* a thread of the kernel */
+    bool kernel; /* a kernel thread */
 };
 
 /* Returns false if the process does not exist. */

@@ -20,7 +20,7 @@ static int load_named(
     return ss_module_set_load(set, kind, name, comma ? comma + 1 : NULL, error);
 }
 
-/* Only --cpus says how many CPUs make a load of 1, for every feedback. */
+/* Refuses cpus= of a feedback: for every feedback, --cpus says how many CPUs make a load of 1. */
 static int check_cpus(const struct service_control *control, struct ss_error *error) {
     if (control->source.cpus == 0)
         return 0;
@@ -28,7 +28,7 @@ static int check_cpus(const struct service_control *control, struct ss_error *er
         control->set.modules[SS_KIND_FEEDBACK].head->name);
 }
 
-/* Loads a trace that ends the run with its end, unless loop=yes is given. */
+/* Loads a trace whose end also ends the run, unless loop= is given. */
 static int load_trace(struct ss_module_set *set, const char *text, struct ss_error *error) {
     SS_OWNED(free) char *options = NULL;
     if (asprintf(&options, "%s%s", text, strstr(text, ",loop=") ? "" : ",loop=no") < 0)
@@ -237,7 +237,6 @@ static void judge_time(struct service_control *control, ss_time now) {
     rest(control, now);
 }
 
-/* Decides the rate. */
 static int decide(
     struct service_control *control, ss_time now, uint64_t pending, struct ss_error *error) {
     uint64_t ended = control->ended - control->ended_before;

@@ -14,7 +14,7 @@
 #include "loop/rate.h"
 #include "service_figures.h"
 
-/* NULL if not given. */
+/* Strings are NULL if not given. */
 struct service_options {
     const char *load;         /* the target */
     const char *load_trace;   /* FILE[,OPTIONS], as for the module trace/file */
@@ -53,7 +53,7 @@ struct service_options {
 #define SERVICE_NEEDS    "load load-trace"
 #define SERVICE_EXCLUDES "closed profile rate max step hold trace when-full"
 
-/* The defaults of --duration, unless a trace ends, and of --settle. */
+/* Defaults of --duration, unless the trace has an end, and of --settle. */
 #define SERVICE_DURATION (60 * SS_SECOND)
 #define SERVICE_SETTLE   (5 * SS_SECOND)
 
@@ -110,13 +110,14 @@ SS_NONNULL()
 void service_control_close(struct service_control *control);
 
 /*
- * Sets for how long to control the rate: as long as requested, but not beyond the end of the trace.
- * `requested` is SS_TIME_NEVER if no duration is given. `settle` of each episode is not counted.
+ * Sets how long to control the rate, and in how many episodes: as long as requested, but not beyond
+ * the end of the trace. `requested` is SS_TIME_NEVER if no duration is given. The first `settle` of
+ * each episode is not counted.
  */
 SS_MUST_USE SS_NONNULL() int service_control_plan(
     struct service_control *control, ss_time requested, ss_time settle, struct ss_error *error);
 
-/* Begins at `now`. Step from then on. */
+/* Begins control at `now`. Call service_control_step() from then on. */
 SS_NONNULL()
 void service_control_begin(
     struct service_control *control, struct ss_counters_source counters, ss_time now);
@@ -132,7 +133,7 @@ request_observer service_control_observe;
 SS_MUST_USE SS_NONNULL() int service_control_step(
     struct service_control *control, ss_time now, uint64_t pending, struct ss_error *error);
 
-/* Describes a run that ends at `now`. Call this once. */
+/* Fills in the results of a run that ends at `now`. Call this once: it discards some intervals. */
 SS_NONNULL()
 void service_control_describe(
     struct service_control *control, ss_time now, struct request_held *held);

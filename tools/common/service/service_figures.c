@@ -57,8 +57,9 @@ static struct sums add_up(const struct service_interval *intervals, size_t count
 }
 
 /*
- * Returns half of the confidence interval of requests per CPU time, a ratio of sums. Computes it
- * from batches, and doubles their length while successive ones are correlated and enough remain.
+ * Returns half the width of the confidence interval of requests per CPU time, a ratio of sums; NaN
+ * with too few intervals. Computes it from batches, and doubles their length while successive ones
+ * are correlated and enough remain.
  */
 static double find_half_interval(const struct service_interval *intervals, size_t count,
     const struct sums *all, bool *correlated) {
@@ -132,7 +133,7 @@ static double settle_episode(const struct service_interval *intervals, size_t co
     return ss_settling_seconds(&settling);
 }
 
-/* Returns the longest that an episode took to settle; NaN if one did not. */
+/* Returns how long the slowest episode took to settle; NaN if one never did. */
 static double find_settling(const struct service_interval *intervals, size_t count) {
     double longest = count > 0 ? 0 : NAN;
     for (size_t length; count > 0; intervals += length, count -= length) {
@@ -160,7 +161,7 @@ static double find_cpus(const struct service_interval *intervals, size_t count, 
     return intervals[0].cpus + off / seconds;
 }
 
-/* Sets the rate of each episode, scaled to the mean CPU time that all episodes were granted. */
+/* Sets the rate of each episode, scaled to the mean number of CPUs that the target granted. */
 static void judge_episodes(struct request_held *held, const struct service_interval *intervals,
     size_t count, double cpus_granted) {
     held->episodes = 0;
@@ -172,7 +173,7 @@ static void judge_episodes(struct request_held *held, const struct service_inter
     }
 }
 
-/* Returns half of Student's interval of the mean rate of the episodes; NaN with fewer than two. */
+/* Returns half the width of Student's interval of the mean rate of episodes; NaN with only one. */
 static double find_scatter(const struct request_held *held) {
     double n = held->episodes, mean = 0, squares = 0;
     if (held->episodes < 2)
@@ -188,8 +189,8 @@ static double find_scatter(const struct request_held *held) {
 
 /*
  * Returns the relative change of the cost of a request between the last two stretches of 10 s; 0 if
- * it is less than 2 % or could be noise. `noise` is the relative standard error of the cost over
- * the whole time.
+ * it is less than 2 % or could be noise, NaN if the run was shorter. `noise` is the relative
+ * standard error of the cost over the whole time.
  */
 static double find_cost_change(
     const struct service_interval *intervals, size_t count, double noise) {
@@ -204,8 +205,8 @@ static double find_cost_change(
 }
 
 /*
- * Sets the rate and its interval: the wider of the one from the scatter between episodes, which
- * needs at least two, and the one from batches.
+ * Sets the rate and its interval: either the one from the scatter between episodes, which needs at
+ * least two, or the one from batches, whichever is wider.
  */
 static void judge_rate(struct request_held *held, const struct service_interval *intervals,
     size_t count, const struct sums *all) {

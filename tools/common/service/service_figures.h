@@ -42,8 +42,8 @@ SS_NONNULL()
 void service_figures_free(struct service_figures *figures);
 
 /*
- * Sets the figures of the intervals that begin at `settle` or later in their episode, and removes
- * the others. Sets `cpus` unless no interval is left.
+ * Sets the figures of `held` from the intervals that begin at `settle` or later in their episode,
+ * and removes the others. Sets `cpus` unless no interval is left.
  */
 SS_NONNULL()
 void service_figures_finish(

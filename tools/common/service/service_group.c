@@ -10,7 +10,7 @@
 #include "base/owned.h"
 #include "proc_tree.h"
 
-/* Maximum depth to which groups are searched. */
+/* Maximum depth of a search for a group. */
 #define DEPTH_MAX 32
 
 static const char *group_root(const struct ss_platform_roots *roots) {

@@ -13,9 +13,9 @@
 #include "platform/platform.h"
 
 struct service_group {
-    const char *controller;          /* of a v1 hierarchy; NULL: v2 */
+    const char *controller;          /* controller of its v1 hierarchy; NULL in v2 */
     char path[2048];                 /* in its hierarchy, such as /system.slice/nginx.service */
-    char folder[SS_GROUP_PATH_SIZE]; /* with the file of the group's CPU time */
+    char folder[SS_GROUP_PATH_SIZE]; /* folder with the file of the group's CPU time */
 };
 
 /*
@@ -36,7 +36,7 @@ bool service_group_has(
 SS_NONNULL(2)
 bool service_group_has_us(const struct ss_platform_roots *roots, const struct service_group *group);
 
-/* Returns whether this process is in the group to which this file belongs, or in a subgroup. */
+/* Returns whether this process is in the group that has the file `path`, or in a subgroup. */
 SS_NONNULL(2) bool service_group_is_ours(const struct ss_platform_roots *roots, const char *path);
 
 /*

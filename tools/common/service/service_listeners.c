@@ -62,7 +62,7 @@ static struct in6_addr map_ipv4(const void *bytes) {
     return address;
 }
 
-/* Connections to the address of all interfaces go to the loopback interface. */
+/* Replaces the address of all interfaces: connections to it go to the loopback interface. */
 static struct place place_of(const struct service_address *address) {
     static const uint8_t loopback[4] = {127, 0, 0, 1};
     struct place place = {.address = in6addr_any};

@@ -2,7 +2,7 @@
 #ifndef SERVICE_SERVICE_LISTENERS_H
 #define SERVICE_SERVICE_LISTENERS_H
 
-/* Finds sockets that listen on an address, by the tables in /proc. */
+/* Finds the sockets that listen on an address, from the tables in /proc. */
 
 #include <stdbool.h>
 #include <stddef.h>

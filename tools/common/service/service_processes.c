@@ -203,8 +203,7 @@ static int refuse_deputy(const struct finding *finding, pid_t pid, struct ss_err
 }
 
 /*
- * Removes the deputies, which leave a socket to the process that they have started for it. Fails if
- * no other process is left.
+ * Removes the deputies: other processes answer the requests. Fails if no other process was found.
  */
 static int remove_deputies(
     const struct finding *finding, struct service_pids *pids, struct ss_error *error) {
@@ -329,8 +328,8 @@ static void name_first(const struct finding *finding) {
 }
 
 /*
- * Uses the group in which the socket was created, which the kernel reports although the files of
- * its process may not be read.
+ * Uses the group in which the socket was created. The kernel reports it even if this user must not
+ * read the files of the socket's process.
  */
 static int use_group(const struct finding *finding, const struct service_listener *listener,
     struct ss_error *error) {
@@ -375,7 +374,10 @@ static int take_unheld(
     return 0;
 }
 
-/* Fails if a process was found outside of the group that use_group() has chosen. */
+/*
+ * Fails if a process was found outside of the group that use_group() has chosen. Otherwise drops
+ * the processes: the group includes them.
+ */
 static int compare_with_group(const struct finding *finding, struct ss_error *error) {
     struct service_group group;
     struct service_pids *pids = &finding->service->roots;

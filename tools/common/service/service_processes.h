@@ -60,8 +60,8 @@ SS_NONNULL() void service_free(struct service *service);
 SS_NONNULL() bool service_is_same(const struct service *one, const struct service *other);
 
 /*
- * Adds all processes that have a socket which listens on one of these addresses, including those
- * that inherited it. Finds only processes whose files this user may read.
+ * Adds all processes that have one of the sockets that service_listeners_find() finds, including
+ * those that inherited it, as far as this user may read their files.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int service_add_listening(struct service_pids *pids,
     const struct service_address *addresses, size_t count, const struct ss_platform_roots *roots,

@@ -14,9 +14,9 @@
 #include "tree/process_sum.h"
 
 /*
- * Listing all processes takes milliseconds, in which no request is sent. It is therefore done only
- * at the start. Afterwards new processes are found by their pids, which the kernel assigns in
- * ascending order, and each reading also looks at a few of all processes, to find missed ones.
+ * Listing all processes takes milliseconds, in which no request is sent. It is therefore avoided
+ * after the start: new processes are found by their pids, which the kernel assigns in ascending
+ * order, and each reading also examines a few other processes in turn, to find missed ones.
  */
 
 /* A reading tries at most this many pids. An unused one takes less than a microsecond. */
@@ -50,7 +50,7 @@ struct service_usage {
     uint64_t used; /* CPU time at the last reading */
 };
 
-/* The kernel advances clocks of running processes once in a tick. */
+/* Returns the length of a tick: the kernel advances clocks of running processes once per tick. */
 static ss_time tick_length(void) {
     struct timespec tick = {0};
     clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
@@ -223,7 +223,7 @@ static int open_processes(
 
 /* ---- by a control group ---- */
 
-/* Returns whether all of the service's processes are in the group, and none of ours is. */
+/* Returns whether the group has all of the service's processes, but neither us nor an ancestor. */
 static bool group_fits(const struct service_usage *usage, const struct ss_platform_roots *roots,
     const struct service_group *group) {
     for (uint32_t i = 0; i < usage->sum.now.count; i++) {
@@ -275,8 +275,8 @@ static int read_by_group(struct service_usage *usage, struct ss_counters *counte
 }
 
 /*
- * Uses a group that contains all of the service's processes but not this process, if one exists.
- * Keeps the list of processes, because a group of version 1 does not say whether it has any.
+ * Uses a group that fits, if one exists. Keeps the list of processes, because a group of version 1
+ * does not say whether it has any.
  */
 static void prefer_group(struct service_usage *usage, const struct service *service,
     const struct ss_platform_roots *roots) {

@@ -21,10 +21,10 @@ struct service_usage;
 /*
  * Opens the CPU time of a service other than the machine. `cpus` and `capacity` are those of the
  * readings, see struct ss_counters. Reads the control group of the service if all of its processes
- * are in one that does not contain this process. Otherwise adds up the clocks of its processes and
- * the times of children that they have reaped. If a group given by --of contains this process,
- * subtracts the CPU time of this process. `service` may be freed afterwards. Returns NULL on
- * failure.
+ * are in one that contains neither this process nor its ancestors. Otherwise adds up the clocks of
+ * its processes and the times of children that they have reaped. If a group given by --of contains
+ * this process, subtracts the CPU time of this process. `service` may be freed afterwards. Returns
+ * NULL with the error set on failure.
  */
 SS_MUST_USE SS_NONNULL(1) struct service_usage *service_usage_open(const struct service *service,
     double capacity, double cpus, const struct ss_platform_roots *roots, struct ss_error *error);

@@ -51,8 +51,8 @@ void service_work_look(struct service_work *work, ss_time now) {
 }
 
 /*
- * Returns the CPU seconds that a process used for requests, beyond what it uses without them. A
- * process that was as busy before, or that has just started, has other work.
+ * Returns the CPU seconds that a process used for requests, beyond what it uses without them; 0 if
+ * it was as busy before or was started later, because it then has other work.
  */
 static double find_growth(const struct service_work *work, const struct service_worker *worker) {
     const ss_time *used = worker->used, *at = work->looked;

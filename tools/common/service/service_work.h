@@ -3,9 +3,9 @@
 #define SERVICE_SERVICE_WORK_H
 
 /*
- * Finds the processes that work for the requests of a service, by the CPU time of all processes at
- * up to three moments. Some may not belong to the service, such as servers behind a proxy, and one
- * process may do most of the work of the service.
+ * Finds the processes that work for the requests of a service, from the CPU time of all processes
+ * at up to three moments. Some may not belong to the service, such as servers behind a proxy, and
+ * one process may do most of the work of the service.
  */
 
 #include <stddef.h>
@@ -21,7 +21,7 @@ struct service_worker {
     ss_time used[3]; /* CPU time at each look; SS_TIME_NEVER if it did not exist */
 };
 
-/* Zeroed: no look yet. */
+/* Zeroed: service_work_look() has not been called yet. */
 struct service_work {
     struct service_worker *items;
     size_t count, room;
@@ -37,7 +37,7 @@ SS_NONNULL() void service_work_look(struct service_work *work, ss_time now);
 
 /*
  * Writes which processes other than this one and those of the service used CPU time for requests,
- * if it was at least half of `used`, the seconds that the service used for them: "postgres (812)".
+ * if it was more than half of `used`, the seconds that the service used for them: "postgres (812)".
  * Returns false otherwise.
  */
 SS_NONNULL(1, 2, 4)
