@@ -31,7 +31,7 @@ struct batch {
     size_t refused; /* runs of the plan that are done with other columns or commands */
 
     struct ssbatch_crew crew;
-    char scratch[SSBATCH_PATH]; /* the folder for temporary files of the study's lines */
+    char scratch[SSBATCH_PATH]; /* folder for temporary files of the study's lines */
     struct ssbatch_stage outer;
     bool has_outer;
     struct ssbatch_progress progress;
@@ -66,7 +66,7 @@ static void warn_not_removed(struct batch *batch, const char *name, const char *
     say(batch, name, "warning: cannot remove its temporary files: %s", why);
 }
 
-/* Names an `after` that failed; its journal stays. */
+/* Reports an `after` that failed; its journal stays. */
 static void warn_not_undone(struct batch *batch, const char *name, const char *why) {
     say(batch, name, "warning: cannot undo it: %s; the next call, or ssbatch --clean, tries again",
         why);
@@ -75,7 +75,7 @@ static void warn_not_undone(struct batch *batch, const char *name, const char *w
 struct after_context {
     struct ssbatch_spawner *spawner;
     const struct ssbatch_study *study;
-    bool is_keeper; /* of this call, which was started in the folder: it needs no check */
+    bool is_keeper; /* this is the keeper of the call: its own current folder needs no check */
 };
 
 /* Carries out an `after` of a journal. Its output is appended to .study/undone.log. */
@@ -121,7 +121,7 @@ static void undo_in_keeper(void *context, struct ssbatch_spawner *spawner) {
     ssbatch_call_undo(&batch->carrier.study, batch->carrier.call.mark, &undoer, NULL);
 }
 
-/* Also allocates `runs` and `states` for all runs of the plan. */
+/* Reads the plan of the study, and allocates `runs` and `states` for all of its runs. */
 static int read_kept(struct batch *batch, struct ss_error *error) {
     if (ssbatch_kept_plan_read(&batch->carrier.plan, &batch->carrier.study, error) < 0)
         return -1;
@@ -130,7 +130,7 @@ static int read_kept(struct batch *batch, struct ss_error *error) {
     return batch->runs && batch->states ? 0 : ss_error_memory(error);
 }
 
-/* Drops the runs that ssbatch_merge() has refused. */
+/* Drops the runs that ssbatch_merge() has refused, and reports them. */
 static void drop_refused(struct batch *batch, const struct ssbatch_plan *given) {
     size_t count = 0;
     for (size_t i = 0; i < batch->count; i++) {
@@ -169,7 +169,7 @@ static int open_study(struct batch *batch, enum ssbatch_study_use use, struct ss
     return status;
 }
 
-/* Checks the plan before the folder of the study is made. */
+/* Checks the plan before the folder of the study is created. */
 static int check_given(
     struct batch *batch, const struct ssbatch_plan *given, struct ss_error *error) {
     struct ssbatch_study *study = &batch->carrier.study;
@@ -200,7 +200,7 @@ static int add_given(struct batch *batch, struct ssbatch_plan *given, struct ss_
             batch->options, &batch->carrier.plan, given, batch->runs, &batch->count, error) < 0)
         return -1;
 
-    /* Not earlier: --shuffle must give the order that --dry-run shows. */
+    /* Drop these runs only now: --shuffle must give the order that --dry-run shows. */
     drop_refused(batch, given);
     return 0;
 }
@@ -217,7 +217,8 @@ static int read_given(struct batch *batch, struct ss_error *error) {
 }
 
 /*
- * The call that wrote the plan may have been killed before it synced the folder, so this one does.
+ * Opens the study and reads its plan. Syncs the folder, because the call that wrote the plan may
+ * have been killed before it did.
  */
 static int open_kept(struct batch *batch, struct ss_error *error) {
     struct ssbatch_study *study = &batch->carrier.study;
@@ -246,7 +247,10 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
     return 0;
 }
 
-/* Returns 1 if the run has a result, 0 if it must be carried out, -1 with the error set. */
+/*
+ * Returns 1 if the run must not be carried out, 0 if it must, -1 with the error set. Reports a run
+ * that is refused, and counts it as failed.
+ */
 static int has_result(struct batch *batch, const struct ssbatch_run *run, enum run_state *state,
     struct ss_error *error) {
     struct ss_error why = {0};
@@ -308,7 +312,10 @@ static uint64_t attempts_allowed(const struct batch *batch, const struct ssbatch
     return 0;
 }
 
-/* Warns only of the first disturbed run, and of each disturbed attempt that is repeated. */
+/*
+ * Reports how an attempt failed. Warns about other processes only in the first disturbed run, and
+ * in each attempt that is repeated because of them.
+ */
 static void report_attempt(struct batch *batch, const struct ssbatch_run *run,
     const struct ssbatch_attempt *attempt, bool again) {
     if (attempt->status == SSBATCH_FAILED)
@@ -374,7 +381,7 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
 
 /*
  * Returns 1 if all runs that this one needs are done or skipped, 0 if not, -1 with the error set.
- * Those of this call were carried out before it.
+ * Needed runs of this call were carried out before it.
  */
 static int check_needs(struct batch *batch, const struct ssbatch_run *run, struct ss_error *error) {
     for (size_t i = 0; i < run->need_count; i++) {
@@ -466,7 +473,7 @@ static int carry_if_pending(struct batch *batch, size_t index, struct ss_error *
     return 0;
 }
 
-/* Starts the study's own commands. If one of them fails, the call fails. */
+/* Carries out the study's own lines up to the first run. If one of them fails, the call fails. */
 static int begin_study(struct batch *batch, struct ss_error *error) {
     struct ssbatch_stage *outer = &batch->outer;
     *outer = (struct ssbatch_stage){

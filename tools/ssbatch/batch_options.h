@@ -7,7 +7,7 @@
 struct ssbatch_options {
     const char *only;  /* names separated by commas, or NULL */
     const char *redo;  /* names separated by commas, or NULL */
-    char **words;      /* STUDY and PLAN, which the next two members name */
+    char **words;      /* STUDY and PLAN, to which the next two members point */
     const char *study; /* never NULL, except for --help and --version */
     const char *plan;  /* NULL: standard input */
     const char *joblog;
@@ -38,7 +38,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_options_parse(
 
 void ssbatch_options_print_help(void);
 
-/* `status` becomes 1 if a run failed, was refused, or cannot start. */
+/* Sets `status` to 1 if a run failed, was refused, or cannot start. */
 typedef int ssbatch_action(
     const struct ssbatch_options *options, int *status, struct ss_error *error);
 

@@ -85,9 +85,7 @@ static int note_journal(const struct carried *carried, bool copies, struct ss_er
         carrier->memory ? carried->scratch : NULL, copies ? carried->result.text : NULL, error);
 }
 
-/*
- * Makes the folder in memory. A run that continues an earlier attempt also finds its files there.
- */
+/* Creates the folder in memory, with the files of an earlier attempt if the run continues one. */
 static int make_memory(struct carried *carried, struct ss_error *error) {
     const struct ssbatch_carrier *carrier = carried->carrier;
     if (!carrier->memory)
@@ -227,7 +225,7 @@ static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt
         status =
             ssbatch_disk_copy_tree(carried->memory, carried->out, -1, carried->result.text, error);
     /*
-     * Fails the run, because otherwise each call would repeat it. The files of a kept run remain in
+     * Fail the run: otherwise each call would repeat it. The files of a run with `keep` remain in
      * memory until they are made readable.
      */
     if (status == SSBATCH_UNREADABLE && !run->keep) {

@@ -32,7 +32,7 @@ struct ssbatch_attempt {
     int exit_status;             /* exit status of the first `main` that failed; 0: none did */
     int ended_by;                /* the signal that ended it; 0: none */
     double seconds;
-    int64_t begin;
+    int64_t begin; /* in ns since 1970; 0 if no command was started */
     double others; /* CPU time of other processes, as a fraction of the machine's; NaN: unknown */
     double waited; /* set by the caller: seconds until the machine was quiet; NaN: did not wait */
 };
@@ -51,8 +51,9 @@ SS_MUST_USE SS_NONNULL(1, 2, 3, 4, 5) int ssbatch_result_write(struct ssbatch_ca
     const struct ssbatch_attempt *attempt, uint64_t number, struct ss_error *error);
 
 /*
- * Writes the journal that undoes a stage. It removes the folder `scratch`, unless that is NULL,
- * after its result was copied to `result`, unless that is NULL. `name` is that of the run, or "".
+ * Writes the journal that undoes a stage and then removes the folder `scratch`, unless that is
+ * NULL, after copying the result in it to `result`, unless that is NULL. `name` is the name of the
+ * run, or "" for the study's lines.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_note_journal(const struct ssbatch_call *call,
     const char *name, const struct ssbatch_stage *stage, const char *scratch, const char *result,

@@ -64,7 +64,7 @@ static int is_same_line(
     return text && text2 ? strcmp(text, text2) == 0 : -1;
 }
 
-/* Returns the line of the study that finds this value, or NULL. */
+/* Returns the `once` line of the study that sets this value, or NULL. */
 static const struct ssbatch_line *find_value(const struct ssbatch_plan *plan, const char *name) {
     const struct ssbatch_line *line = ssbatch_lines_find(&plan->study, name);
     return line && line->kind == SSBATCH_ONCE ? line : NULL;

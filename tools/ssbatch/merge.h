@@ -22,7 +22,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_kept_plan_read(
 
 /*
  * Fails if:
- * - the folder that the result of a run would have is something else,
+ * - something other than a result has the name of a run in the folder of the study,
  * - `redo` names a run that is not in the plan, or not in `only`, which may be NULL,
  * - the plan changes the lines of the study although runs were planned or carried out with them.
  * The study need not exist yet. Writes nothing.

@@ -87,7 +87,7 @@ int ssbatch_result_write(struct ssbatch_carrier *carrier, const char *folder,
         return -1;
     struct ss_error why = {0};
     SS_OWNED(fclose)
-    FILE *file = ss_walk_state_stream(path, &why); /* `ssantagonist plan` carries it out */
+    FILE *file = ss_walk_state_stream(path, &why); /* `ssantagonist plan` executes its commands */
     if (!file)
         return ss_error_fail(error, "%s: %s", path, why.message);
 

@@ -28,14 +28,14 @@ struct ssbatch_act {
     bool started, ended;
     bool asked;       /* ssbatch has asked the command to end */
     bool judged;      /* the output and the record of this `main` have been checked */
-    int number;       /* its number at the spawner; -1 if nothing is left of the command */
+    int number;       /* its number at the spawner; -1 before it starts and when it is gone */
     pid_t pid;        /* pid of the command */
     int status;       /* status, once the command has ended */
     int ended_by;     /* the signal that ended the command; 0: none */
     ss_time cpu_time; /* CPU time, once nothing is left of the command */
     int output;       /* its output, if it has a pattern and has started; or -1; owned */
     int errors;       /* its standard error, once it has started; or -1; owned */
-    off_t searched;   /* bytes of its output that do not match its pattern */
+    off_t searched;   /* bytes of its output that were searched for its pattern */
     char *found;      /* group 1 of its pattern, or NULL; owned */
 };
 
@@ -50,9 +50,9 @@ struct ssbatch_stage {
     struct ssbatch_spawner *spawner;
     const struct ssbatch_lines *lines;
     const char *name;              /* name of the run; "study" for the study's lines */
-    const char *out;               /* the folder for records and output, which exists */
-    const char *scratch;           /* the folder for temporary files, which exists */
-    const char *folder;            /* the current folder of commands */
+    const char *out;               /* existing folder for records and output */
+    const char *scratch;           /* existing folder for temporary files */
+    const char *folder;            /* current folder of the commands */
     struct ssbatch_stage *outer;   /* for a run: the study's lines; may be NULL */
     struct ssbatch_values *values; /* receives the values of `once` lines */
     ss_time limit;                 /* how long the stage may take; 0: no limit */
@@ -64,9 +64,9 @@ struct ssbatch_stage {
     /* Private. */
     struct ssbatch_act *acts; /* one for each line */
     ss_time begun;
-    int64_t moment;             /* time of {at}; 0: not fixed yet */
+    int64_t moment;             /* time of {at}, in ns since 1970; 0: not fixed yet */
     int signal;                 /* the signal that interrupted the stage; 0: none */
-    struct ss_error not_undone; /* why an `after` failed, the first one that did */
+    struct ss_error not_undone; /* why the first `after` that failed did so */
     struct ss_error why;        /* why the run failed; status 0: it did not fail */
 };
 

@@ -32,7 +32,7 @@ static int find_minder(const struct ssbatch_crew *crew, pid_t pid) {
     return -1;
 }
 
-/* A minder exits with 0 once nothing is left of its command. */
+/* Frees the slot of a dead minder. A minder exits with 0 once nothing is left of its command. */
 static void on_minder_gone(struct ssbatch_crew *crew, int number, int status) {
     struct ssbatch_slot *slot = &crew->slots[number];
     crew->minders[number] = 0;
@@ -326,7 +326,10 @@ size_t ssbatch_crew_end_marked(const char *mark) {
     }
 }
 
-/* Takes over from a dead ssbatch. Makes the keeper a spawner of its own; signals do not wake it. */
+/*
+ * Takes over from a dead ssbatch, in the keeper: waits for the minders, ends the remaining
+ * processes of the call, and undoes the call with a spawner that signals do not wake.
+ */
 static void take_over(void *context) {
     struct ssbatch_crew *crew = context;
     for (int i = 0; i < SSBATCH_SLOTS; i++) {

@@ -52,7 +52,7 @@ struct ssbatch_minder {
     const struct ss_signals *signals; /* the caller's signal settings, which the command gets
                                          back */
     pid_t master;
-    int wakeup; /* a byte says that the command has ended */
+    int wakeup; /* gets a byte when the command has ended */
 };
 
 /*
@@ -84,7 +84,7 @@ void ssbatch_signal_descendants(
 #define SSBATCH_MARK_ROOM 128
 
 struct ssbatch_crew {
-    const char *mark;             /* of the call */
+    const char *mark;             /* mark of the call */
     struct ssbatch_slot *slots;   /* in shared memory */
     pid_t minders[SSBATCH_SLOTS]; /* 0: free, or reaped */
     bool forgotten[SSBATCH_SLOTS];
@@ -105,8 +105,8 @@ struct ssbatch_crew {
 };
 
 /*
- * Sets up what the processes share, and starts the keeper. The caller has set `undo` and `mark`;
- * the crew must not be moved afterwards.
+ * Sets up what the processes share, makes this process a subreaper, and starts the keeper. The
+ * caller has set `undo` and `mark`; the crew must not be moved afterwards.
  */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_crew_open(struct ssbatch_crew *crew, struct ss_error *error);
 

@@ -79,7 +79,7 @@ void ssbatch_signal_descendants(
     signal_family(&children);
 }
 
-/* Runs in the child before exec. Returns the step that failed, or SSBATCH_EXECUTE. */
+/* Runs in the child before exec. Returns the step that failed, or 0. */
 static int prepare(const void *context) {
     const struct ssbatch_minder *minder = context;
     const struct ssbatch_order *order = minder->order;
@@ -168,8 +168,8 @@ static bool ends_within(struct watch *watch, ss_time grace) {
 }
 
 /*
- * Signals the command's group. As long as the leader has not been reaped, the number of its group
- * cannot be reused.
+ * Sends SIGTERM to the command's process group, and continues it. As long as the leader has not
+ * been reaped, the number of the group cannot be reused.
  */
 static void terminate(const struct watch *watch) {
     kill(-watch->command, SIGTERM);

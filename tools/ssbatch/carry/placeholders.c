@@ -45,7 +45,7 @@ void ssbatch_values_free(struct ssbatch_values *values) {
 struct replacement {
     struct ssbatch_stage *stage;
     const struct ssbatch_act *act;
-    bool fixed; /* replace only what is known before the run */
+    bool fixed; /* refuse placeholders that are unknown before the run */
 };
 
 /* Writes the text for {at} or {at+25s}. */

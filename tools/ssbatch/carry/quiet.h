@@ -28,9 +28,9 @@ struct ssbatch_quiet {
 };
 
 /*
- * Waits until other processes than those of `stage`, which may be NULL, have used at most `below`
- * for a second. Adds the time before that second to `waited`, in seconds. Returns 0, or the signal
- * that interrupted the study.
+ * Waits until processes other than those of `stage`, which may be NULL, have used at most `below`
+ * for a second, or their use is unknown. Adds the time before that second to `waited`, in seconds.
+ * Returns 0, or the signal that interrupted the study.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 4) int ssbatch_quiet_await(const struct ssbatch_quiet *quiet,
     struct ssbatch_spawner *spawner, const struct ssbatch_stage *stage, double *waited);

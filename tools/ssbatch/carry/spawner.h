@@ -43,8 +43,9 @@ struct ssbatch_spawner {
     struct ssbatch_state (*look)(void *context, int number);
 
     /*
-     * Begins to end a command and its descendants. Sends SIGTERM and, after `grace`, SIGKILL to the
-     * command alone; the descendants get SIGKILL when guardians among them have had time to finish.
+     * Begins to end a command and its descendants. Sends SIGTERM to the command's process group
+     * and, after `grace`, SIGKILL to the command alone. Then its descendants get SIGTERM and, when
+     * guardians among them have had time to finish, SIGKILL.
      */
     void (*end)(void *context, int number, ss_time grace);
 
@@ -66,7 +67,7 @@ struct ssbatch_spawner {
     /* Returns the CPU time that a command and its descendants have used so far. */
     ss_time (*cpu_time)(void *context, int number);
 
-    /* CPU time that the whole machine has used so far; SS_TIME_NEVER: unknown. */
+    /* Returns the CPU time that the whole machine has used so far; SS_TIME_NEVER if unknown. */
     ss_time (*machine_time)(void *context);
     double cpus; /* number of CPUs of the machine */
 };

@@ -27,7 +27,7 @@
 /* Time that ended commands may take to disappear after their grace period. */
 #define END_PATIENCE (30 * SS_SECOND)
 
-/* The last line of standard error is searched in this many bytes at its end. */
+/* The last line of standard error is searched for in this many bytes at its end. */
 #define ERRORS_MAX 4096
 
 static void name_files(struct ssbatch_act *act, size_t index) {
@@ -420,7 +420,7 @@ int ssbatch_stage_run(struct ssbatch_stage *stage) {
     return 0;
 }
 
-/* Waits until nothing is left of an act that is being ended. */
+/* Waits until nothing is left of an act that is being ended, or fails the run after a deadline. */
 static void await_gone(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     struct ssbatch_spawner *spawner = stage->spawner;
     ss_time deadline = spawner->now(spawner->context) + SSBATCH_GRACE + END_PATIENCE;
@@ -437,7 +437,7 @@ static void ask_to_end(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     stage->spawner->end(stage->spawner->context, act->number, SSBATCH_GRACE);
 }
 
-/* Ends the commands of this kind, or of all kinds, together. */
+/* Ends the commands of this kind together; SSBATCH_KINDS: those of all kinds. */
 static void end_kind(struct ssbatch_stage *stage, enum ssbatch_kind kind) {
     for (size_t i = 0; i < stage->lines->count; i++) {
         struct ssbatch_act *act = &stage->acts[i];

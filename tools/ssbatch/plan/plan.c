@@ -166,7 +166,7 @@ void ssbatch_plan_print_run(FILE *stream, const struct ssbatch_run *run) {
     }
 }
 
-/* Returns the column with the smallest key above `key`, or NULL. */
+/* Returns the column whose key comes next after `key` in sorted order, or NULL. */
 static const struct ssbatch_column *next_column(
     const struct ssbatch_columns *columns, const char *key) {
     const struct ssbatch_column *next = NULL;

@@ -146,9 +146,9 @@ SS_NONNULL() void ssbatch_plan_print_study(FILE *stream, const struct ssbatch_pl
 SS_NONNULL() void ssbatch_plan_print_run(FILE *stream, const struct ssbatch_run *run);
 
 /*
- * Writes the identity of a run: everything except times, `keep` and line numbers, with columns
- * sorted by key, and including the values that the run needs or mentions. Two runs with the same
- * identity are the same run.
+ * Writes the identity of a run: everything except times, `keep`, needed runs and line numbers, with
+ * columns sorted by key, and including the values that the run needs or mentions. Two runs with the
+ * same identity are the same run.
  */
 SS_NONNULL()
 void ssbatch_plan_print_identity(

@@ -98,7 +98,7 @@ static char **read_words(struct reader *reader, struct ss_error *error) {
     return words;
 }
 
-/* Checks a name. A comma would end the name in a list, and a % or { in a command is replaced. */
+/* Checks a name. A comma would end it in a list, and a % or { would be replaced in a command. */
 static int check_name(const char *name, struct ss_error *error) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "._+-=@:";
@@ -265,8 +265,8 @@ static int refuse_second(const char *word, struct ss_error *error) {
 }
 
 /*
- * Splits A,B in place and adds the names. Whether they exist is checked at the end of the plan. A
- * name may be repeated, also in the plans of studies that have begun.
+ * Splits A,B in place and adds the names. check_need() checks later that they exist. A name may be
+ * repeated, because existing plans do so.
  */
 static int add_needs(struct ssbatch_run *run, char *list, struct ss_error *error) {
     char *rest;
@@ -567,7 +567,7 @@ static int read_words_of_line(struct reader *reader, char **words, struct ss_err
     static const struct {
         const char *name;
         int (*read)(struct reader *reader, char **words, struct ss_error *error);
-        enum ssbatch_kind kind; /* of a command, without `read` */
+        enum ssbatch_kind kind; /* kind of command, if `read` is NULL */
     } rows[] = {
         {"run", read_run, 0},
         {"before", NULL, SSBATCH_BEFORE},

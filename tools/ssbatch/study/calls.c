@@ -124,7 +124,7 @@ static bool is_journal(const char *name) {
     return length > suffix && strcmp(name + length - suffix, JOURNAL) == 0;
 }
 
-/* Opens an open folder for readdir(). Returns NULL on failure or if the descriptor is negative. */
+/* Reopens a folder for readdir(). Returns NULL on failure or if the descriptor is negative. */
 static DIR *open_entries(int folder) {
     int again = folder < 0 ? -1 : openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *entries = again < 0 ? NULL : fdopendir(again);
@@ -163,8 +163,8 @@ void ssbatch_call_close(struct ssbatch_call *call) {
 struct undoing {
     const struct ssbatch_study *study;
     const struct ssbatch_undoer *undoer;
-    const char *mark;          /* of the call */
-    pid_t pid;                 /* of the call */
+    const char *mark;          /* mark of the call */
+    pid_t pid;                 /* pid of the call */
     char name[256];            /* name of the run */
     bool copies;               /* false after a reboot of the host: unsynced files may be damaged */
     char folder[SSBATCH_PATH]; /* where the commands were called */
@@ -202,13 +202,13 @@ static int copy_result(const struct undoing *undoing, int scratch, const char *k
     return status;
 }
 
-/* Removes a folder in memory, after its result was copied to `result`, unless that is NULL. */
+/* Removes a folder in memory, after copying its result to `result`, unless that is NULL. */
 static int undo_memory(const struct undoing *undoing, const char *path, const char *result) {
     char kept[SSBATCH_PATH];
     SS_OWNED(close)
     int scratch = ssbatch_disk_open_private(path, &undoing->study->trust, false, NULL);
     if (scratch < 0)
-        return 0; /* another user may have made it, or a link, at its name */
+        return 0; /* another user may have created a folder or a link of this name */
     if (ssbatch_disk_path(kept, path, SSBATCH_RESULT, undoing->error) < 0 ||
         (result && undoing->copies &&
             copy_result(undoing, scratch, kept, result, undoing->error) < 0))

@@ -8,11 +8,17 @@
 
 /*
  * Journals of what calls of ssbatch have to undo. A call has a folder in .study/calls, named by its
- * mark, with a file `lock` that the call and all its children hold, and a journal NAME.undo for
- * each run in progress: lines `folder PATH`, `after WORD...`, preceded by `statuses LIST` if other
- * exit statuses than 0 mean success, and `remove PATH [RESULT]`; with RESULT, the folder `result`
- * in PATH is first copied to there, unless another call has begun the run since. A journal is on
- * disk before anything that it undoes is done, and only the host of its call carries it out.
+ * mark, with a file `lock` that the call and its forked children hold, and a journal NAME.undo for
+ * each run in progress, which has these lines:
+ *
+ *   folder PATH           the current folder of the commands
+ *   statuses LIST         exit statuses that mean success for the next `after`; otherwise only 0
+ *   after WORD...         a command to carry out
+ *   remove PATH [RESULT]  a folder to remove; with RESULT, its subfolder `result` is first copied
+ *                         there, unless another call has begun the run since
+ *
+ * A journal is on disk before anything that it undoes is done, and only the host of its call
+ * carries it out.
  */
 
 #define SSBATCH_CALL_MARK 128
@@ -20,7 +26,7 @@
 struct ssbatch_call {
     const struct ssbatch_study *study;
     char mark[SSBATCH_CALL_MARK]; /* HOST:BOOT:PID:STARTED; also in the environment of commands */
-    int folder;                   /* that of the call */
+    int folder;                   /* the folder of the call */
     int lock;
 };
 
@@ -38,7 +44,7 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_call_note(
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_claim(
     const struct ssbatch_call *call, const char *name, bool in_memory, struct ss_error *error);
 
-/* Removes the journal of a run once everything in it is undone. */
+/* Removes the journal of a run. Call this when everything in it is undone. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_forget(
     const struct ssbatch_call *call, const char *name, struct ss_error *error);
 
@@ -72,9 +78,9 @@ int ssbatch_call_undo(const struct ssbatch_study *study, const char *mark,
 SS_NONNULL() bool ssbatch_calls_any(const struct ssbatch_study *study);
 
 /*
- * Undoes what dead calls on this host have left; if the keeper of a call is doing so, waits for it.
- * With a name, considers only calls with a journal of that run, and fails if such a call lives.
- * `own` is the caller's mark, or "".
+ * Kills the processes that dead calls on this host have left, and carries out their journals; if
+ * the keeper of a call is doing so, waits for it. With a name, considers only calls with a journal
+ * of that run, and fails if such a call lives. `own` is the caller's mark, or "".
  */
 SS_MUST_USE SS_NONNULL(1, 2, 4) int ssbatch_calls_clear(const struct ssbatch_study *study,
     const char *own, const char *name, const struct ssbatch_undoer *undoer, struct ss_error *error);

@@ -95,8 +95,9 @@ struct entry {
 typedef int visitor(void *context, const struct entry *entry, struct ss_error *error);
 
 /*
- * Skips files that are removed in the meantime, for example by a container that is shutting down.
- * Continues after a visitor that returns SSBATCH_UNREADABLE, and returns that in the end.
+ * Calls `visit` for each entry of a folder. Skips files that are removed in the meantime, for
+ * example by a container that is shutting down. Continues after a visitor that returns
+ * SSBATCH_UNREADABLE, and returns that in the end.
  */
 static int each_entry(
     int folder, const char *path, visitor *visit, void *context, struct ss_error *error) {

@@ -65,7 +65,7 @@ SS_NONNULL(1) int ssbatch_disk_remove_tree(const char *path, struct ss_error *er
 /*
  * Makes a folder, which must exist, a copy of another one, without a sync. Each path may come with
  * a descriptor of its parent folder; -1: the parent is opened by the path. Adds, replaces and
- * removes files. Links are copied as links; pipes and sockets are not copied. Files and folders
+ * removes files. Links are copied as links; pipes and sockets are not copied. Originals and copies
  * become readable for their owner, and copies of folders writable. Returns SSBATCH_UNREADABLE if
  * the copy lacks nothing but files that this user must not read.
  */

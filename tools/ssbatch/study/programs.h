@@ -37,7 +37,7 @@ SS_NONNULL(1, 2, 3)
 void ssbatch_programs_of_run(struct ssbatch_programs *programs, const struct ssbatch_run *run,
     ssbatch_visit_program *visit, void *context);
 
-/* Calls `visit` for each line whose first word is not a program. */
+/* Calls `visit` for each line whose first word is not a program, unless it has a placeholder. */
 SS_NONNULL(1, 2)
 void ssbatch_programs_missing(const struct ssbatch_lines *lines,
     void (*visit)(void *context, const struct ssbatch_line *line), void *context);

@@ -31,7 +31,7 @@ SS_MUST_USE SS_NONNULL(1, 2) struct json_object *ssbatch_run_document_read(
 /* Returns SSBATCH_TO_COME if `document` is NULL. */
 enum ssbatch_status ssbatch_run_document_status(const struct json_object *document);
 
-/* Returns the status of a run, as far as its result says; -1 with the error set. */
+/* Returns the status in a run.json, SSBATCH_TO_COME if that is absent, or -1 with the error set. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_run_status(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
 

@@ -28,7 +28,7 @@
 /* Polling interval in milliseconds for a reader that looks whether a run is locked. */
 #define READER_INTERVAL 1
 
-/* The same while another call holds a lock, and the number of polls after which we name it. */
+/* Polling interval in milliseconds for a held lock, and the polls before its holder is named. */
 #define LOCK_INTERVAL  10
 #define WAITS_TILL_SAY 100
 
@@ -76,7 +76,7 @@ FILE *ssbatch_study_read(
     return ss_state_read(study->state, name, &study->trust, state_path(study, name).text, error);
 }
 
-/* Opens .study, with `makes` a new one, whose name is synced. */
+/* Opens .study. With `makes`, creates it if it does not exist, and syncs its name. */
 static int open_state(struct ssbatch_study *study, bool makes, struct ss_error *error) {
     const struct ssbatch_path path = ssbatch_study_path(study, STATE);
     struct ss_error why = {0};

@@ -114,7 +114,7 @@ SS_MUST_USE SS_NONNULL() enum ssbatch_lock ssbatch_study_is_locked(
 
 /*
  * Waits for the lock of a file that ss_lock_open() opened, and calls `waits` if that takes long.
- * Fails after `limit` polls; 0: never. `holder` names the holder, "": the one in the file.
+ * Fails after `limit` polls; 0: never. `holder` names the holder; if "", the file names it.
  */
 SS_MUST_USE SS_NONNULL(1, 3, 4) int ssbatch_study_await_lock(const struct ssbatch_study *study,
     int lock, const char *path, const char *holder, int limit, struct ss_error *error);
