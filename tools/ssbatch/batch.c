@@ -113,7 +113,7 @@ static struct ssbatch_undoer make_undoer(struct after_context *context) {
     };
 }
 
-/* An `after` that fails stays in the journal for the next call. */
+/* Undoes this call, in its keeper. An `after` that fails stays in the journal for the next call. */
 static void undo_in_keeper(void *context, struct ssbatch_spawner *spawner) {
     struct batch *batch = context;
     struct after_context after = {spawner, &batch->carrier.study, true};

@@ -22,7 +22,7 @@ struct carried {
     const struct ssbatch_run *run;
     struct ssbatch_path result; /* path of the result in the hidden folder */
     char scratch[SSBATCH_PATH]; /* the hidden folder, or one in memory */
-    char out[SSBATCH_PATH];     /* folder in `scratch` with what is kept */
+    char out[SSBATCH_PATH];     /* folder in `scratch` with the files to keep */
     int memory;                 /* `scratch` in memory, or -1; owned */
     bool is_done;               /* an earlier attempt has a result */
     struct ssbatch_stage stage;
@@ -74,8 +74,8 @@ int ssbatch_note_journal(const struct ssbatch_call *call, const char *name,
 }
 
 /*
- * Writes the journal to disk, before any command starts. With `copies`, it says that the result is
- * to be copied out of memory.
+ * Writes the journal to disk, before any command starts. With `copies`, the journal also copies the
+ * result out of memory.
  */
 static int note_journal(const struct carried *carried, bool copies, struct ss_error *error) {
     struct ssbatch_carrier *carrier = carried->carrier;

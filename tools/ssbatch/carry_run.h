@@ -27,7 +27,7 @@ struct ssbatch_attempt {
     enum ssbatch_status status;
     struct ss_error reason;      /* why it failed, or who carries it out */
     struct ss_error not_undone;  /* why an `after` failed, unless that is `reason` */
-    struct ss_error not_removed; /* why files of the attempt remain that were to be removed */
+    struct ss_error not_removed; /* why files of the attempt could not be removed */
     int signal;                  /* the signal that interrupted the attempt; 0: none */
     int exit_status;             /* exit status of the first `main` that failed; 0: none did */
     int ended_by;                /* the signal that ended it; 0: none */
@@ -64,7 +64,8 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_values_read(
     struct ssbatch_values *values, const struct ssbatch_study *study, struct ss_error *error);
 
 /*
- * Keeps all values. Values that another call has kept in the meantime replace those of this call.
+ * Stores all values in the study. Values that another call has stored in the meantime replace those
+ * of this call.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_values_keep(
     struct ssbatch_values *values, const struct ssbatch_study *study, struct ss_error *error);

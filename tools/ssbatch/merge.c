@@ -70,7 +70,7 @@ static const struct ssbatch_line *find_value(const struct ssbatch_plan *plan, co
     return line && line->kind == SSBATCH_ONCE ? line : NULL;
 }
 
-/* Returns the index of the first line at or after `index` that is not a value, or their number. */
+/* Returns the index of the first line from `index` on that is not a value, or the line count. */
 static size_t next_command(const struct ssbatch_plan *plan, size_t index) {
     while (index < plan->study.count && plan->study.items[index].kind == SSBATCH_ONCE)
         index++;
@@ -234,7 +234,7 @@ struct merging {
     FILE *stream;
 };
 
-/* Chooses the kept run or the run that replaces it. */
+/* Chooses a kept run or its replacement. Marks a replacement that is not allowed as refused. */
 static int choose_run(const struct merging *merging, const struct ssbatch_run *kept,
     const struct ssbatch_run **chosen, struct ss_error *error) {
     struct ssbatch_run *after = ssbatch_plan_find(merging->plan, kept->name);

@@ -25,7 +25,7 @@
 #include "base/owned.h"
 #include "base/words.h"
 
-/* The group in which ours is created. */
+/* The group below which ours is created. */
 struct place {
     char folder[SS_GROUP_PATH_SIZE - 256];
     unsigned missing; /* limits whose controllers the group has not enabled for its children */

@@ -3,8 +3,8 @@
 #define JSON_JSON_DOCUMENT_H
 
 /*
- * JSON documents of up to 16 MiB, read as a whole with json-c. Free the results of document_parse()
- * and document_read() with json_object_put().
+ * JSON documents of up to 16 MiB, read as a whole with json-c. Free a document, not its members,
+ * with json_object_put().
  */
 
 #include <json-c/json.h>

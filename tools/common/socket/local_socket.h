@@ -10,8 +10,8 @@
 
 struct local_socket {
     int file;       /* non-blocking; the owner calls listen() and closes it; -1 if absent */
-    int folder;     /* of the socket file, until it is removed */
-    char name[108]; /* in the folder */
+    int folder;     /* folder of the socket file, until that is removed */
+    char name[108]; /* name of the file in the folder */
     dev_t device;   /* device of the file, to recognize it */
     ino_t number;   /* inode of the file; 0 if absent */
 };
@@ -20,7 +20,7 @@ struct local_socket {
 int local_socket_check(const char *path, struct ss_error *error);
 
 /*
- * Opens the socket at a path, which is followed by ss_walk_folder_path(). Others may connect as
+ * Opens the socket at a path, whose folder ss_walk_folder_path() opens. Others may connect as
  * `permissions` and the umask allow. Replaces a socket that a killed process left at the path, but
  * neither a socket with a listener nor any other file. On failure nothing stays open.
  */

@@ -33,8 +33,8 @@ struct ssbatch_act {
     int status;       /* status, once the command has ended */
     int ended_by;     /* the signal that ended the command; 0: none */
     ss_time cpu_time; /* CPU time, once nothing is left of the command */
-    int output;       /* its output, if it has a pattern and has started; or -1; owned */
-    int errors;       /* its standard error, once it has started; or -1; owned */
+    int output;       /* descriptor of its output, if it started and has a pattern, or -1; owned */
+    int errors;       /* descriptor of its standard error, if it started, or -1; owned */
     off_t searched;   /* bytes of its output that were searched for its pattern */
     char *found;      /* group 1 of its pattern, or NULL; owned */
 };

@@ -32,7 +32,7 @@ static int find_minder(const struct ssbatch_crew *crew, pid_t pid) {
     return -1;
 }
 
-/* Frees the slot of a dead minder. A minder exits with 0 once nothing is left of its command. */
+/* Records that a minder is dead. A minder exits with 0 once nothing is left of its command. */
 static void on_minder_gone(struct ssbatch_crew *crew, int number, int status) {
     struct ssbatch_slot *slot = &crew->slots[number];
     crew->minders[number] = 0;

@@ -69,7 +69,7 @@ struct ssbatch_spawner {
 
     /* Returns the CPU time that the whole machine has used so far; SS_TIME_NEVER if unknown. */
     ss_time (*machine_time)(void *context);
-    double cpus; /* number of CPUs of the machine */
+    double cpus; /* number of CPUs of the machine; 0 if unknown */
 };
 
 #endif

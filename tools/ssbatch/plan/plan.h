@@ -27,7 +27,7 @@ struct ssbatch_column {
 
 /* Columns, in order, each key once. */
 struct ssbatch_columns {
-    struct ssbatch_column *items; /* owned; the texts are the plan's */
+    struct ssbatch_column *items; /* owned; the plan owns the texts */
     size_t count, room;
 };
 
@@ -115,7 +115,7 @@ struct ssbatch_plan {
 
     /* Times that were probably meant in minutes: */
     size_t doubt_count;
-    char doubt[256]; /* the first of them, with its place; "" without any */
+    char doubt[256]; /* the first of them, with its place; "" if there is none */
 
     /* Private. */
     struct ssbatch_run **by_name; /* sorted by name */

@@ -16,7 +16,7 @@
 #include "base/walk.h"
 #include "base/words.h"
 
-/* The maximum number of polls, 10 ms apart, for the lock of a dead call's keeper. */
+/* Maximum number of polls, 10 ms apart, while the keeper of a dead call holds its lock. */
 #define WAITS_MAX 15000
 
 #define CALLS "calls"
@@ -25,7 +25,7 @@
 #define STUDY_JOURNAL ".study" JOURNAL
 #define JOURNAL       ".undo"
 
-/* In the hidden folder of a run: the mark of the call that has the files of the run in memory. */
+/* File in the hidden folder of a run, with the mark of the call that has its files in memory. */
 #define CLAIM SSBATCH_HIDDEN "/.call"
 
 static struct ssbatch_path call_file(
@@ -167,16 +167,16 @@ struct undoing {
     pid_t pid;                 /* pid of the call */
     char name[256];            /* name of the run */
     bool copies;               /* false after a reboot of the host: unsynced files may be damaged */
-    char folder[SSBATCH_PATH]; /* where the commands were called */
+    char folder[SSBATCH_PATH]; /* current folder of the commands */
     char ok[1100];             /* exit statuses of the next `after` that mean success */
     struct ss_error *error;
     bool failed;
 };
 
 /*
- * Copies the result of an attempt out of memory, unless a later attempt has begun: that one may
- * have files of its own. The lock excludes other attempts; this call may already hold it, or a
- * keeper may have inherited it from the dead call. The hidden folder of a finished run is gone.
+ * Copies the result of an attempt out of memory, unless the run is finished, or a later attempt has
+ * begun, which may have files of its own. The lock excludes other attempts; this call may already
+ * hold it, or a keeper may have inherited it from the dead call.
  */
 static int copy_result(const struct undoing *undoing, int scratch, const char *kept,
     const char *result, struct ss_error *error) {
@@ -389,7 +389,7 @@ int ssbatch_calls_clear(const struct ssbatch_study *study, const char *own, cons
 
 bool ssbatch_calls_any(const struct ssbatch_study *study) {
     SS_OWNED(close) int folder = ssbatch_study_folder(study, CALLS, false, NULL);
-    bool any = folder == -1; /* clearing them says why it is refused */
+    bool any = folder == -1; /* ssbatch_calls_clear() says why it is refused */
     SS_OWNED(closedir) DIR *calls = open_entries(folder);
     for (struct dirent *entry; calls && (entry = readdir(calls));)
         any |= entry->d_name[0] != '.';

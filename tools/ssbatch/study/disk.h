@@ -34,7 +34,7 @@ SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_sync_tree(const char *path, struct ss
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_move(
     const char *from, const char *to, bool syncs, struct ss_error *error);
 
-/* Removes a file in an open folder, and syncs that; succeeds if the file does not exist. */
+/* Removes a file in an open folder, and syncs the folder; succeeds if the file does not exist. */
 SS_MUST_USE SS_NONNULL(2, 3) int ssbatch_disk_unlink(
     int folder, const char *name, const char *path, struct ss_error *error);
 
@@ -56,15 +56,15 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_open_private(
     const char *path, const struct ss_trust *trust, bool makes, struct ss_error *error);
 
 /*
- * Removes a tree, without a sync; succeeds if it does not exist. Removes what it can, also from
+ * Removes a tree, without a sync; succeeds if it does not exist. Removes what it can, even from
  * read-only folders of this user, but nothing from what is mounted in it; the error is that of the
  * first file that remains.
  */
 SS_NONNULL(1) int ssbatch_disk_remove_tree(const char *path, struct ss_error *error);
 
 /*
- * Makes a folder, which must exist, a copy of another one, without a sync. Each path may come with
- * a descriptor of its parent folder; -1: the parent is opened by the path. Adds, replaces and
+ * Turns the existing folder `to` into a copy of `from`, without a sync. `from_folder` and
+ * `to_folder` are descriptors of the parent folders; -1: opened by the path. Adds, replaces and
  * removes files. Links are copied as links; pipes and sockets are not copied. Originals and copies
  * become readable for their owner, and copies of folders writable. Returns SSBATCH_UNREADABLE if
  * the copy lacks nothing but files that this user must not read.

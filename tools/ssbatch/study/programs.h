@@ -11,7 +11,7 @@
 
 /* A program file as of the time when it was read. */
 struct ssbatch_program {
-    char *path; /* the path found by PATH, or as in the plan; owned */
+    char *path; /* as found in PATH, or as in the plan; owned */
     char digest[SSBATCH_SHA256_TEXT];
     dev_t device;
     ino_t inode;

@@ -25,7 +25,7 @@
 #define HOLDERS "runs"
 #define LOCKS   "locks"
 
-/* Polling interval in milliseconds for a reader that looks whether a run is locked. */
+/* Polling interval in milliseconds while a reader checks whether a run is locked. */
 #define READER_INTERVAL 1
 
 /* Polling interval in milliseconds for a held lock, and the polls before its holder is named. */

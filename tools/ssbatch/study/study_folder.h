@@ -36,8 +36,8 @@ struct ssbatch_study {
 
 enum ssbatch_study_use {
     SSBATCH_STUDY_LOOK,  /* for reading: carries out nothing, accepts state of all users */
-    SSBATCH_STUDY_CARRY, /* only accepts state of ours, root's and that of --trust-owner */
-    SSBATCH_STUDY_MAKE,  /* like SSBATCH_STUDY_CARRY, but makes it if it does not exist */
+    SSBATCH_STUDY_CARRY, /* accepts only state of this user, root and --trust-owner */
+    SSBATCH_STUDY_MAKE,  /* like SSBATCH_STUDY_CARRY, but creates a study that does not exist */
 };
 
 /* Returned with the error set if the study does not exist; its path is set. */
@@ -69,7 +69,7 @@ struct ssbatch_path {
     char text[SSBATCH_PATH];
 };
 
-/* Returns a path below the folder of the study. It fits into an argument list. */
+/* Returns a path below the folder of the study, by value, so that calls fit into argument lists. */
 SS_FORMAT(2, 3)
 SS_MUST_USE SS_NONNULL(1, 2) struct ssbatch_path
     ssbatch_study_path(const struct ssbatch_study *study, const char *format, ...);
@@ -101,13 +101,13 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_study_lock_run(const struct ssbatch_
 enum ssbatch_lock {
     SSBATCH_FREE,
     SSBATCH_LOCKED,
-    SSBATCH_MAYBE_LOCKED, /* another user holds or held it, whose lock we cannot open */
+    SSBATCH_MAYBE_LOCKED, /* the lock belongs to another user, and we cannot open it */
 };
 
 /*
- * Returns whether a process carries out a run, and which one. A call that locks the run just then
- * succeeds. A process on another host counts even if it was killed, because not all file systems
- * show the locks of other hosts.
+ * Returns whether a process carries out a run, and which one. Does not make a concurrent
+ * ssbatch_study_lock_run() fail. A process on another host counts even if it was killed, because
+ * not all file systems show the locks of other hosts.
  */
 SS_MUST_USE SS_NONNULL() enum ssbatch_lock ssbatch_study_is_locked(
     const struct ssbatch_study *study, const char *name, struct ssbatch_holder *holder);
@@ -124,7 +124,7 @@ SS_NONNULL()
 void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *name, int lock);
 
 /*
- * Fails if the folder with the name of a run is not a result: a call would replace it by the
+ * Fails if the folder with the name of a run is not a result: a call would replace it with the
  * result.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_check_place(
@@ -132,7 +132,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_check_place(
 
 /*
  * Completes the replacement of a result if a call was killed after it had moved the earlier one
- * away: names the new result or, if it does not exist, the earlier one.
+ * away: moves the new result or, if it is incomplete, the earlier one to its place.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_recover(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
