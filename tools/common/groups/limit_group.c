@@ -600,7 +600,7 @@ static void move_processes(const char *from, const char *to) {
  * If `folder` is the group into which a caller moved, disables all controllers in `home`, because
  * processes can return to `home` only then, and a killed caller may have enabled any controller.
  */
-static void stop_giving(const char *folder, const char *home) {
+static void disable_controllers(const char *folder, const char *home) {
     const char *suffix = strrchr(folder, '.');
     for (int i = 0; suffix && strcmp(suffix, ".caller") == 0 && i < LIMIT_KINDS; i++)
         write_controllers(home, 1U << i, '-');
@@ -630,7 +630,7 @@ int limit_group_remove_folder(const char *folder, const char *home) {
             return -errno;
 
         if (i == 1)
-            stop_giving(folder, home);
+            disable_controllers(folder, home);
         move_processes(folder, home);
         if (i > 0)
             poll(NULL, 0, REMOVAL_INTERVAL);

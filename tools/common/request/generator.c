@@ -45,7 +45,7 @@ struct request_generator {
     uint64_t unfinished;
     uint64_t unfinished_of[REQUEST_TARGETS_MAX];
     uint32_t last_target;
-    uint32_t labels;      /* label of the first current target */
+    uint32_t first_label; /* label of the first current target */
     struct queue waiting; /* due times of requests that are due but not sent */
     struct queue ready;   /* times at which clients send again after an answer */
     struct queue pausing; /* times at which clients send again after a failure */
@@ -216,7 +216,7 @@ static void send_one(
     slot->one.sent = now;
     slot->one.target = target;
     slot->one.status = 0;
-    slot->one.label = generator->labels + target;
+    slot->one.label = generator->first_label + target;
 
     generator->transport.send(generator->transport.context, &slot->one);
     request_tally_send(generator->tally, due, slot->one.sent);
@@ -362,7 +362,7 @@ void request_generator_retarget(
             generator->unfinished_of[slot->balanced]++;
     }
 
-    generator->labels += generator->rules.targets;
+    generator->first_label += generator->rules.targets;
     generator->rules.targets = targets;
     generator->last_target = targets - 1;
 }

@@ -298,7 +298,7 @@ struct search {
     size_t count;
 };
 
-static void count_marked(void *context, pid_t pid) {
+static void visit_marked(void *context, pid_t pid) {
     struct search *search = context;
     char mark[SSBATCH_MARK_ROOM];
     struct ss_process process;
@@ -319,7 +319,7 @@ size_t ssbatch_crew_end_marked(const char *mark) {
     for (;; now = ss_platform_now()) {
         search.count = 0;
         search.kill = now >= patience;
-        ss_platform_process_each(count_marked, &search);
+        ss_platform_process_each(visit_marked, &search);
         if (search.count == 0 || now >= limit)
             return search.count;
         poll(NULL, 0, 2 * BLIND_INTERVAL);
