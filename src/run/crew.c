@@ -96,8 +96,8 @@ void ss_crew_wake(struct ss_crew *crew) {
 }
 
 /*
- * Continues a process of ours that another process has stopped: otherwise its instance would stay
- * in its present state.
+ * Continues a process of ours that something else has stopped: a stopped executor would leave its
+ * instance stopped or running for good.
  */
 static void unstop(const struct ss_crew *crew, pid_t pid) {
     bool ours = pid == crew->guardian.pid;
@@ -109,7 +109,7 @@ static void unstop(const struct ss_crew *crew, pid_t pid) {
 
 /*
  * Returns the pid of a child that has ended or stopped, or 0. If the sensor has ended, kills the
- * rest of its group now: once the sensor is reaped, the number of the group may be reused.
+ * rest of its group before the caller reaps it: after that, the group's ID may be reused.
  */
 static pid_t next_child(struct ss_crew *crew) {
     siginfo_t child = {0};
@@ -164,7 +164,7 @@ static ss_time shared_cpu_time(const struct ss_crew *crew) {
            ss_platform_process_cpu_time(crew->guardian.pid);
 }
 
-/* Returns an executor's CPU time. An executor that has exited has left its total on the board. */
+/* Returns an executor's CPU time. An executor writes its total to the board before it exits. */
 static ss_time executor_cpu_time(const struct ss_crew *crew, uint32_t index) {
     ss_time last = atomic_load(&crew->board->rows[index].cpu_time);
     return last ? last : ss_platform_process_cpu_time(crew->executors[index]);

@@ -27,20 +27,23 @@ struct ss_crew {
     struct ss_guardian_setup setup;
     struct ss_keeper_duty duty;
     struct ss_keeper guardian; /* executors hold the keeper's lifelines, too */
-    pid_t *executors;          /* 0 if not started, or reaped */
+    pid_t *executors;          /* 0 if not started or already reaped */
     uint32_t running;          /* executors not yet reaped */
     ss_time *cpu_times;        /* CPU time of each executor when counting began */
     ss_time own_cpu;           /* CPU time of master and guardian when counting began */
 };
 
-/* The caller must have set the first four members. */
+/*
+ * Opens the crew. The caller must have set the first four members, and closes the crew even if this
+ * fails.
+ */
 SS_MUST_USE int ss_crew_open(struct ss_crew *crew, struct ss_error *error);
 
 SS_MUST_USE int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error);
 
 /*
- * Starts an executor. `ends` become its instance's standard output and error; -1 inherits the
- * caller's.
+ * Starts the executor of instance `index`. `ends` become the instance's standard output and error;
+ * for -1 it inherits ours.
  */
 SS_MUST_USE int ss_crew_start_executor(
     struct ss_crew *crew, uint32_t index, const int ends[2], struct ss_error *error);
@@ -48,17 +51,21 @@ SS_MUST_USE int ss_crew_start_executor(
 /* Makes every executor and the guardian check the board. */
 void ss_crew_wake(struct ss_crew *crew);
 
-/* Children of the master that are not executors, in place of an index. */
+/* Values of `who` for children that are not executors. */
 #define SS_CREW_GUARDIAN (UINT32_MAX - 1)
 #define SS_CREW_OTHER    UINT32_MAX
 
 /*
- * Reaps one child that has exited. Returns its pid, or 0 if no child has. `who` becomes the index
- * of the executor, or one of the above.
+ * Reaps one child that has exited. Returns its pid, or 0 if no child has. Sets `who` to the index
+ * of the executor or to one of the above, and `status` as waitpid() does. Continues guardian and
+ * executors that something has stopped; if the sensor has exited, kills the rest of its group.
  */
 pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *who, int *status);
 
-/* Ends the guardian and waits for it. If none can be started, does its last work here. */
+/*
+ * Ends the guardian and waits for it. If it was killed and cannot be replaced, does its last work
+ * in this process.
+ */
 void ss_crew_dismiss_guardian(struct ss_crew *crew);
 
 void ss_crew_start_clock(struct ss_crew *crew);
@@ -68,7 +75,7 @@ ss_time ss_crew_cpu_time(const struct ss_crew *crew);
 
 void ss_crew_close(struct ss_crew *crew);
 
-/* Does an executor's work, in the process that is forked for it. */
+/* Runs an executor in the process that was forked for it. */
 _Noreturn void ss_executor_run(
     const struct ss_crew *crew, uint32_t index, const struct ss_launch *launch);
 

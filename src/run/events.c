@@ -15,10 +15,13 @@
 #include "run/recent_iterations.h"
 #include "run/stage_actions.h"
 
-/* Failed instances that are reported as they end; the summary counts all of them. */
+/* Maximum number of failed instances that are reported as they end; the summary counts all. */
 #define ENDS_REPORTED 3
 
-/* Reports the end of a failed instance at once, for the first few. */
+/*
+ * With -v, prints that an instance has ended. Without it, prints the first few failures if the live
+ * view is shown.
+ */
 static void report_end(struct ss_master *master, const struct ss_end *end) {
     char how[SS_END_TEXT], when[SS_END_TEXT];
     ss_end_describe(how, end->status);
@@ -152,7 +155,7 @@ void ss_master_watch(struct ss_master *master) {
         }
 
         uint32_t failure = atomic_load(&row->failure);
-        /* The guardian is about to kill an executor that is stuck. */
+        /* The guardian kills a stuck executor; on_executor_lost() then reports it. */
         if (failure && failure != SS_FAILURE_STUCK && master->stage < SS_STAGE_ENDING)
             on_failure(master, i, failure);
     }
@@ -176,8 +179,8 @@ static void on_executor_lost(struct ss_master *master, uint32_t index, int statu
 }
 
 /*
- * Replaces a killed guardian. One that exits by itself could not be set up, nor could a
- * replacement, so the run ends.
+ * Replaces a guardian that was killed. Ends the run if the guardian has exited by itself: it could
+ * not be set up, and neither could a replacement.
  */
 static void on_guardian_lost(struct ss_master *master, int status) {
     ss_master_note(master, "guardian_lost", -1, NULL, status);
@@ -228,7 +231,10 @@ static void say_anyway(struct ss_master *master, const char *format, ...) {
     va_end(arguments);
 }
 
-/* Explains why a SIGINT from kill(1) does nothing; a Ctrl-C was meant for the foreground. */
+/*
+ * Explains once why a SIGINT has no effect. Says nothing about Ctrl-C, which was meant for the
+ * program in the foreground.
+ */
 static void explain_ignored(struct ss_master *master) {
     if (master->signals.typed || master->explained)
         return;
@@ -255,7 +261,7 @@ static void on_signal(struct ss_master *master, int signal) {
         ss_progress_resize(&master->progress);
         break;
     case SIGCONT:
-        break; /* the run is not paused any more */
+        break; /* the run has already been resumed */
     default:
         ss_master_note(master, "signal", -1, NULL, signal);
         if (master->outcome->signal == 0)

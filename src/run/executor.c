@@ -14,7 +14,7 @@
 #include "run/recent_iterations.h"
 #include "tree/cpu_time.h"
 
-/* The time to wait for killed processes to end. */
+/* How long to wait for killed processes to end. */
 #define CLEAR_PATIENCE (400 * SS_MILLISECOND)
 
 /* The interval between requests to the guardian for a last look. */
@@ -42,7 +42,7 @@ struct executor {
     struct ss_journal journal;
     struct ss_perf_counts perf_counts; /* with --counters */
     ss_time started;                   /* when the current instance was started */
-    bool incomplete;                   /* some processes that are kept may be stopped */
+    bool incomplete;                   /* some released processes may still be stopped */
 };
 
 /* Static because signal handlers get no context. Each process has only one executor. */
@@ -89,14 +89,13 @@ static int read_counters(void *context, struct ss_counters *counters) {
     return 0;
 }
 
-/* Averages over a few switches, because each includes interrupts. */
+/* Averages over a few switches, because interrupts add to the cost of each. */
 static void learn_cost(struct executor *executor, ss_time begun) {
     ss_time *cost = &executor->stepper.planner.cost;
     ss_time both = 2 * ss_time_since(ss_platform_own_cpu_time(), begun);
     *cost = *cost ? (3 * *cost + both) / 4 : both;
 }
 
-/* The board's `stopped` is read only for Ctrl-Z, which waits until all instances are stopped. */
 static void apply_state(struct executor *executor, enum ss_state state) {
     ss_time begun = ss_platform_own_cpu_time();
 
@@ -119,7 +118,7 @@ static void count_leader(void *context, pid_t leader) {
     ss_perf_counts_start(&executor->perf_counts, leader);
 }
 
-/* Starts an instance, or writes the reason for the failure to the board. */
+/* Starts or attaches an instance. On failure, writes the reason to the board. */
 static bool start_instance(struct executor *executor) {
     struct ss_row *row = executor->row;
     /* The master wrote an attached instance to the board before this process was forked. */
@@ -155,14 +154,14 @@ static bool has_guardian(const struct ss_board *board) {
 }
 
 /*
- * Returns whether an attached instance is still empty after the guardian has looked for branches. A
- * process that was forked just before its parent was killed does not become a child of this one:
- * only the guardian, to which the kernel reports forks, can find it. A dead master does not replace
- * a dead guardian.
+ * Returns whether an attached instance is still empty after the guardian has searched for branches.
+ * A process that was forked just before its parent was killed does not become a child of this one:
+ * only the guardian, to which the kernel reports forks, can find it. Gives up at `deadline`, or if
+ * both guardian and master are dead.
  */
 static bool stays_empty(struct executor *executor, ss_time deadline) {
     const struct ss_board *board = executor->board;
-    uint32_t wanted = atomic_load(&board->looks) + 2; /* the next one may have begun already */
+    uint32_t wanted = atomic_load(&board->looks) + 2; /* a running search may be too early */
 
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
@@ -193,8 +192,9 @@ static void clear_attached(struct executor *executor) {
 }
 
 /*
- * The pid leaves the board before it is released to the system, but only after the whole tree is
- * gone: if this process dies in between, the guardian must still know the pid.
+ * Kills what is left of the instance, and reaps its leader. Takes the pid off the board between the
+ * two: until the tree is gone, the guardian needs it in case this process dies; once the leader is
+ * reaped, it may be reused.
  */
 static int reap_instance(struct executor *executor) {
     if (executor->instance.attached)
@@ -214,8 +214,8 @@ static int reap_instance(struct executor *executor) {
 }
 
 /*
- * Exits, now that nothing is left of the instance. If the master is dead, the other executors may
- * still need this one.
+ * Exits after the instance has ended or was released. If the master is dead, first waits for the
+ * guardian or, if that is dead, too, ends what dead executors have left.
  */
 _Noreturn static void exit_executor(struct executor *executor) {
     if (is_orphaned(executor))
@@ -224,9 +224,9 @@ _Noreturn static void exit_executor(struct executor *executor) {
 }
 
 /*
- * Counts a loss if processes are left, except those that --keep leaves at the end of the run and
- * that are known to be continued. Call this when the row is settled: before that, a sweep skips
- * what is below an executor.
+ * Counts a loss, so that a rescuer sweeps, if processes are left. Ignores those that --keep leaves
+ * at the end of the run, unless some may be stopped. Call this when the row is settled: before
+ * that, a sweep skips what is below an executor.
  */
 static void count_losses(struct executor *executor) {
     bool kept = executor->crew->plan->keep && atomic_load(&executor->row->ended_by_us);
@@ -253,7 +253,7 @@ _Noreturn static void leave_start_failed(struct executor *executor) {
     exit_executor(executor);
 }
 
-/* Continues what is left of the instance, which outlives us. */
+/* Continues the instance, which outlives us, and removes it from the board. */
 static void release_instance(struct executor *executor) {
     executor->incomplete = !ss_instance_release(&executor->instance);
     ss_perf_counts_end(&executor->perf_counts);
@@ -263,7 +263,8 @@ static void release_instance(struct executor *executor) {
 }
 
 /*
- * Handles a leader that has ended by itself. Returns only if another instance has taken its place.
+ * Handles a leader that has ended by itself: kills what it left, or continues it if attached
+ * processes are kept. Returns only if --repeat has started the next instance.
  */
 static void on_leader_end(struct executor *executor) {
     atomic_store(&executor->row->ended_at, ss_platform_now());
@@ -290,7 +291,10 @@ static ss_time earlier(ss_time one, ss_time other) {
     return one < other ? one : other;
 }
 
-/* Sleeps until the whole instance has ended or the grace period is over. */
+/*
+ * Waits until the whole instance has ended, the grace period is over, or the master is dead. Sends
+ * the end signal to new branches, too.
+ */
 static void await_end(struct executor *executor) {
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
@@ -344,7 +348,7 @@ static void check_events(struct executor *executor) {
     }
 }
 
-/* Gives up control: lets the instance run and waits for the master to end the run. */
+/* Gives up control: returns the action that lets the instance run until the master ends the run. */
 static struct ss_action give_up(struct executor *executor, enum ss_failure failure) {
     if (atomic_exchange(&executor->row->failure, failure) == SS_FAILURE_NONE)
         wake_others(executor);
@@ -423,7 +427,7 @@ static void open_pipeline(struct executor *executor) {
 _Noreturn void ss_executor_run(
     const struct ss_crew *crew, uint32_t index, const struct ss_launch *launch) {
     static const int wanted[] = {SIGCHLD, SIGCONT, 0};
-    static struct executor executor; /* too large for the stack, which would need more pages */
+    static struct executor executor; /* too large for the stack */
 
     executor.crew = crew;
     executor.index = index;

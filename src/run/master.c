@@ -276,8 +276,8 @@ static int open_cpu_time_meter(struct ss_master *master) {
 }
 
 /*
- * Opens a meter for cpus.csv, whatever the source of the load is. If that fails, the columns stay
- * empty.
+ * Opens a second meter for cpus.csv unless the monitor's meter reads the CPUs anyway. If that
+ * fails, the columns stay empty.
  */
 static void open_cpus(struct ss_master *master) {
     struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
@@ -379,8 +379,8 @@ static int open_master(struct ss_master *master) {
 }
 
 /*
- * Warns of killed processes that are left. If they are attached ones, the run fails, because --end
- * requested their end.
+ * Warns of processes that survived SIGKILL. If the instances are attached, the run fails, because
+ * --end requested their end.
  */
 static void warn_of_left(struct ss_master *master) {
     uint32_t left = atomic_load(&master->board->left);
@@ -397,8 +397,8 @@ static void warn_of_left(struct ss_master *master) {
 }
 
 /*
- * Warns of instances whose executors are dead if there was neither a process nor memory to end or
- * continue them.
+ * Warns of instances that outlived their executors, because no other process could be started to
+ * end or continue them and memory was exhausted.
  */
 static void warn_of_abandoned(struct ss_master *master) {
     for (uint32_t i = 0; i < master->plan->instances; i++) {
@@ -453,7 +453,7 @@ static void close_master(struct ss_master *master) {
     if (master->crew.board) {
         end_sensor(master);
         ss_crew_dismiss_guardian(&master->crew);
-        ss_master_watch(master); /* for instances that the guardian has ended */
+        ss_master_watch(master); /* records the instances that the guardian has ended */
     }
 
     ss_output_drain(&master->output, ss_platform_now());
@@ -538,7 +538,7 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
         return -1;
     }
 
-    /* Hold signals back until the run can end with a complete record. */
+    /* Hold signals back until ss_signals_open() can turn them into an orderly end. */
     ss_end_signals_hold(&master->caller_mask);
     if (open_recorder(master) == 0 && open_board(master) == 0 && open_meter(master) == 0 &&
         (!plan->isolate || isolate(master) == 0) && open_master(master) == 0) {

@@ -9,7 +9,7 @@
 
 /*
  * Runs the plan from the first fork to the last reap. Returns 0 with the outcome, or -1 with
- * `error` set and as much of `outcome` as is known. In either case no process is left running,
+ * `error` set and as much of `outcome` as is known. In either case ends all processes of the run,
  * except instances with --keep and attached ones without --end.
  */
 SS_MUST_USE int ss_master_run(

@@ -70,7 +70,10 @@ static struct file_name name_file(const struct ss_output *output, uint32_t insta
     return name;
 }
 
-/* Fails if the run would replace a file that is not listed. Only regular files lose content. */
+/*
+ * Fails if the run would replace a file that is not listed. Empty files and special files, which
+ * would lose nothing, do not count.
+ */
 static int check_files(const struct ss_output *output, const char *known, struct ss_error *error) {
     char line[40];
     struct stat status;
@@ -306,12 +309,12 @@ static void fail_stream(struct ss_output *output, struct ss_stream *stream, int 
     output->failed = true;
 }
 
-/* Writes what has been read, as far as there is room. */
+/* Writes as much of the last read as there is room for. */
 static void write_rest(struct ss_output *output, struct ss_stream *stream) {
     while (stream->left > 0 && ss_streams_has_room(stream->to)) {
         ssize_t written = write(stream->to, stream->rest, stream->left);
         if (written < 0 && errno == EAGAIN) {
-            poll(NULL, 0, 1); /* there may be less room than a terminal needs for one character */
+            poll(NULL, 0, 1); /* a terminal may have too little room even for one character */
             return;
         }
 
@@ -349,7 +352,10 @@ size_t ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
     if (stream->from < 0)
         return 0;
 
-    /* Finish the text that another stream has written in part: do not split its lines. */
+    /*
+     * First finish the text that another stream has written in part, so that its lines are not
+     * split.
+     */
     struct ss_stream **last = &output->begun[index % 2];
     struct ss_stream *begun = *last ? *last : stream;
     write_rest(output, begun);

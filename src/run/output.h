@@ -13,7 +13,10 @@
 #include "loop/board.h"
 #include "measure/iterations.h"
 
-/* Bytes moved at a time, PIPE_BUF: a pipe that polls as writable takes them without blocking. */
+/*
+ * Bytes moved at a time. Equals PIPE_BUF: a pipe that polls as writable takes them without
+ * blocking.
+ */
 #define SS_OUTPUT_CHUNK 4096
 
 /* How long, in milliseconds, a stalled reader may delay the end of a run. */
@@ -25,7 +28,7 @@
  */
 #define SS_OUTPUT_LEFT 65536
 
-/* The pattern is matched against this many bytes of a line. */
+/* Size of the buffer for a line: the pattern is matched against at most one byte less. */
 #define SS_OUTPUT_LINE 4096
 
 /* One output stream of one instance, forwarded by the master. */
@@ -36,9 +39,9 @@ struct ss_stream {
     bool full;   /* `to` accepts no more; reading pauses until there is room */
     bool failed; /* `to` cannot be written; what is read is dropped */
     ss_time full_since;
-    ss_time waited; /* `waited` of the output at the last read */
-    ss_time away;   /* `away` of the output at the last read */
-    ss_time late;   /* how late lines were read, since the last one that ended an iteration */
+    ss_time waited; /* the output's `waited` at the last read */
+    ss_time away;   /* the output's `away` at the last read */
+    ss_time late;   /* total delay of reads since the last line that ended an iteration */
     uint32_t instance;
     char *chunk;      /* SS_OUTPUT_CHUNK bytes that were read */
     const char *rest; /* the part of it that still has to be written */
@@ -66,11 +69,12 @@ struct ss_output {
                                          not be done; NULL if none, or if each has its own file */
     bool tty;                         /* standard output is a pseudo-terminal */
     bool errors;                      /* standard error is forwarded, too; else it is inherited */
-    const regex_t *pattern;           /* NULL: lines are not matched */
+    const regex_t *pattern;           /* NULL if lines are not matched */
     struct ss_iterations *iterations; /* receive the matches of `pattern`, per instance */
-    const struct ss_board *board;     /* the board, for the duties of instances */
+    const struct ss_board *board;     /* for the duties of the instances */
     ss_time (*own_wait)(void);        /* see ss_platform_own_wait(); NULL if unknown */
-    ss_time waited, waited_at;        /* the last own wait, and when it was read */
+    ss_time waited, waited_at;        /* our total wait for a CPU at the last reading, and the time
+                                         of that reading */
     ss_time away;                     /* total time in which the caller did not wait for output */
     ss_time away_since;               /* when that last began; 0 if never */
     bool failed;                      /* some output could not be written */
@@ -80,13 +84,15 @@ struct ss_output {
 /*
  * Opens the output. The caller must have set `instances`, `folder`, `numbers`, `out`, `tty`,
  * `errors`, `pattern`, `iterations`, `board` and `own_wait`. Creates `folder` if it does not exist.
- * Fails if no pseudo-terminal can be created, or if a file there was not written by a run.
+ * Fails if no pseudo-terminal can be created, or if a file that would be replaced was not written
+ * by a run.
  */
 SS_MUST_USE int ss_output_open(struct ss_output *output, struct ss_error *error);
 
 /*
- * Makes the pipes of one instance. `ends` (output, error) are the instance's ends, -1 for one that
- * it inherits from the caller of Showstopper; the caller closes them once they have been inherited.
+ * Makes the pipes of the next instance, and sets `ends` (output, error) to its ends. Does not
+ * change the end of a stream that the instance inherits instead. The caller closes the ends after
+ * the fork, even if this fails.
  */
 SS_MUST_USE int ss_output_add(struct ss_output *output, int ends[2], struct ss_error *error);
 
@@ -94,12 +100,13 @@ SS_MUST_USE int ss_output_add(struct ss_output *output, int ends[2], struct ss_e
 void ss_output_wait_begins(struct ss_output *output, ss_time now);
 void ss_output_wait_ends(struct ss_output *output, ss_time now);
 
-/* Excludes a pause of all processes that has just ended. */
+/* Excludes a pause of the run, which has just ended, from the delays. */
 void ss_output_pause(struct ss_output *output, ss_time length);
 
 /*
  * Moves some of the pending data of stream `index` and counts iterations that end. Never blocks: a
- * stalled reader blocks only the instances that write to it. Returns the number of bytes moved.
+ * stalled reader blocks only the instances that write to it. Closes the stream at its end. Returns
+ * the number of bytes read.
  */
 size_t ss_output_move(struct ss_output *output, uint32_t index, ss_time now);
 

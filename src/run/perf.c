@@ -51,7 +51,10 @@ ss_time ss_master_perf_due(const struct ss_master *master) {
     return perf->collect < perf->next ? perf->collect : perf->next;
 }
 
-/* Adds what one executor has counted since the last row. */
+/*
+ * Adds the events that one executor has counted since the last row. Skips an event that it could
+ * not read and that has no new count: if all executors do, the sum stays NaN.
+ */
 static void add_row(const struct ss_row *row, double totals[SS_PERF_EVENTS], double *values) {
     uint32_t unknown = atomic_load(&row->counts_unknown);
     for (int event = 0; event < SS_PERF_EVENTS; event++) {

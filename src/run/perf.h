@@ -11,7 +11,7 @@
  */
 
 /*
- * Reports which events this machine does not count. Like all functions here, this does nothing
+ * Records which events this machine does not count. Like all functions here, this does nothing
  * without --counters.
  */
 SS_MUST_USE int ss_master_open_perf(struct ss_master *master);
@@ -22,10 +22,10 @@ void ss_master_begin_perf(struct ss_master *master, ss_time now);
 /* Returns when the next request or row is due. */
 ss_time ss_master_perf_due(const struct ss_master *master);
 
-/* Sends the request or writes the row that is due. */
+/* Writes a row and sends a request if they are due. */
 void ss_master_take_perf(struct ss_master *master, ss_time now);
 
-/* Writes the last row when all instances have ended. */
+/* Writes the last row and frees the state. Call this when all instances have ended. */
 void ss_master_end_perf(struct ss_master *master, ss_time now);
 
 #endif

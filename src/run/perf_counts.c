@@ -17,7 +17,7 @@ void ss_perf_counts_open(
     atomic_store(&row->counts_unknown, UINT32_MAX);
 }
 
-/* Counts a thread. If memory is exhausted, the instance is not counted. */
+/* Starts to count a thread. Skips it if memory is exhausted. */
 static void count_thread(struct ss_perf_counts *counts, pid_t thread, bool after_exec) {
     size_t left = counts->meter.left;
     if (ss_perf_add(&counts->meter, thread, after_exec) < 0)

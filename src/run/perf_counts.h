@@ -24,16 +24,18 @@ struct ss_perf_counts {
 void ss_perf_counts_open(
     struct ss_perf_counts *counts, const struct ss_board *board, struct ss_row *row);
 
-/* Counts a new instance, before its leader executes the command. */
+/* Starts to count a new instance. Call this before its leader executes the command. */
 void ss_perf_counts_start(struct ss_perf_counts *counts, pid_t leader);
 
-/* Counts the threads and descendants that a running instance has. */
+/* Starts to count a running instance: all threads of the process and of its descendants. */
 void ss_perf_counts_attach(struct ss_perf_counts *counts, pid_t pid);
 
 /* Publishes the totals if the master has requested them. */
 void ss_perf_counts_answer(struct ss_perf_counts *counts);
 
-/* Publishes the totals. Call this when all processes of the instance have ended. */
+/*
+ * Publishes the totals and stops counting. Call this when the instance has ended or was released.
+ */
 void ss_perf_counts_end(struct ss_perf_counts *counts);
 
 #endif

@@ -90,8 +90,9 @@ static int take_line(struct ss_sensor *sensor, ss_time now, struct ss_error *err
 }
 
 /*
- * Waits a moment for the program, because its pipe is closed shortly before it has ended. It may
- * also have closed its output and continue.
+ * Gets the status of the sensor, and kills the rest of its group. Waits a moment, because its pipe
+ * is closed shortly before it has exited, but not forever: it may have closed its output and keep
+ * running.
  */
 static void learn_status(struct ss_sensor *sensor) {
     static const struct timespec pause = {.tv_nsec = END_LOOK};
@@ -103,7 +104,7 @@ static void learn_status(struct ss_sensor *sensor) {
             end.si_pid != sensor->pid)
             continue;
 
-        kill(-sensor->pid, SIGKILL); /* the number is the group's until the sensor is reaped */
+        kill(-sensor->pid, SIGKILL); /* the group's ID is valid until the sensor is reaped */
         waitpid(sensor->pid, &sensor->status, 0);
         sensor->pid = 0;
     }

@@ -22,7 +22,7 @@ struct ss_sensor {
     size_t length;
     bool overlong;     /* the current line is too long for a number */
     double value;      /* the latest load; NaN if none yet */
-    ss_time last_line; /* when the latest line arrived */
+    ss_time last_line; /* when the latest line arrived, or the start */
 };
 
 struct ss_scheduling;
@@ -38,8 +38,8 @@ SS_MUST_USE int ss_sensor_start(struct ss_sensor *sensor, const char *command,
     const struct ss_sensor_caller *caller, ss_time now, struct ss_error *error);
 
 /*
- * Reads the available output. Fails if the sensor has exited or has printed something that is not a
- * load.
+ * Reads the available output. Fails if it is not a load or has ended. At its end, waits up to 0.1 s
+ * for the sensor to exit, then reaps it and kills the rest of its group.
  */
 SS_MUST_USE int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error);
 
@@ -49,7 +49,7 @@ SS_MUST_USE int ss_sensor_check(
 
 /*
  * Kills the sensor and its process group, and closes its output. Returns false if the sensor has
- * not ended after half a second: it may be one of another user, or frozen.
+ * not ended after half a second: it may belong to another user or be frozen.
  */
 SS_MUST_USE bool ss_sensor_end(struct ss_sensor *sensor);
 

@@ -5,7 +5,7 @@
 /* The life of a run: a table with the action for each event in each stage, and the next stage. */
 
 enum ss_stage {
-    SS_STAGE_WAITING,  /* until --start-at, when the instances are started */
+    SS_STAGE_WAITING,  /* until the instances must be started to meet --start-at */
     SS_STAGE_STARTING, /* instances are being started */
     SS_STAGE_WARMUP,   /* all instances run, uncontrolled */
     SS_STAGE_SETTLING, /* the load is controlled but not counted */
@@ -16,7 +16,7 @@ enum ss_stage {
 };
 
 enum ss_event {
-    SS_EVENT_TIME,    /* the planned time of the stage is over */
+    SS_EVENT_TIME,    /* the planned end of the stage has come */
     SS_EVENT_STARTED, /* every instance has been started */
     SS_EVENT_PAUSE,   /* the terminal requests a pause (Ctrl-Z) */
     SS_EVENT_SIGNAL,  /* a signal requests the end */
@@ -34,14 +34,13 @@ enum ss_stage_action {
     SS_ACTION_FINISH,  /* ends as planned */
     SS_ACTION_END,     /* ends for any other reason */
     SS_ACTION_HURRY,   /* shortens the grace period of the instances */
-    SS_ACTION_KILL,    /* stops waiting for executors */
-    SS_ACTION_SUSPEND, /* pauses before any clock runs */
+    SS_ACTION_KILL,    /* kills executors that have not ended in time */
+    SS_ACTION_SUSPEND, /* pauses only the master, before any clock runs */
     SS_ACTION_PAUSE,   /* pauses instances, the trace's clock and the master */
     SS_ACTION_LEAVE,
     SS_ACTIONS,
 };
 
-/* The action for an event in a stage. */
 struct ss_step {
     enum ss_stage_action action;
     enum ss_stage next;

@@ -14,7 +14,7 @@
 #include "tree/branches.h"
 
 /*
- * Instances are started this long before --start-at and the warm-up, with additional time for each
+ * With --start-at, instances are started this long before the warm-up: a fixed time plus a time per
  * instance.
  */
 #define START_LEAD     (200 * SS_MILLISECOND)
@@ -41,7 +41,7 @@ struct cause {
 
 typedef void action(struct ss_master *master, const struct cause *cause);
 
-/* Sets the standard output and error of an instance; -1 is left for one that it inherits. */
+/* Sets the standard output and error of an instance. Leaves -1 for a stream that it inherits. */
 static int open_ends(struct ss_master *master, int ends[2]) {
     int output = ss_plan_output(master->plan);
 
@@ -175,7 +175,10 @@ static void take_outcome(struct ss_master *master, const char *by, ss_time now) 
         ss_conditions_end(&master->conditions, now, &master->outcome->evidence);
 }
 
-/* Returns when to kill executors, which may be waiting for processes that still need CPU time. */
+/*
+ * Returns when to kill the executors. Those of attached or kept instances may have to wait for
+ * processes that need CPU time to react.
+ */
 static ss_time end_of_patience(const struct ss_master *master, ss_time grace) {
     bool waits = master->board->attached || master->plan->keep;
     return ss_time_add(grace, KILL_PATIENCE + (waits ? SS_HOLD_RUNNABLE_PATIENCE : 0));
@@ -187,7 +190,7 @@ static void end_run(struct ss_master *master, const struct cause *cause) {
         ss_platform_be_punctual(SS_PRIORITY_HIGH);
     take_outcome(master, cause->by, cause->now);
     ss_master_note_bound(master, cause->now, "ending", cause->by);
-    ss_time now = ss_platform_now(); /* reading the figures may have taken long */
+    ss_time now = ss_platform_now(); /* taking the outcome may have taken long */
     ss_time grace = cause->signal == SIGKILL ? now : ss_time_add(now, master->plan->grace);
     master->ending_since = now;
     master->stage_end = end_of_patience(master, grace);
@@ -195,7 +198,7 @@ static void end_run(struct ss_master *master, const struct cause *cause) {
     atomic_store(&master->board->end_grace, grace);
     atomic_store(&master->board->phase, SS_PHASE_ENDING);
     ss_crew_wake(&master->crew);
-    ss_recorder_flush(master->recorder, master->board); /* the grace period may end in a kill */
+    ss_recorder_flush(master->recorder, master->board); /* we may be killed before the end */
     ss_progress_finish(&master->progress);
 }
 
@@ -342,7 +345,7 @@ void ss_master_advance(struct ss_master *master, ss_time now) {
         take_step(master, SS_EVENT_STARTED, cause);
     if (now >= master->stage_end)
         take_step(master, SS_EVENT_TIME, cause);
-    /* Without --settle, or if the master is late. */
+    /* Settling may be over already: without --settle, or if the master is late. */
     if (master->stage == SS_STAGE_SETTLING && now >= master->stage_end)
         take_step(master, SS_EVENT_TIME, cause);
 }

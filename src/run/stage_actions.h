@@ -10,13 +10,14 @@
 void ss_master_advance(struct ss_master *master, ss_time now);
 
 /*
- * Ends the run because of an event inside it: `by` is for the summary, `signal` for the instances.
+ * Begins to end the run because of an event inside it. The summary gives `by` as the reason;
+ * `signal` is sent to the instances.
  */
 void ss_master_end(struct ss_master *master, const char *by, int signal);
 
 /*
- * Handles any event; `by` and `signal` as in ss_master_end(). After a pause, returns when the run
- * is continued.
+ * Handles any event; `by` and `signal` are those of ss_master_end(). For a pause, returns only when
+ * the run is continued.
  */
 void ss_master_handle(struct ss_master *master, enum ss_event event, const char *by, int signal);
 

@@ -30,7 +30,7 @@ struct ss_master_perf {
     ss_time collect; /* when to write their answers; SS_TIME_NEVER if no request is open */
     ss_time asked;   /* when the open request was sent */
     long runnable;   /* number of runnable threads at `asked` */
-    double (*totals)[SS_PERF_EVENTS]; /* totals of each executor in the previous row */
+    double (*totals)[SS_PERF_EVENTS]; /* totals of each executor as of the previous row */
 };
 
 /* The master's own state of a run. */
@@ -39,15 +39,15 @@ struct ss_master {
     struct ss_board *board;
     int descriptor; /* descriptor of the board */
     struct ss_signals signals;
-    sigset_t caller_mask; /* the signal mask of the caller, without those that are held back */
+    sigset_t caller_mask; /* the signal mask of the caller, before we held signals back */
     struct ss_scheduling *scheduling;
     struct ss_crew crew;
     struct ss_sensor sensor;
     struct ss_output output;
-    struct ss_load_meter meter; /* meter of the monitor */
+    struct ss_load_meter meter; /* the monitor's meter, for the load */
     struct ss_master_perf perf;
-    struct ss_load_meter cpus;     /* a second meter, if the first does not read the CPUs */
-    struct ss_cpu_time *cpu_times; /* meter of each instance with SS_SOURCE_OWN, otherwise NULL */
+    struct ss_load_meter cpus;     /* a second one, for cpus.csv, if `meter` reads no CPUs */
+    struct ss_cpu_time *cpu_times; /* a meter per instance with SS_SOURCE_OWN, otherwise NULL */
     struct ss_monitor monitor;
     struct ss_usage usage;
     struct ss_conditions conditions;
@@ -60,14 +60,15 @@ struct ss_master {
     ss_time stage_end; /* planned end of the stage; SS_TIME_NEVER without one */
     ss_time late;      /* how long after --start-at the trace begins */
     ss_time ending_since;
-    uint64_t *switches; /* number of switches that each executor sent before counting began */
+    uint64_t *switches; /* number of switches that each executor had sent when counting began */
     struct ss_setpoints_reader setpoints;
-    bool explained;       /* the user knows why SIGINT is ignored */
+    bool explained;       /* a message has explained why SIGINT is ignored */
     uint64_t limits_seen; /* number of changes of the group's allowance that have been noted */
     uint32_t *lives;      /* enum ss_life of each instance, as last seen */
     uint64_t *iterations_seen;
     ss_time first_failure; /* when the first failing instance ended */
-    int failure_status;    /* exit status of that instance; 0 if none */
+    int failure_status;    /* exit status of that instance, or SS_ERROR_FAILED if attached processes
+                              could not be ended; 0 if neither */
     struct pollfd *polls;
 };
 
@@ -75,8 +76,8 @@ struct ss_master {
 void ss_master_begin_switches(struct ss_master *master);
 
 /*
- * Returns the number of stops and continues that the executors have sent since, and sets the number
- * of instances with rounds.
+ * Returns how many stops and continues the executors have sent since then. Sets `switching` to the
+ * number of instances with rounds, see ss_has_rounds().
  */
 uint64_t ss_master_count_switches(const struct ss_master *master, uint32_t *switching);
 
@@ -84,7 +85,7 @@ uint64_t ss_master_count_switches(const struct ss_master *master, uint32_t *swit
 void ss_master_note(
     struct ss_master *master, const char *event, int64_t instance, const char *text, double value);
 
-/* Adds the event of a stage that begins at `at`, exactly as the statistics use it. */
+/* Adds an event with the time `at`, which the statistics use as a bound, instead of now. */
 void ss_master_note_bound(
     struct ss_master *master, ss_time at, const char *event, const char *text);
 
