@@ -43,7 +43,7 @@ static size_t rings_offset(uint32_t instances, size_t extra) {
     return (modules_offset(instances) + extra + 63) / 64 * 64;
 }
 
-/* Opens the segment. If it can only be created with a name, removes the name at once. */
+/* Creates the segment. If the system requires a name for that, removes the name at once. */
 static int open_segment(void) {
     int descriptor = ss_platform_shared_create();
     for (int attempt = 0; descriptor < 0 && attempt < 100; attempt++) {

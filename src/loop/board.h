@@ -34,7 +34,7 @@
 #define SS_BOARD_ANCESTORS 64
 
 enum ss_phase {
-    SS_PHASE_STARTING, /* instances are being started, and are held until all exist */
+    SS_PHASE_STARTING, /* instances are being started, and stay stopped until all exist */
     SS_PHASE_RUNNING,  /* warm-up until `control_start`, then under control */
     SS_PHASE_PAUSED,   /* everything is stopped, including the trace's clock */
     SS_PHASE_ENDING,   /* executors end their instances and themselves */
@@ -43,14 +43,14 @@ enum ss_phase {
 enum ss_life {
     SS_LIFE_NONE,         /* the executor has not started yet */
     SS_LIFE_ALIVE,        /* the instance runs under its executor */
-    SS_LIFE_ENDED,        /* ended, with all its processes; the executor exits */
+    SS_LIFE_ENDED,        /* ended with all its processes, or released; the executor exits */
     SS_LIFE_START_FAILED, /* could not be started: see `start_error` */
-    SS_LIFE_CLEARED,      /* the executor died; the rescuer ended what it left */
+    SS_LIFE_CLEARED,      /* the executor died; the rescuer ended or continued what it left */
 };
 
 /*
- * Latest iterations under --repeat that are kept for the master: see run/recent_iterations.h. The
- * shortest ones take about half a millisecond each.
+ * Number of iterations under --repeat that are kept for the master, see run/recent_iterations.h.
+ * Even the shortest ones take about half a millisecond each.
  */
 #define SS_ROW_ITERATIONS 64
 
@@ -77,7 +77,7 @@ struct ss_row {
     _Atomic int32_t status;   /* how the instance ended, as from waitpid() */
     _Atomic int32_t start_error;  /* errno of the failed fork or exec */
     _Atomic uint32_t fork_failed; /* `start_error` is that of fork */
-    _Atomic uint32_t ended_by_us; /* we caused the end that `status` describes */
+    _Atomic uint32_t ended_by_us; /* we ended the instance or, with --keep, released it */
     _Atomic uint64_t ended_at;    /* monotonic time at which the leader last ended by itself */
     _Atomic uint64_t cpu_time;    /* CPU time of the executor itself in nanoseconds, set when it
                                      exits */
@@ -97,7 +97,8 @@ struct ss_row {
                                   the guardian of stops */
     _Atomic uint32_t frozen;   /* guardian and executor: number of processes put into the row's
                                   freezer so far */
-    _Atomic uint32_t may_have_freezer; /* guardian and executor: even if no process is in it */
+    _Atomic uint32_t may_have_freezer; /* guardian and executor: the row's freezer may exist, even
+                                          if it is empty */
     _Atomic uint32_t left;             /* number of processes of an attached instance that survived
                                           SIGKILL; rescuer, too */
     _Atomic uint32_t failure;          /* enum ss_failure; guardian: SS_FAILURE_STUCK */
@@ -128,10 +129,10 @@ struct ss_branch {
     _Atomic uint64_t started;
     _Atomic uint32_t missed; /* executor: serial of a branch that had ended before the executor
                                 could hold it, or of one that has left and was continued */
-    _Atomic uint32_t left;   /* the process has left the control group that is attached */
+    _Atomic uint32_t left;   /* the process has left the attached control group */
     /*
      * guardian, attached instances: a member of the group besides its leader; 0 if none is known.
-     * As long as it lives, no other group can have this number.
+     * While it lives, the ID of the group cannot be reused.
      */
     _Atomic int32_t witness;
     _Atomic uint64_t witness_started;
@@ -139,7 +140,10 @@ struct ss_branch {
 
 #define SS_BOARD_BRANCHES 4096
 
-/* The processes of --beside: what they and their descendants use is not that of others. */
+/*
+ * The processes of --beside: their CPU time, and that of their descendants, does not count as that
+ * of other processes.
+ */
 #define SS_BESIDE_MAX 32
 
 struct ss_beside {
@@ -155,19 +159,20 @@ struct ss_board {
     uint64_t magic;
     uint32_t version;
     uint32_t instances;
-    uint64_t size;     /* bytes of the whole segment */
-    int32_t master;    /* pid; with --isolate, pid of the process outside */
-    uint32_t keep;     /* --keep, or --attach without --end: instances outlive the run */
-    uint32_t attached; /* --attach: the instances ran before. They lead no group of ours, and all of
-                          their processes are branches */
+    uint64_t size;        /* bytes of the whole segment */
+    int32_t master;       /* pid; with --isolate, pid of the process outside */
+    uint32_t keep;        /* --keep, or --attach without --end: instances outlive the run */
+    uint32_t attached;    /* --attach: the instances were running before us. All of their processes
+                             except the first are branches */
     char group[PATH_MAX]; /* --attach-group: the folder of the control group, whose processes are
                              the only instance, without a leader; empty if absent */
     struct ss_beside beside;
     uint32_t alone;          /* all children of the master belong to the run */
     double load_cpus;        /* number of CPUs that make a load of 1; 0 if unknown */
-    _Atomic uint32_t ready;  /* set last: before that, no field is valid */
+    _Atomic uint32_t ready;  /* set after the fields of the layout; those of the plan follow, before
+                                `begun` */
     _Atomic uint32_t phase;  /* master: enum ss_phase */
-    _Atomic uint32_t begun;  /* master: setup is complete, instances are being started */
+    _Atomic uint32_t begun;  /* master: setup is complete */
     _Atomic uint32_t over;   /* master, rescuer: no work is left */
     _Atomic uint32_t looks;  /* guardian: number of complete searches for branches so far */
     _Atomic uint32_t missed; /* executors: number of groups that they were too late to hold */
@@ -178,7 +183,7 @@ struct ss_board {
                                 instances (in their rows) */
     _Atomic int32_t guardian;                      /* master: pid of the guardian */
     _Atomic uint64_t guardian_started;             /* guardian; see ss_platform_process_started() */
-    _Atomic int32_t sensor;                        /* master: pid of the sensor */
+    _Atomic int32_t sensor;                        /* master: pid of the sensor; rescuer: 0 */
     _Atomic int32_t ancestors[SS_BOARD_ANCESTORS]; /* master: its ancestors' pids, ended by 0 */
     char mark[48];                     /* identifies the run in the environment of its instances */
     _Atomic int32_t end_signal;        /* master: the termination signal */
@@ -187,8 +192,9 @@ struct ss_board {
     _Atomic uint64_t control_since;    /* master: end of the last pause */
     _Atomic uint64_t paused;           /* master: length of all pauses, which delay the trace */
     _Atomic uint64_t paused_since;     /* master: start of the present pause; 0 if none */
-    _Atomic uint64_t setpoint;         /* --set: the target in force, a double; NaN: the trace's */
-    struct ss_setpoints setpoints;     /* --set: all changes of `setpoint`, stored in advance */
+    _Atomic uint64_t setpoint;         /* --set: target in force, a double; NaN for the trace's */
+    struct ss_setpoints setpoints;     /* --set: the latest changes of `setpoint`, each stored
+                                          before it takes effect */
     struct ss_notice sample;           /* master: a struct ss_board_sample, for --status */
     _Atomic uint64_t excess[SS_KINDS]; /* executors, master: the first value beyond [0, 1] of a
                                           module of the kind, a double; 0 if none */
@@ -222,10 +228,10 @@ struct ss_board *ss_board_create(
     uint32_t instances, size_t extra, bool recorded, int *descriptor, struct ss_error *error);
 
 /*
- * Maps the board that another process holds open. If its `owner` is another user, which only root
- * sees, the result is a copy of its rows and branches, because that user may change and truncate
- * the board while it is read: trust it for processes of that user only. Returns NULL with `error`
- * set on failure.
+ * Maps the board that another process holds open, and sets its `owner`. If that is another user,
+ * which only root can see, the result is a copy without rings and modules' memory, because that
+ * user may change and truncate the board while it is read: trust it for processes of that user
+ * only. Returns NULL with `error` set on failure.
  */
 struct ss_board *ss_board_attach(pid_t master, uid_t *owner, struct ss_error *error);
 
@@ -240,7 +246,7 @@ struct ss_ring *ss_board_ring(struct ss_board *board, uint32_t row);
 /* Allocates a board for the simulator and tests, with rings if `recorded`. Free it with free(). */
 struct ss_board *ss_board_allocate(uint32_t instances, size_t extra, bool recorded);
 
-/* The monitor's latest sample, for other processes to print. NaN: unknown. */
+/* The monitor's latest sample, for other processes to print. Unknown values are NaN. */
 struct ss_board_sample {
     double target;
     double load;
@@ -259,14 +265,14 @@ void ss_board_permit(struct ss_board *board, uint32_t executor, ss_time now, boo
 void ss_board_join(struct ss_board *board, uint32_t executor);
 
 /*
- * Records that the instance, if it took part, no longer does, and why. In one step: the master must
- * not see another life in between.
+ * Records why the instance no longer takes part. Does so in one step, so that the master sees no
+ * other life in between, and only once: a later reason does not replace the first.
  */
 void ss_board_leave(struct ss_board *board, uint32_t executor, enum ss_life life);
 
 /*
- * Returns whether nothing is left of the instance: its executor has finished, or has died and
- * another process has ended the instance.
+ * Returns whether the instance needs no process of ours any more: its executor has finished, or has
+ * died and a rescuer has ended or continued the instance.
  */
 bool ss_row_is_settled(const struct ss_row *row);
 

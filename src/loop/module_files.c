@@ -82,7 +82,7 @@ size_t ss_module_source_list(const char *kind, char *names[SS_MODULE_NAMES_MAX])
     return count;
 }
 
-/* Sets the path to the first file of this name; "" if no folder has one. */
+/* Sets the path to the first readable file of this name; "" if no folder has one. */
 static int find_file(
     const char *kind, const char *name, struct ss_module_object *object, struct ss_error *error) {
     static struct folders folders;

@@ -76,16 +76,16 @@
 /* The services that modules may call. */
 extern const struct ss_host ss_host;
 
-/* The five modules of a run, loaded and configured. Zero-initialized: empty. */
+/* The five modules of a run, loaded and configured. A zero-initialized set is empty. */
 struct ss_module_set {
     struct ss_loaded modules[SS_KINDS];
     void *configs[SS_KINDS];
     void *prepared[SS_KINDS];
     bool is_prepared[SS_KINDS];
     struct ss_option_store store;
-    struct ss_host host; /* services that modules may call */
-    double load_cpus;    /* CPUs that make a load of 1, a unit for targets; 0 if unknown. Set this
-                            before loading the trace. */
+    struct ss_host host; /* a copy of `ss_host` with `load_cpus` */
+    double load_cpus;    /* CPUs that make a load of 1, for targets given in CPUs; 0 if unknown. Set
+                            this before loading the trace. */
     enum ss_control_output output; /* what control has to decide. Set this before loading it. */
     uint32_t instances; /* set this, `cpus` and `window` before loading the first module */
     uint32_t cpus;
@@ -93,8 +93,9 @@ struct ss_module_set {
 };
 
 /*
- * Loads one module and parses its options (NULL: the defaults). If `name` is NULL, loads the
- * default control, which depends on the feedback: load the feedback first.
+ * Loads one module and parses its options (NULL for the defaults). Fails if the module cannot work
+ * on this machine. If `name` is NULL, loads the default control, which depends on the feedback:
+ * load the feedback first.
  */
 int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char *name,
     const char *options, struct ss_error *error);

@@ -15,10 +15,13 @@
 struct ss_module_object {
     char path[4096];
     void *handle;
-    const struct ss_module *head; /* NULL: no module has the name */
+    const struct ss_module *head; /* NULL if no module has the name */
 };
 
-/* Lists the modules of one kind, each once, sorted. The caller frees the names. */
+/*
+ * Lists the modules of one kind, each once, sorted. Returns their number. The caller frees the
+ * names.
+ */
 size_t ss_module_source_list(const char *kind, char *names[SS_MODULE_NAMES_MAX]);
 
 /* Finds a module by name, or by path if the name contains a '/'. A failed open needs no close. */

@@ -11,7 +11,7 @@ struct ss_counters_source {
     void *context;
 };
 
-/* The steps from the target to the output of control. */
+/* The steps from the target to the output of control, for one executor. */
 struct ss_pipeline {
     const struct ss_module_set *set;
     struct ss_board *board;
@@ -25,9 +25,10 @@ void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_module_set *
     struct ss_board *board, uint32_t executor, struct ss_counters_source counters);
 
 /*
- * Asks feedback and control. Sets `input->load` and what control needs to keep an account; the
- * caller sets the other members before. Sets `output`, which is NaN if control needs the load and
- * it is not known yet.
+ * Computes the output of control from the feedback. Sets `input->load` and the members for a
+ * control that keeps an account; the caller sets the others before. Sets `output`, which is NaN as
+ * long as control needs a load that is not known yet. Returns why there can be no output, or
+ * SS_FAILURE_NONE.
  */
 enum ss_failure ss_pipeline_find_output(
     const struct ss_pipeline *pipeline, struct ss_control_input *input, double *output);
@@ -38,7 +39,7 @@ enum ss_failure ss_pipeline_find_output(
  */
 double ss_pipeline_limit(struct ss_board *board, enum ss_kind kind, double value);
 
-/* Returns the mean length of a round of dithering; 0: no rounds. */
+/* Returns the mean length of a round of dithering; 0 if there are no rounds. */
 ss_time ss_pipeline_round(const struct ss_pipeline *pipeline);
 
 /* Warns of each module that gave a target or a duty beyond [0, 1]. */

@@ -44,9 +44,9 @@ static void find_place(struct ss_planner *planner, ss_time now) {
 }
 
 /*
- * Returns the duty until the load is known. It equals the target, but a control that keeps an
- * account assumes that an instance uses one CPU. If instances share CPUs, the target itself would
- * be far too high: half of a round for each of 64 instances exceeds two CPUs.
+ * Returns the duty to use until the load is known: the target. A control that keeps an account
+ * assumes that each instance uses one CPU, so if instances share CPUs, the target is divided among
+ * them: at half of each round, 64 instances would need far more than two CPUs.
  */
 static double find_first_duty(const struct ss_planner *planner, double target) {
     const struct ss_module_set *set = planner->pipeline.set;

@@ -15,9 +15,9 @@ struct ss_planner {
     uint32_t membership_seen; /* the board's `membership` when `place` was found */
 };
 
-/* A decision with the values that led to it. Zero-initialized: no decision yet. */
+/* A decision with the values that led to it. Zero-initialized before the first decision. */
 struct ss_decision {
-    bool free;          /* no control until `free_until`; the fields below keep their previous
+    bool free;          /* no control until `free_until`; the fields after that keep their previous
                            values */
     ss_time free_until; /* on the monotonic clock */
     double target;
@@ -34,15 +34,16 @@ void ss_planner_open(struct ss_planner *planner, const struct ss_pipeline *pipel
 void ss_planner_begin(struct ss_planner *planner, ss_time since);
 
 /*
- * Returns the beginning of the executor's round at `now`, when control begins. Its first round
- * begins at its phase; before that, it is in the rest of a round that would have begun earlier. If
- * the rounds have no known length, returns the time of its phase, which is later than `now`.
+ * Returns the start of the executor's current round when control begins at `now`. Until its phase,
+ * the executor is in the rest of a round that would have started before `now`; if rounds have no
+ * known length, it waits for its phase, which is returned. If the phase has passed, a round starts
+ * at `now`.
  */
 ss_time ss_planner_first_round(const struct ss_planner *planner, ss_time now);
 
 /*
  * Decides at `now`, for the target at this time, which state follows the one that was planned to
- * end at `planned`. `decision` holds this executor's previous decision.
+ * end at `planned`. `decision` holds this executor's previous decision, and then the new one.
  */
 void ss_planner_decide(struct ss_planner *planner, ss_time now, const struct ss_target *target,
     ss_time planned, enum ss_state state, struct ss_decision *decision);

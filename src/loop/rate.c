@@ -4,9 +4,9 @@
 #include <math.h>
 
 /*
- * Before control, no request is sent for SILENCE. Then they are sent one at a time, for SINGLE and
- * until SINGLE_ANSWERS were answered and control knows their CPU time, but not beyond SINGLE_MAX.
- * Then none is sent for WAITING.
+ * Before control, no request is sent for SILENCE. Then requests are sent one at a time, at least
+ * for SINGLE, until SINGLE_ANSWERS of them have ended and control knows their CPU time; after
+ * SINGLE_MAX it need not know that. Then none is sent for WAITING.
  */
 #define SILENCE        SS_SECOND
 #define SINGLE         (SS_SECOND / 2)

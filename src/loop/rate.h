@@ -19,7 +19,7 @@ enum ss_rate_stage {
 
 /* Requests so far. Those that are due but not sent yet, or have not ended, are pending. */
 struct ss_rate_counts {
-    uint64_t due, ended; /* in any way */
+    uint64_t due, ended; /* `ended` includes failures */
 };
 
 /*
@@ -30,23 +30,23 @@ struct ss_rate {
     struct ss_pipeline pipeline;
     double max; /* requests per second; INFINITY without a bound */
     enum ss_rate_stage stage;
-    ss_time stage_ends; /* not before this, except for CONTROL */
+    ss_time stage_ends; /* earliest end of the stage; SS_TIME_NEVER in CONTROL */
     ss_time deadline;   /* end of the present interval */
     double rate;        /* requests per second; NaN before the first decision */
-    double target;      /* of the latest decision, as is `load`; NaN: `free` */
+    double target;      /* of the latest decision, as is `load`; NaN in a `free` section */
     double load;        /* the estimate; NaN if unknown */
     struct ss_rate_counts history[SS_RATE_INTERVALS]; /* at the ends of the latest intervals */
-    uint64_t intervals;                               /* number of them, in stage CONTROL */
+    uint64_t intervals;                               /* number of intervals in stage CONTROL */
     bool overloaded;
     double ceiling;        /* bound of the rate while the service is overloaded; INFINITY if none */
     double best;           /* most answers per second since it became overloaded */
-    ss_time limited_since; /* since when control wants more than a bound permits; SS_TIME_NEVER if
+    ss_time limited_since; /* when control began to want more than a bound permits; SS_TIME_NEVER if
                               it does not */
 };
 
 struct ss_rate_action {
     double rate;      /* requests per second */
-    bool single;      /* one request at a time, the next after the answer to the last one */
+    bool single;      /* one request at a time: send the next after an answer */
     ss_time deadline; /* when to call again */
     enum ss_failure failure;
 };

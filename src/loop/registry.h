@@ -43,7 +43,10 @@ int ss_registry_load(
 
 void ss_registry_unload(struct ss_loaded *module);
 
-/* Prints a line "KIND/NAME  summary" for each module that can be found. */
+/*
+ * Prints a line "KIND/NAME  summary" for each module that can be found, or why it cannot be used.
+ * Fails if a kind has no module.
+ */
 int ss_registry_list(FILE *stream, struct ss_error *error);
 
 /* Prints the help of a module; `which` is KIND/NAME. */

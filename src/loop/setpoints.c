@@ -47,7 +47,7 @@ bool ss_setpoints_take(const struct ss_setpoints *setpoints, struct ss_setpoints
     ss_time now, struct ss_setpoint_change *change) {
     uint64_t waiting = atomic_load(&setpoints->changes) - reader->seen;
 
-    if (waiting > SS_SETPOINTS_KEPT) { /* later ones have overwritten the others */
+    if (waiting > SS_SETPOINTS_KEPT) { /* newer changes have overwritten the rest */
         reader->lost += waiting - SS_SETPOINTS_KEPT;
         reader->seen += waiting - SS_SETPOINTS_KEPT;
     }
@@ -61,7 +61,7 @@ bool ss_setpoints_take(const struct ss_setpoints *setpoints, struct ss_setpoints
     change->time = atomic_load(&slot->time);
     change->load = ss_double_from_word(atomic_load(&slot->load));
 
-    /* Overwritten while it was read: the next call skips it. */
+    /* It was overwritten while it was read; the next call skips it. */
     if (!is_finished(setpoints, next))
         return false;
 

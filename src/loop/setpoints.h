@@ -34,10 +34,10 @@ struct ss_setpoints {
 
 struct ss_setpoint_change {
     ss_time time;
-    double load; /* NaN: back to the trace */
+    double load; /* NaN to return to the trace */
 };
 
-/* The reader's position. Zero-initialized: at the beginning. */
+/* The reader's position. A zero-initialized one is at the beginning. */
 struct ss_setpoints_reader {
     uint64_t seen; /* number of changes that were taken or lost */
     uint64_t lost;
@@ -51,14 +51,15 @@ void ss_setpoints_put(struct ss_setpoints *setpoints, const struct ss_setpoint_c
 ss_time ss_setpoints_last(const struct ss_setpoints *setpoints);
 
 /*
- * Takes the oldest change that was not taken before. Returns false without such a change, or if its
- * writer has not finished. After SS_SETPOINTS_PATIENCE the change is lost, because its writer would
- * hold up all later ones; at once if `now` is SS_TIME_NEVER, for the last look.
+ * Takes the oldest change that was not taken before. Returns false if there is none, or if its
+ * writer has not finished it. Skips a change that is still unfinished after SS_SETPOINTS_PATIENCE,
+ * because it would hold up all later ones; if `now` is SS_TIME_NEVER, for the last look, skips it
+ * at once.
  */
 bool ss_setpoints_take(const struct ss_setpoints *setpoints, struct ss_setpoints_reader *reader,
     ss_time now, struct ss_setpoint_change *change);
 
-/* Returns how many changes were not taken, and never will be. */
+/* Returns how many changes were lost or not taken. Call this after the last ss_setpoints_take(). */
 uint64_t ss_setpoints_missed(
     const struct ss_setpoints *setpoints, const struct ss_setpoints_reader *reader);
 

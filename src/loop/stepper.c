@@ -2,8 +2,8 @@
 #include "loop/stepper.h"
 
 /*
- * An executor that is later than this was stopped, or the machine was suspended. It does not catch
- * up on the states that have passed.
+ * An executor that is later than this was stopped, or got no CPU. It does not catch up on the
+ * states that have passed.
  */
 #define AWAY SS_SECOND
 
@@ -43,9 +43,9 @@ static struct ss_action hold_state(
 }
 
 /*
- * All executors must use the same start of a run of control, whenever each of them notices it: the
- * start of the trace, the end of a pause, or the end of a `free` section, which was the deadline
- * unless --set ended the section earlier.
+ * Returns when the run of control began: at the start of the trace, at the end of a pause, or at
+ * the end of a `free` section, which was the deadline unless --set ended the section earlier. All
+ * executors must get the same time, whenever each of them notices the beginning.
  */
 static ss_time find_beginning(
     const struct ss_stepper *stepper, ss_time now, ss_time control_start) {

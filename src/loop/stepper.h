@@ -10,7 +10,7 @@
  */
 struct ss_stepper {
     struct ss_planner planner;
-    enum ss_state state;         /* state of the instance, as ordered last */
+    enum ss_state state;         /* the state that was ordered last */
     ss_time deadline;            /* planned end of the present state; SS_TIME_NEVER without one */
     bool controlled;             /* true during a run of control */
     ss_time pause_seen;          /* the board's `control_since` when control last began */
