@@ -18,7 +18,7 @@
 /* Maximum depth to which ancestors and descendants are followed. */
 #define DEPTH_MAX 256
 
-/* The maximum number of processes that an error lists for one name. */
+/* Maximum number of processes that an error lists for one name. */
 #define LISTED 8
 
 /* Returns whether `pid` is `ancestor` or one of its descendants. */
@@ -41,10 +41,10 @@ static bool share_a_tree(pid_t left, pid_t right) {
 struct clash {
     const struct ss_attachments *attachments;
     pid_t pid;    /* the first process that another run already controls */
-    pid_t master; /* master of that run; 0 if absent */
+    pid_t master; /* master of that run; 0 if no process is controlled */
 };
 
-/* Returns whether the process shares a tree with a branch: a part of an instance that left it. */
+/* Returns whether the process shares a tree or a group with a branch of any instance. */
 static bool is_in_branch(struct ss_board *board, pid_t pid) {
     for (uint32_t slot = 0; slot < SS_BOARD_BRANCHES; slot++) {
         struct ss_branch *branch = &ss_board_branches(board)[slot];
@@ -73,9 +73,9 @@ static bool has_instance(struct ss_board *board, pid_t pid) {
 }
 
 /*
- * Returns whether the run controls the process or one of its tree. Another user may have forged the
- * board, so it is trusted for that user's processes only. For all others, check only whether the
- * master is a descendant.
+ * Returns whether the process shares a tree with the master or with a process that the run
+ * controls. Another user may have forged the board, so it is trusted for that user's processes
+ * only. For all others, checks only whether the master is a descendant.
  */
 static bool is_part_of(struct ss_board *board, uid_t owner, pid_t master, pid_t pid) {
     uid_t user;
@@ -171,7 +171,7 @@ static int check_tree(const struct ss_attachments *attachments, const struct ss_
         return ss_error_fail(error,
             "another showstopper has attached process %d: wait until that run ends",
             (int)tree.claimed);
-    /* They may be left from a container that was killed as a whole while it held the group. */
+    /* Accept stopped processes: a showstopper in a container that was killed may have left them. */
     if (attachments->group)
         return 0;
 
@@ -189,8 +189,9 @@ static int check_tree(const struct ss_attachments *attachments, const struct ss_
 
 /*
  * Call this after all processes are claimed: of two runs that attach processes of one tree at the
- * same moment, each then notices the other. A claim lasts until the last process of the run ends.
- * On systems without claims they are negative, and only runs that already have a board are found.
+ * same moment, at least one then notices the other. A claim lasts until the last process of the run
+ * ends. On a system without claims, all `claim` are negative, and only runs that already have a
+ * board are noticed.
  */
 static int check_trees(const struct ss_attachments *attachments, struct ss_error *error) {
     if (refuse_other_runs(attachments, error) < 0)

@@ -16,7 +16,7 @@ struct ss_attachment {
 
 /*
  * Running processes that serve as instances. A control group is a single instance; its items are
- * the processes whose parent is outside the group. Zero-initialized: no processes.
+ * the processes whose parent is outside the group. Empty when zero-initialized.
  */
 struct ss_attachments {
     struct ss_attachment *items;
@@ -26,12 +26,16 @@ struct ss_attachments {
 
 /*
  * Finds the processes of --attach, pids separated by commas, and of --attach-name; either may be
- * NULL. Fails if this run cannot or must not stop and continue one of them.
+ * NULL. Claims them, so that no other run attaches them. Fails if this run cannot or must not stop
+ * and continue one of them.
  */
 SS_MUST_USE int ss_attach_resolve(
     struct ss_attachments *attachments, const char *pids, const char *name, struct ss_error *error);
 
-/* Finds the control group of --attach-group. Refuses the same processes as ss_attach_resolve(). */
+/*
+ * Finds the control group of --attach-group, and claims its processes. Refuses those that
+ * ss_attach_resolve() refuses, except stopped ones.
+ */
 SS_MUST_USE int ss_attach_resolve_group(
     struct ss_attachments *attachments, const char *path, struct ss_error *error);
 

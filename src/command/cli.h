@@ -11,8 +11,8 @@
 #include "screen/progress.h"
 
 #define SS_LABELS_MAX      64
-#define SS_LABEL_NAME_MAX  64   /* limit of characters in a name */
-#define SS_LABEL_VALUE_MAX 1024 /* limit of bytes in a value */
+#define SS_LABEL_NAME_MAX  64   /* characters, without the null */
+#define SS_LABEL_VALUE_MAX 1024 /* bytes, without the null */
 
 /* A user's note about a run, kept in its record. */
 struct ss_label {
@@ -46,7 +46,7 @@ struct ss_cli {
     enum { SS_DECISIONS_ALL, SS_DECISIONS_NONE } decisions;
     struct ss_labels labels;
     const char *replay;
-    const char *trust_owner; /* for showstopper-replay */
+    const char *trust_owner; /* only showstopper-replay uses it */
     int progress;            /* enum ss_progress_when */
     ss_time grace;
     double tolerance; /* in percent; NaN if off */

@@ -239,7 +239,7 @@ const char *ss_commands_find_percentage(
     return NULL;
 }
 
-/* Returns the first single placeholder that a digit follows; NULL if there is none. */
+/* Returns the first single placeholder that is followed by a digit; NULL if absent. */
 static const char *find_before_digit(const char *word, const char *placeholder) {
     size_t mark = strlen(placeholder);
     for (const char *at; (at = strstr(word, placeholder)); word = at + mark) {
@@ -273,8 +273,8 @@ static int try_execute(const char *path) {
 }
 
 /*
- * Searches PATH as execvp() does, and sets `file` to the first executable. If there is none,
- * returns the errno that says most: any other one rather than ENOENT.
+ * Searches PATH as execvp() does, and sets `file` to the first executable. Otherwise returns an
+ * errno, preferably one that explains more than ENOENT, such as EACCES.
  */
 static int search_path(const char *name, char *file, size_t size) {
     const char *path = getenv("PATH");

@@ -14,7 +14,8 @@ struct ss_command_line {
 };
 
 /*
- * The commands of all instances, each a list of words that ends with NULL. Zero-initialized: empty.
+ * The commands of all instances, each a list of words that ends with NULL. Empty when
+ * zero-initialized.
  */
 struct ss_commands {
     char ***items;
@@ -50,24 +51,24 @@ const char *ss_commands_find_percentage(
 
 /*
  * Returns the first word, as given, in which a digit follows the placeholder, as in the format %5d;
- * NULL if there is none.
+ * NULL if absent.
  */
 const char *ss_commands_find_before_digit(
     const struct ss_commands *commands, const char *placeholder);
 
 /*
- * Searches the folder of this program for commands that PATH lacks: in an environment, such as one
- * of pipx, the programs are installed together but need not be in PATH.
+ * Replaces commands that PATH lacks by their paths in the folder of this program: in an
+ * environment, such as one of pipx, the programs are installed together but need not be in PATH.
  */
 SS_MUST_USE int ss_commands_look_beside(struct ss_commands *commands, struct ss_error *error);
 
-/* Checks that a program can be found and executed; fails with status 127 or 126 if not. */
+/* Fails with status 127 or 126 if a program cannot be found or executed. */
 SS_MUST_USE int ss_commands_check_program(const char *name, struct ss_error *error);
 
-/* Checks that each command can be found and executed; fails with status 127 or 126 if not. */
+/* Fails with status 127 or 126 if a command cannot be found or executed. */
 SS_MUST_USE int ss_commands_check(const struct ss_commands *commands, struct ss_error *error);
 
-/* Prints the number of instance `index` as it replaces the placeholder. */
+/* Prints the number of instance `index` as it appears in place of the placeholder. */
 SS_WRITES(1, 2)
 void ss_commands_print_number(char *buffer, size_t size, uint32_t index, uint32_t count);
 

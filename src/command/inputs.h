@@ -10,7 +10,7 @@
 
 #include <showstopper/error.h>
 
-/* More files than all modules together need. */
+/* More than all modules and options together need. */
 #define SS_INPUTS_MAX 16
 
 /* The prefix of the names of copies in a record. */
@@ -23,7 +23,7 @@ struct ss_input {
     const char *option; /* the option's name */
     const char *path;   /* the path as given */
     const char **slot;  /* the reader opens the path stored here */
-    int file;           /* open if the file was found; -1: it cannot be copied */
+    int file;           /* open if the file was found; -1 if it cannot be copied */
     char spool[32];     /* for a pipe, which can be read only once: the path that is read instead */
     dev_t device;       /* identity and state of the file, taken just before it is read */
     ino_t inode;
@@ -31,7 +31,7 @@ struct ss_input {
     struct timespec changed;
 };
 
-/* The files that a run reads. Zero-initialized: no files. */
+/* The files that a run reads. Empty when zero-initialized. */
 struct ss_inputs {
     struct ss_input items[SS_INPUTS_MAX];
     size_t count;

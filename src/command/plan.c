@@ -144,8 +144,8 @@ int ss_plan_number_instances(struct ss_plan *plan, struct ss_error *error) {
 }
 
 /*
- * Returns the first word of the command that would have set a target if it were an option of
- * showstopper; NULL if no word does.
+ * Returns the first word of the command that is an option of showstopper for the target, and is
+ * probably misplaced; NULL if absent.
  */
 static const char *find_late_target(const struct ss_cli *cli) {
     static const char *const options[] = {"-l", "--load", "-t", "--trace"};
@@ -286,7 +286,7 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
         error, "--settle leaves no time to count: give a time that is shorter than the run");
 }
 
-/* If the feedback module says nothing, print why the platform has no better source. */
+/* If the feedback module says nothing, says why the platform has no better source. */
 static void describe_modules(struct ss_plan *plan) {
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++)
         ss_module_set_describe(&plan->set, kind, plan->found[kind], sizeof plan->found[kind]);
@@ -393,8 +393,8 @@ static int check_limits(
     const struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     uint64_t processes = 2 * (uint64_t)plan->instances + 2;
     /*
-     * The guardian has two files per instance. The master has two pipes for its output and, with
-     * --output, two files more. All processes inherit the claims.
+     * The guardian has two files per instance. The master has two pipes per instance for its output
+     * and, with --output, two files more. All processes inherit the claims.
      */
     uint64_t files = (cli->output ? 4 : 2) * (uint64_t)plan->instances + plan->attached.count + 32;
     if (ss_platform_check_limits(processes, files, error) < 0)

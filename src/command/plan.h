@@ -21,7 +21,7 @@
 struct ss_plan {
     struct ss_module_set set;
     char found[SS_KINDS][4400]; /* values that a module chose for its options, and why; for feedback
-                                   also why it has no better source; "" if nothing */
+                                   otherwise why it has no better source; "" if nothing */
     bool feedback_differs;      /* feedback does not count time as the statistics do; its text in
                                    `found` says how */
     uint32_t instances;
@@ -31,7 +31,7 @@ struct ss_plan {
     const char *placeholder;        /* "" if nothing is replaced */
     char **numbers;           /* number of each instance: its index, zero-padded to equal width */
     char total[16];           /* the number of instances, as text */
-    const char *const *words; /* the command as given, or "-w" and its file */
+    const char *const *words; /* the command as given, or `workloads` */
     const char *workloads[3]; /* "-w" and its file, "--attach" and its pids, or "--attach-group" and
                                  its folder */
 
@@ -84,7 +84,7 @@ struct ss_plan {
 SS_MUST_USE int ss_plan_make(
     struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error);
 
-/* Sets the numbers of the instances, as % in a command shows them. */
+/* Sets `numbers` and `total`. */
 SS_MUST_USE SS_NONNULL(1) int ss_plan_number_instances(
     struct ss_plan *plan, struct ss_error *error);
 
@@ -93,7 +93,7 @@ void ss_plan_free(struct ss_plan *plan);
 /* Prints the plan for --dry-run. */
 void ss_plan_print(FILE *stream, const struct ss_plan *plan);
 
-/* The current time on the record's clocks, which are simulated ones in trials. */
+/* Return the current time on the record's clocks, which are simulated in trials. */
 ss_time ss_plan_now(const struct ss_plan *plan);
 int64_t ss_plan_wallclock(const struct ss_plan *plan);
 

@@ -80,7 +80,7 @@ static char **pass_on(struct ss_cli *cli, struct ss_error *error) {
 int ss_replay(struct ss_cli *cli, struct ss_error *error) {
     SS_OWNED(free) char *path = ss_platform_installed_path("/" SUBPATH);
 
-    if (!path) /* static programs are all in one folder */
+    if (!path) /* statically linked programs are all in one folder */
         path = ss_platform_program_path(1, "/" PROGRAM);
     if (!path)
         return ss_error_fail(error, "--replay: %s", strerror(errno));

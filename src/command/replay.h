@@ -6,7 +6,9 @@
 
 #include "command/cli.h"
 
-/* Executes the program that reads a record and repeats its run. Returns -1, and only on failure. */
+/*
+ * Executes the program that reads a record and repeats its run. Returns only on failure, with -1.
+ */
 SS_MUST_USE int ss_replay(struct ss_cli *cli, struct ss_error *error);
 
 #endif

@@ -117,7 +117,7 @@ int ss_running_set_target(const struct ss_cli *cli, struct ss_error *error) {
         return ss_error_wrap(error, "--set: expected a load or 'trace'");
     }
 
-    /* This comes first: executors that see the new target read when it changed. */
+    /* Store this first: executors that see the new target read when it changed. */
     ss_setpoints_put(&board->setpoints, &(struct ss_setpoint_change){ss_platform_now(), value});
     atomic_store(&board->setpoint, ss_word_from_double(value));
 
