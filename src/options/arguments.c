@@ -227,8 +227,8 @@ static int refuse_pair(
 }
 
 /*
- * Looks up the names of all lists, even for options that were not given, in order to find
- * misspelled names.
+ * Checks the conditions of an option that was given. Looks up the names in its lists even if it was
+ * not given, to find misspelled ones.
  */
 static int check_row(const struct cursor *cursor, const struct ss_argument *row) {
     const char *name = row->option.name;

@@ -13,8 +13,9 @@
 struct ss_argument;
 
 /*
- * Stores the value of an option (NULL for a flag), or a word that is not an option. The text points
- * into argv. The parser prefixes the message of an error with the name of the option.
+ * Stores the value of an option (NULL for a flag), or a word that is not an option. Returns 0, or
+ * -1 with `error` set. The text points into argv. The parser prefixes the message of an error with
+ * the name of the option.
  */
 typedef int ss_argument_taker(
     void *config, const struct ss_argument *row, char *value, struct ss_error *error);
@@ -34,7 +35,7 @@ typedef int ss_argument_taker(
  * of the two options names the other. With --help or --version nothing is checked.
  */
 struct ss_argument {
-    char letter;       /* 0: no short form */
+    char letter;       /* 0 for no short form */
     const char *value; /* name of the value in the help; NULL for a flag, stored in an int */
     struct ss_option option;
     size_t second;     /* offset of a const char * for a second, unparsed value; 0 if absent */
@@ -75,12 +76,15 @@ struct ss_argument {
 
 /*
  * Sets the defaults, parses the words after argv[0], and checks which options belong together.
- * Options may be written -n 12, -n12, -qv, --name value or --name=value. The taker at the end of
- * the rows gets all words that are not options, which may be anywhere, and every word after `--`.
- * So does the list, which ends with NULL and overwrites argv from argv[1] on; but if `rest` is not
- * NULL, `--` ends the list, and `rest` points to the words after it, or is NULL without `--`.
- * Without a taker and a list, the first such word or `--` ends the options, and `rest` points to
- * the words that follow; if `rest` is NULL, such words are refused.
+ * Options may be written -n 12, -n12, -qv, --name value or --name=value.
+ *
+ * If the rows end with a taker or a list, that gets all words that are not options, which may be
+ * anywhere, and every word after `--`. A list ends with NULL and overwrites argv from argv[1] on.
+ * With a list and `rest`, `--` ends the list, and `rest` points to the words after it, or is NULL
+ * without `--`.
+ *
+ * Without a taker or a list, the first word that is not an option, or `--`, ends the options, and
+ * `rest` points to the words that follow. If `rest` is NULL, such words are refused.
  */
 SS_NONNULL(1, 2, 4)
 int ss_arguments_parse(const struct ss_argument *rows, void *config, struct ss_option_store *store,

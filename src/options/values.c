@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "base/words.h"
 
-/* More rows than any module has options. */
+/* More options than any module has. Rows beyond this cannot be `required`. */
 #define ROWS_MAX 64
 
 void ss_option_store_free(struct ss_option_store *store) {

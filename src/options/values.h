@@ -7,7 +7,7 @@
 #include <showstopper/error.h>
 #include <showstopper/option.h>
 
-/* Memory and warnings that belong to a configuration. All zero: empty. */
+/* Memory and warnings that belong to a configuration. Empty when zero-initialized. */
 struct ss_option_store {
     double cpus;  /* CPUs that make a load of 1, for loads given in CPUs; 0 refuses those */
     double scale; /* the run's window divided by the default window, for defaults that scale; 0
@@ -37,8 +37,8 @@ void ss_option_store_print_warnings(
 
 /*
  * Sets one option from text, which is parsed and checked against its range. Messages and warnings
- * begin with the option's name. The store may be NULL for an option that is not a text and has no
- * warnings.
+ * begin with the option's name. The store may be NULL if the option is not a text and warnings are
+ * not wanted.
  */
 SS_NONNULL(1, 2)
 int ss_option_set(const struct ss_option *row, const char *text, void *config,
