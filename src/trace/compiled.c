@@ -6,7 +6,7 @@
 
 #include "base/words.h"
 
-/* The number of records that are read at once. */
+/* Number of records that are read at once. */
 #define BATCH 4096
 
 struct ss_trace_packed ss_trace_pack(const struct ss_trace_record *record) {

@@ -35,8 +35,8 @@ struct ss_trace_packed ss_trace_pack(const struct ss_trace_record *record);
 struct ss_trace_record ss_trace_unpack(const struct ss_trace_packed *packed);
 
 /*
- * Writes a compiled trace: call `open`, then `add` `count` times, then `close`. Failures are
- * reported by the stream.
+ * Writes a compiled trace: call `open`, then `add` `count` times, then `close`. The caller checks
+ * the stream for write errors.
  */
 struct ss_trace_writer {
     FILE *stream;

@@ -19,7 +19,7 @@ int ss_trace_read(
     return ss_trace_text_read(stream, name, sink, error);
 }
 
-/* Adds a hint at sstrace to the error. */
+/* Appends a hint about sstrace to the error. */
 static void advise(struct ss_error *error) {
     size_t used = strlen(error->message);
     snprintf(error->message + used, sizeof error->message - used,

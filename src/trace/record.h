@@ -9,13 +9,16 @@
 #include <showstopper/time.h>
 #include <showstopper/trace.h>
 
-/* Smaller values count as 0; this many decimals represent every load exactly. */
+/*
+ * Smaller values count as 0: written exactly without an exponent, they could have hundreds of
+ * digits.
+ */
 #define SS_TRACE_LOAD_MIN 1e-9
 
 /*
- * Receives records, one after another, in order of time. `end` is called once, after the last
- * record. After either function has failed, neither is called again. Embedded as the first member
- * of a sink.
+ * Receives records, one after another, in order of time. After the last record, the caller of the
+ * function that sends the records calls `end` once. After either function has failed, neither is
+ * called again. Embedded as the first member of a sink.
  */
 struct ss_trace_sink {
     int (*take)(
