@@ -32,7 +32,7 @@ void ss_conditions_look(struct ss_conditions *conditions, ss_time now) {
 
 /*
  * Returns the change of the mean frequency from the first third of the time to the last, in
- * percent.
+ * percent; NaN if either third has no reading.
  */
 static double find_frequency_change(const struct ss_conditions *conditions, ss_time now) {
     double sums[3], counts[3];

@@ -10,8 +10,8 @@
 #include "verdict/windows.h"
 
 /*
- * Conditions of the counted time that a verdict checks: the CPUs' frequency, set clocks and
- * suspensions.
+ * Conditions of the counted time that a verdict checks: the CPUs' frequency, changes of the wall
+ * clock and suspensions of the machine.
  */
 struct ss_conditions {
     const struct ss_platform_roots *roots;
@@ -26,8 +26,8 @@ void ss_conditions_begin(struct ss_conditions *conditions, const struct ss_cpus 
     const struct ss_platform_roots *roots, ss_time now);
 
 /*
- * Reads the frequency if a second has passed since it was last read. Once it cannot be read, it is
- * not read again.
+ * Reads the frequency if a second has passed since the last reading. After a failure, does not try
+ * again.
  */
 SS_NONNULL() void ss_conditions_look(struct ss_conditions *conditions, ss_time now);
 

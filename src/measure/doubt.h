@@ -9,8 +9,8 @@
 #include <showstopper/contract.h>
 
 /*
- * A sample is in doubt if the load was off target although the duty could do no more. The cause
- * decides what the user should change.
+ * A sample is in doubt if the load missed the target although the duty was already at its limit.
+ * What the user should change depends on the cause.
  */
 enum ss_doubt_kind {
     SS_DOUBT_NONE,

@@ -77,7 +77,9 @@ void ss_settling_add(struct ss_settling *settling, double start, double end, dou
     if (!settling->within)
         settling->since = start;
     settling->within = true;
-    /* Samples are stamped microseconds late; the tolerance is far shorter than a sample. */
+    /*
+     * The tolerance allows for samples that end microseconds late; it is far shorter than a sample.
+     */
     settling->settled = end - settling->since >= SETTLED_SECONDS - 1e-3;
 }
 

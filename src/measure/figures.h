@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Statistics of control quality; all programs use this code. The error of a sample
- * is target minus load, so a load above the target is a negative error.
+ * Statistics of control quality, for all programs. The error of a sample is target minus load, so a
+ * load above the target is a negative error.
  */
 struct ss_figures {
     size_t count;
@@ -37,8 +37,8 @@ double ss_figures_error_p95_percent(struct ss_figures *figures);
 double ss_figures_part_beyond(const struct ss_figures *figures, double size);
 
 /*
- * Finds when the error began to stay within 5 % for 2 s. Zeroed: no sample yet. Add every sample
- * since the start of control.
+ * Finds when the error began to stay within 5 % for 2 s. Initialize it to zero, and add every
+ * sample since the start of control.
  */
 struct ss_settling {
     double since; /* seconds since the start of control */

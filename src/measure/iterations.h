@@ -45,7 +45,7 @@ struct ss_iteration_rate {
     double bound;       /* upper bound of `per_second` if no iteration was seen, otherwise NaN */
 };
 
-/* Iteration times in seconds. NaN: unknown. */
+/* Iteration times in seconds; NaN if unknown. */
 struct ss_iteration_times {
     double mean;
     double deviation; /* sample standard deviation (n - 1) */
@@ -77,7 +77,7 @@ struct ss_iterations {
     uint32_t *line_of;            /* command of each instance; NULL if they are not kept apart */
     struct ss_histogram *lengths; /* lengths of iterations in the window, by command */
     uint32_t line_count;
-    struct ss_throughput throughput; /* throughput since the start of the window */
+    struct ss_throughput throughput; /* iterations over time, since the start of the window */
     struct ss_windows parts_in_time; /* the same for the verdict, which can divide it into any
                                         number of windows */
     struct ss_pause *pauses;         /* in order of time */
@@ -86,7 +86,7 @@ struct ss_iterations {
     char example[96];           /* the first such line */
     uint64_t unmatched_counted; /* number of unmatched lines that were read in the window */
     uint64_t untimed;           /* number of iterations whose line has no number for their time */
-    char untimed_example[96];   /* the first text that is there instead */
+    char untimed_example[96];   /* the first text found instead of a number */
 
     /* Called with each iteration; may be NULL. */
     void (*added)(void *context, const struct ss_iteration *iteration);
@@ -126,11 +126,11 @@ void ss_iterations_add_evenly(
     struct ss_iterations *iterations, uint32_t instance, uint32_t count, ss_time now);
 
 /*
- * Reports that the ends of `count` iterations, which are added next, were read at `now`, when the
- * instance had this duty. Two or more ends are a burst if they are read within SS_BURST_LENGTH
- * after SS_BURST_SILENCE without any: the program buffers its output, so the times of the ends are
- * unknown. A program also prints a lot at once after a long stop, so it must have run for
- * SS_BURST_RUNNING of that silence. The time by which the reader was `late` is not silence.
+ * Reports that the ends of `count` iterations were read at `now`, when the instance had this duty.
+ * Call this before adding them. Two or more ends are a burst if they are read within
+ * SS_BURST_LENGTH after SS_BURST_SILENCE without any: the program buffers its output, so the times
+ * of the ends are unknown. A program also prints a lot at once after a long stop, so it must have
+ * run for SS_BURST_RUNNING of that silence. Time for which the reader was `late` is not silence.
  */
 #define SS_BURST_SILENCE (250 * SS_MILLISECOND)
 #define SS_BURST_RUNNING (100 * SS_MILLISECOND)
@@ -154,8 +154,8 @@ void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line, 
 void ss_iterations_untimed(struct ss_iterations *iterations, const char *text);
 
 /*
- * Reports a pause of the run. It is excluded from the window and from iterations in progress:
- * everything before it moves to its end.
+ * Excludes a pause of the run from the window and from iterations in progress: times before it move
+ * up by its length.
  */
 void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_time length);
 

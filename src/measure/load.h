@@ -25,7 +25,7 @@ double ss_load_of_ticks(double busy, double idle);
 
 /*
  * Computes the load between two readings. Returns false if it is unknown: no time has passed, CPUs
- * came or went, counters went backward, or a sensor has no value.
+ * were added or removed, counters went backward, or a sensor has no value.
  */
 bool ss_load_between(enum ss_source source, const struct ss_counters *from,
     const struct ss_counters *to, struct ss_load *load);

@@ -7,13 +7,13 @@
 /* The value of `cpu` for all measured CPUs together. */
 #define SS_LOAD_ALL_CPUS (-1)
 
-/* A sample as ssload prints it and samples.csv keeps it. Unknown values are NaN. */
+/* A sample as ssload prints it and samples.csv stores it. Unknown values are NaN. */
 struct ss_load_sample {
     int64_t time;      /* wall clock, nanoseconds since 1970 */
     double elapsed;    /* seconds since the run's start */
     double target;     /* 0 to 1, like the values below; NaN in `free` sections */
-    double load;       /* 1 - (idle + iowait) / elapsed, or the fraction of its allowance that a
-                          group used */
+    double load;       /* 1 - (idle + iowait) / available CPU time, or the fraction of its allowance
+                          that a group used */
     double error;      /* target - load */
     double load_ticks; /* busy ticks over all ticks, as in mpstat, sar and top */
     int32_t cpu;       /* number of the CPU, or SS_LOAD_ALL_CPUS */
@@ -26,15 +26,15 @@ struct ss_load_sample {
     double pressure;
     double duty;     /* see struct ss_duty_meter */
     bool counted;    /* included in the run's figures */
-    double capacity; /* CPUs that made a load of 1: a group's allowance is the mean of the sample */
+    double capacity; /* CPUs that made a load of 1; for a group, its mean allowance in the sample */
 };
 
 /* Returns a sample in which every value is unknown. */
 struct ss_load_sample ss_load_sample_new(void);
 
-/* CPU time between two readings, or a sum of such times. Zeroed: empty. */
+/* CPU time between two readings, or a sum of such times. Empty when zero-initialized. */
 struct ss_load_span {
-    double capacity; /* CPU time that passed, by the clock, or that a group was allowed,
+    double capacity; /* CPU time that was available, by the clock, or that a group was allowed;
                         nanoseconds */
     bool group;
     bool parts;
@@ -42,8 +42,9 @@ struct ss_load_span {
 };
 
 /*
- * Computes the time between two readings of one CPU or of all. Excludes CPUs that are not in both
- * readings, or whose counters went backward; returns false if none remains.
+ * Computes the CPU times between two readings, of one CPU or of all. Excludes CPUs that are not in
+ * both readings, or whose counters went backward. Returns false if no CPU remains or no time has
+ * passed.
  */
 bool ss_load_span_between(const struct ss_cpu_reading *from, const struct ss_cpu_reading *to,
     int32_t cpu, struct ss_load_span *span);

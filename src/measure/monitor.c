@@ -14,7 +14,7 @@
 /* A change of the target by more than this fraction of it also changes the throughput. */
 #define TARGET_VARIES 0.01
 
-/* A sample that covers this many times the planned time is late. */
+/* A sample that covers more than this many times the planned time is late. */
 #define LATE_MIN 1.2
 
 /*
@@ -106,8 +106,8 @@ static void read_cpus(struct ss_monitor *monitor) {
 }
 
 /*
- * Returns when the load was read. Permits are read right after it: at an earlier time, such as the
- * planned one, they would not be those of that time.
+ * Returns when the load was read. The duty is computed up to this time, not up to an earlier one
+ * such as the planned end: permits always show the present state of the instances.
  */
 static ss_time reading_time(const struct ss_monitor *monitor, ss_time now) {
     return monitor->has_last ? monitor->meter->last.counters.time : now;
@@ -167,7 +167,10 @@ static uint32_t look_at_instances(const struct ss_board *board, double *decided)
     return count;
 }
 
-/* Above this duty, instances ran during a sample, so their load is expected. */
+/*
+ * Below this duty, instances practically did not run during a sample, so any load of theirs is
+ * unexpected.
+ */
 #define STOPPED_DUTY 0.01
 
 /*

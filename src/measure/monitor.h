@@ -16,7 +16,7 @@
  * last decision.
  */
 struct ss_duty_meter {
-    ss_time time; /* time of the previous call */
+    ss_time time; /* end of the previous interval */
     struct ss_permission permission;
 };
 
@@ -40,7 +40,7 @@ struct ss_capacity {
 struct ss_monitor_sample {
     ss_time time;
     struct ss_load load;
-    struct ss_load_span parts; /* parts of the same reading; unknown without capacity */
+    struct ss_load_span parts; /* parts of the same reading; unknown if its capacity is 0 */
     double pressure;           /* pressure of the same reading, see ss_cpu_reading */
     double steal;              /* fraction of CPU time that the hypervisor took; NaN if unknown */
     const struct ss_load_meter *cpus; /* holds the two readings of this sample until the next one;
@@ -51,7 +51,7 @@ struct ss_monitor_sample {
     bool counted;                     /* included in the figures */
 };
 
-/* Samples the load for the summary and the live view. */
+/* Samples the load for the summary, the live view and the record. */
 struct ss_monitor {
     const struct ss_module_set *set;
     struct ss_load_meter *meter; /* read once for each sample; closed for a sensor */
@@ -60,11 +60,11 @@ struct ss_monitor {
     struct ss_board *board;
     enum ss_source source;
     struct ss_self trace;
-    struct ss_capacity capacity; /* SS_SOURCE_CGROUP only */
+    struct ss_capacity capacity; /* changes only with SS_SOURCE_CGROUP */
     bool has_last;               /* the meter's last reading is valid */
     struct ss_duty_meter duty;
-    bool was_free;        /* the last reading was in a `free` section */
-    double target_first;  /* of the counted samples; NaN before */
+    bool was_free;        /* the previous sample ended in a `free` section */
+    double target_first;  /* target of the first sample since counting began; NaN before */
     bool target_varied;   /* a later target differed from it by more than 1 % */
     ss_time interval;     /* time from sample to sample */
     ss_time next;         /* time of the next sample */
@@ -78,17 +78,17 @@ struct ss_monitor {
     double steal_sum;                 /* sum of stolen seconds per CPU */
     double steal_seconds;             /* counted seconds in which the stolen time was known */
     uint64_t doubts[SS_DOUBT_KINDS];  /* number of counted samples of each kind */
-    uint64_t running[SS_DOUBT_KINDS]; /* sums over the living instances in these samples */
-    uint64_t lost;                    /* number of samples that failed or were far too late */
-    uint64_t lost_counted;            /* the part of `lost` after counting began */
+    uint64_t running[SS_DOUBT_KINDS]; /* number of living instances, summed over these samples */
+    uint64_t lost;                    /* samples that failed or were skipped due to delays */
+    uint64_t lost_counted;            /* those of `lost` since counting began */
     uint64_t free;                    /* number of samples left out for a `free` section */
-    uint64_t late;                    /* number of counted samples that were a fifth too long */
+    uint64_t late;                    /* counted samples that were over a fifth too long */
 };
 
 void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,
     enum ss_source source, struct ss_load_meter *meter, struct ss_board *board);
 
-/* Begins a new series of samples at `now`. They are due as if it had begun at `begin`. */
+/* Begins a new series of samples at `now`, due at the times of a series that began at `begin`. */
 void ss_monitor_begin(struct ss_monitor *monitor, ss_time begin, ss_time now);
 
 void ss_monitor_sample(struct ss_monitor *monitor, ss_time now);

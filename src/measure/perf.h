@@ -15,7 +15,7 @@ struct ss_perf_source {
     struct ss_perf_count last;
 };
 
-/* Counts events of threads and adds them up. Zeroed: no threads. */
+/* Counts events of threads and adds them up. Initialize it to zero, except `calls`. */
 struct ss_perf_meter {
     const struct ss_perf_calls *calls;
     struct ss_perf_source *sources;
@@ -24,7 +24,8 @@ struct ss_perf_meter {
     bool user_only[SS_PERF_EVENTS]; /* the count excludes the kernel */
     int why[SS_PERF_EVENTS]; /* negative errno of the last thread whose event could not be opened; 0
                                 if none */
-    size_t left;             /* number of threads that are not counted for lack of descriptors */
+    size_t left;             /* number of threads that are not fully counted for lack of
+                                descriptors */
 };
 
 /* Names of columns in counters.csv. */
@@ -47,7 +48,7 @@ void ss_perf_read(struct ss_perf_meter *meter, double counts[SS_PERF_EVENTS]);
 
 /*
  * Explains which events are not or not fully counted: each call prints one reason and its events,
- * and advances `*at`, which starts at 0. Returns false if no reason is left.
+ * and advances `*at`, which starts at 0. Returns false if there are no more reasons.
  */
 SS_WRITES(3, 4)
 bool ss_perf_explain(const struct ss_perf_meter *meter, int *at, char *buffer, size_t size);

@@ -4,8 +4,8 @@
 
 /*
  * Finds which processes use the CPUs while the load cannot follow the target. A reading visits all
- * processes, so readings are taken only while samples are in doubt, and take at most a hundredth of
- * a CPU.
+ * processes, so readings are taken only while samples are in doubt, and when counting begins,
+ * pauses and ends. The former take at most a hundredth of a CPU.
  */
 
 #include "loop/board.h"
@@ -68,7 +68,8 @@ struct ss_usage {
     enum ss_doubt_kind since;   /* kind of the samples since that reading */
     bool mixed;                 /* samples since that reading are of different kinds */
     ss_time due;                /* time of the next reading */
-    struct ss_usage_sum latest; /* use before that reading; capacity 0: samples are not in doubt */
+    struct ss_usage_sum latest; /* use between the last two readings; capacity 0 if samples are not
+                                   in doubt */
     enum ss_doubt_kind latest_kind;
     struct ss_usage_sum sums[SS_DOUBT_KINDS];
     struct ss_load_meter whole;    /* read when counting begins, ends, and at both ends of pauses */
@@ -85,7 +86,7 @@ struct ss_usage {
 void ss_usage_open(
     struct ss_usage *usage, struct ss_board *board, const struct ss_cpus *cpus, bool alone);
 
-/* Begins to count samples from `now`. */
+/* Begins the counted time at `now`, with a reading. */
 void ss_usage_begin(struct ss_usage *usage, ss_time now);
 
 /*
@@ -95,14 +96,17 @@ void ss_usage_begin(struct ss_usage *usage, ss_time now);
  */
 SS_NONNULL() double ss_usage_of_others(struct ss_usage *usage);
 
-/* Exclude the time between the two calls from the use of other processes. */
+/* Exclude the time between the two calls from the use of other processes. Each takes a reading. */
 SS_NONNULL() void ss_usage_pause(struct ss_usage *usage);
 SS_NONNULL() void ss_usage_continue(struct ss_usage *usage);
 
 /* Forgets the last reading: the time up to the next one counts for no sample. */
 void ss_usage_drop(struct ss_usage *usage);
 
-/* Reports the kind of the sample that ends now. */
+/*
+ * Reports the kind of the sample that ends now. Takes a reading if the sample is in doubt and a
+ * reading is due.
+ */
 void ss_usage_follow(struct ss_usage *usage, enum ss_doubt_kind kind, ss_time now);
 
 /*
