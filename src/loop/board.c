@@ -285,11 +285,11 @@ double ss_board_mean_output(
     for (uint32_t back = 1; back <= depth && count < peers; back++) {
         uint32_t peer = atomic_load_explicit(
             &board->recent[(latest - back) % SS_BOARD_RECENT], memory_order_relaxed);
-        bool known = peer == executor || peer >= board->instances || !is_alive(board, peer) ||
-                     atomic_load(&board->rows[peer].published) == 0;
-        for (uint32_t i = 0; i < count && !known; i++)
-            known = seen[i] == peer;
-        if (known)
+        bool skipped = peer == executor || peer >= board->instances || !is_alive(board, peer) ||
+                       atomic_load(&board->rows[peer].published) == 0;
+        for (uint32_t i = 0; i < count && !skipped; i++)
+            skipped = seen[i] == peer;
+        if (skipped)
             continue;
         seen[count++] = peer;
         sum += ss_double_from_word(atomic_load(&board->rows[peer].output));

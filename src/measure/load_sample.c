@@ -28,10 +28,10 @@ struct ss_load_sample ss_load_sample_new(void) {
 /* Subtracts two readings of one CPU. Returns false if a counter went backward. */
 static bool subtract(
     const struct ss_cpu_times *from, const struct ss_cpu_times *to, struct ss_cpu_times *times) {
-    uint64_t still_before = from->idle + from->iowait, still = to->idle + to->iowait;
+    uint64_t idle_sum_before = from->idle + from->iowait, idle_sum = to->idle + to->iowait;
 
     if (to->user < from->user || to->system < from->system || to->irq < from->irq ||
-        to->steal < from->steal || to->used < from->used || still < still_before)
+        to->steal < from->steal || to->used < from->used || idle_sum < idle_sum_before)
         return false;
 
     /*
@@ -39,15 +39,15 @@ static bool subtract(
      * moves that time from iowait to idle. Either counter may go backward, but their sum may not.
      */
     uint64_t waited = to->iowait > from->iowait ? to->iowait - from->iowait : 0;
-    if (waited > still - still_before)
-        waited = still - still_before;
+    if (waited > idle_sum - idle_sum_before)
+        waited = idle_sum - idle_sum_before;
     *times = (struct ss_cpu_times){
         .user = to->user - from->user,
         .system = to->system - from->system,
         .irq = to->irq - from->irq,
         .steal = to->steal - from->steal,
         .iowait = waited,
-        .idle = still - still_before - waited,
+        .idle = idle_sum - idle_sum_before - waited,
         .used = to->used - from->used,
     };
 
@@ -133,15 +133,15 @@ static void set_group(struct ss_load_sample *sample, const struct ss_load_span *
 
 static void set_cpus(struct ss_load_sample *sample, const struct ss_load_span *span) {
     const struct ss_cpu_times *times = &span->times;
-    double still = (double)(times->idle + times->iowait);
+    double idle_sum = (double)(times->idle + times->iowait);
     double busy = (double)(times->user + times->system + times->irq + times->steal);
-    double all = still + busy;
+    double all = idle_sum + busy;
 
-    sample->load = ss_load_of_idle(still, span->capacity);
+    sample->load = ss_load_of_idle(idle_sum, span->capacity);
     if (all <= 0)
         return;
 
-    sample->load_ticks = ss_load_of_ticks(busy, still);
+    sample->load_ticks = ss_load_of_ticks(busy, idle_sum);
     sample->user = (double)times->user / all;
     sample->system = (double)times->system / all;
     sample->irq = (double)times->irq / all;

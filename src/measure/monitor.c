@@ -45,14 +45,14 @@ double ss_duty_take(struct ss_duty_meter *meter, const struct ss_board *board, s
 void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,
     enum ss_source source, struct ss_load_meter *meter, struct ss_board *board) {
     struct ss_self selves[SS_KINDS];
-    bool apart =
+    bool lacks_cpus =
         source == SS_SOURCE_SENSOR || source == SS_SOURCE_CGROUP || source == SS_SOURCE_OWN;
 
     ss_module_set_selves(set, board, set->instances, selves);
     *monitor = (struct ss_monitor){
         .set = set,
         .meter = meter,
-        .cpus = apart ? NULL : meter,
+        .cpus = lacks_cpus ? NULL : meter,
         .board = board,
         .source = source,
         .trace = selves[SS_KIND_TRACE],

@@ -223,7 +223,7 @@ enum {
 _Static_assert(POLL_OUTPUT == SS_MASTER_POLLS, "room for what is not output");
 
 SS_FORMAT(2, 3)
-static void say_anyway(struct ss_master *master, const char *format, ...) {
+static void say_unless_quiet(struct ss_master *master, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     if (!master->plan->quiet)
@@ -239,7 +239,7 @@ static void explain_ignored(struct ss_master *master) {
     if (master->signals.typed || master->explained)
         return;
     master->explained = true;
-    say_anyway(master,
+    say_unless_quiet(master,
         "SIGINT is ignored because it was when the run started, as in background jobs of a script: "
         "end the run with kill %d",
         (int)getpid());

@@ -307,9 +307,9 @@ static void await_end(struct executor *executor) {
         if (is_orphaned(executor) || ss_instance_is_empty(&executor->instance) || now >= grace)
             return;
 
-        ss_time look = ss_time_add(now, look_interval(executor));
-        ss_time again = ss_instance_confirm(&executor->instance, now);
-        ss_platform_sleep(&executor->row->wake, seen, earlier(earlier(look, again), grace));
+        ss_time look_at = ss_time_add(now, look_interval(executor));
+        ss_time confirm_at = ss_instance_confirm(&executor->instance, now);
+        ss_platform_sleep(&executor->row->wake, seen, earlier(earlier(look_at, confirm_at), grace));
     }
 }
 
