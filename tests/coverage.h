@@ -4,8 +4,8 @@
 
 /*
  * Included first in every file of a coverage build. gcov writes its counts at exit(), but forked
- * processes end by _exit(), and interrupted programs by a signal that they raise again. Counts of
- * modules are written, too, because programs export the symbols of gcov.
+ * processes end with _exit(), and interrupted programs raise their signal again. Counts of modules
+ * are written, too, because programs export the symbols of gcov.
  */
 
 #include <signal.h>
@@ -23,7 +23,7 @@ static inline __attribute__((noreturn)) void exit_counted(int status) {
     _exit(status);
 }
 
-/* SIGTSTP does not end the process. */
+/* SIGTSTP does not end the process, so counting starts over. */
 static inline int raise_counted(int number) {
     __gcov_dump();
     __gcov_reset();

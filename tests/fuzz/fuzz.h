@@ -33,7 +33,7 @@ static inline char *fuzz_text(const uint8_t *data, size_t size) {
     return text;
 }
 
-/* Returns a file with the input, which the caller closes. */
+/* Returns a file with the input, which the caller closes, and sets its path. */
 static inline int fuzz_file(const uint8_t *data, size_t size, char path[32]) {
     int file = memfd_create("input", MFD_CLOEXEC);
     FUZZ_CHECK(file >= 0 && pwrite(file, data, size, 0) == (ssize_t)size);

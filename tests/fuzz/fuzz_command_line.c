@@ -15,7 +15,7 @@ static size_t split(char *text, char *words[WORDS_MAX + 1]) {
     return count;
 }
 
-/* The command consists of the last words, or is NULL. */
+/* Checks that the command is the end of `words`, or NULL. */
 static void check(const struct ss_cli *cli, char **words, size_t count) {
     FUZZ_CHECK(cli->arguments == words);
     for (size_t i = 0; i <= count; i++) {

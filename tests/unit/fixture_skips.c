@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Cases that are skipped; tests/system/test_skips.sh checks the results. */
+/* One case is skipped, one passes and one fails; tests/system/test_skips.sh checks the results. */
 
 #include "unit.h"
 

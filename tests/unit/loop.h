@@ -55,7 +55,7 @@ static inline struct trial_options make_options(
     };
 }
 
-/* As above, without feedback. */
+/* Like make_options(), but without feedback. */
 static inline struct trial_options make_fixed(uint32_t cpus, uint32_t instances, const char *load) {
     struct trial_options options = make_options(cpus, instances, load);
     options.modules[SS_KIND_CONTROL] = "fixed";

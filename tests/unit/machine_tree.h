@@ -3,8 +3,8 @@
 #define SHOWSTOPPER_TESTS_MACHINE_TREE_H
 
 /*
- * Recorded machines: tests/data/MACHINE_FOLDER/ has a text for each, with one file per line: path,
- * tab, content with the escapes \n, \t, \0 and \\.
+ * Recorded machines: each line of tests/data/MACHINE_FOLDER/NAME.tree is a file: path, tab, content
+ * with the escapes \n, \t, \0 and \\.
  */
 
 #include "tree.h"

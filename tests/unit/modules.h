@@ -3,7 +3,7 @@
 #define SHOWSTOPPER_TESTS_MODULES_H
 
 /*
- * Loads a built module, parses its options and sets up its memory like the core does, for any
+ * Loads a built module, parses its options and sets up its memory as the core does, for any
  * number of executors. Time and counters come from the test.
  */
 

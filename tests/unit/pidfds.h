@@ -8,7 +8,7 @@
 #include "platform/platform.h"
 #include "unit.h"
 
-/* Ends a case that requires pidfds. */
+/* Skips the case if pidfds are not available. */
 static inline void need_pidfds(void) {
     int pidfd = ss_platform_process_open(getpid(), ss_platform_process_started(getpid()));
     SKIP_UNLESS(pidfd != -ENOSYS, "pidfd: requires Linux 5.3 and permission");

@@ -16,7 +16,7 @@ static inline FILE *text_read(const char *text) {
 static char *text_written;
 static FILE *text_stream;
 
-/* Returns a stream whose text text_end() returns. */
+/* Returns a stream; text_end() returns what was written to it. */
 static inline FILE *text_begin(void) {
     static size_t size;
     free(text_written);

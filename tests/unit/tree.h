@@ -85,7 +85,7 @@ static inline void tree_give(const char *name, uid_t user) {
     assert_int_equal(lchown(tree_path(name), user, user), 0);
 }
 
-/* Lets no write make a file larger than this, as on a full disk; RLIM_INFINITY ends that. */
+/* Writes beyond this size fail, as on a full disk; RLIM_INFINITY removes the limit. */
 static inline void tree_limit_size(rlim_t size) {
     struct rlimit limit;
     signal(SIGXFSZ, SIG_IGN);
@@ -94,7 +94,7 @@ static inline void tree_limit_size(rlim_t size) {
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* Ends a case that requires files of other users. */
+/* Skips the case unless it can make files of other users. */
 static inline void tree_need_users(void) {
     SKIP_UNLESS(geteuid() == 0, "root: only root can make files of other users");
     SKIP_UNLESS(
@@ -108,7 +108,7 @@ static inline mode_t tree_mode(const char *name) {
     return status.st_mode & 07777;
 }
 
-/* Fails unless this is all of the file. */
+/* Fails unless the file contains exactly this text. */
 static inline void tree_assert_file(const char *name, const char *text) {
     static char found[1 << 18];
     FILE *file = fopen(tree_path(name), "re");

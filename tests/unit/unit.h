@@ -43,7 +43,7 @@ static unsigned unit_skips;
                 (long double)(right));                                                             \
     } while (0)
 
-/* Fails with both values if they differ by more than `within`. cmocka compares single floats. */
+/* Fails with both values if they differ by more than `within`. cmocka compares floats only. */
 #define assert_near(value, expected, within)                                                       \
     do {                                                                                           \
         double value_ = (double)(value), expected_ = (double)(expected);                           \
@@ -85,9 +85,7 @@ static inline void assert_fits(const char *text, size_t width) {
     }
 }
 
-/*
- * Returns the exit status of a run of cases, which is a success only if at least one of them ran.
- */
+/* Returns the exit status: how many cases failed; if none ran, UNIT_SKIPPED. */
 static inline int unit_status(int failed, size_t cases) {
     return failed > 0 ? failed : unit_skips >= cases ? UNIT_SKIPPED : 0;
 }
@@ -105,7 +103,7 @@ static inline void unit_add(struct CMUnitTest test) {
 /* Defines a case, which adds itself to the list: TEST(full_disk_is_reported) { ... } */
 #define TEST(name) TEST_WITH(name, NULL, NULL)
 
-/* The same, with functions that are called before and after it. */
+/* Like TEST, with functions that are called before and after the case. */
 #define TEST_WITH(name, set_up, tear_down)                                                         \
     static void name(void **state);                                                                \
     __attribute__((constructor)) static void add_##name(void) {                                    \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of combining a coarse and a fine count, for sequences with a known true value. */
+/* Compares the combination of a coarse and a fine count with a known true value. */
 
 #include "base/combined_counter.h"
 #include "unit.h"
@@ -13,8 +13,8 @@ struct cpu {
     uint64_t idle;   /* true value */
     uint64_t fine;   /* fine count of completed stays */
     uint64_t open;   /* idle time of the current stay */
-    uint64_t missed; /* by the fine count in each stay */
-    uint64_t shift;  /* of the coarse steps */
+    uint64_t missed; /* part of each stay that the fine count lacks */
+    uint64_t shift;  /* phase of the coarse steps */
 };
 
 static void stay_idle(struct cpu *cpu, uint64_t length) {
@@ -66,7 +66,7 @@ TEST(combined_counter_follows_short_stays_within_steps) {
     assert_that(max, <, 1.5);
 }
 
-/* In the end, the fine count is 20 ms short, or 30 ms long because it includes interrupts. */
+/* In the end, the fine count is 20 ms too low, or 30 ms too high as if it included interrupts. */
 TEST(combined_counter_does_not_accumulate_wrong_counts) {
     static const uint64_t missed[] = {2000, (uint64_t)-3000};
     for (size_t row = 0; row < sizeof missed / sizeof *missed; row++) {
@@ -105,7 +105,7 @@ TEST(combined_counter_counts_an_unfinished_stay_by_its_steps) {
     }
 }
 
-/* Must hold for any two counts that never fall. */
+/* Holds for any two monotonic counts. */
 TEST(combined_counter_result_never_falls) {
     struct ss_combined_counter counter = {0};
     struct ss_combined_reading reading = {.step = STEP};

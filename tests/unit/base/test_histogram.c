@@ -102,7 +102,7 @@ TEST_WITH(quantiles_of_a_million_values_are_exact_to_a_thousandth, set_up, tear_
     uint64_t random = 7;
     long double sum = 0;
     for (size_t i = 0; i < COUNT; i++) {
-        /* From microseconds to minutes. */
+        /* From 27 us to 4.4 s. */
         values[i] = (ss_time)(1e6 * exp(12 * (ss_random_next(&random) - 0.3)));
         ss_histogram_add(&histogram, values[i]);
         sum += (long double)values[i];

@@ -110,7 +110,7 @@ static bool exists(const char *name) {
     return ss_input_exists(AT_FDCWD, tree_path(name));
 }
 
-/* A program of root must not show other users which files there are. */
+/* A program of root must not reveal to other users which files exist. */
 TEST(target_of_a_foreign_link_may_exist_or_not) {
     enum { ALICE = 20001 };
     static const char *const links[][2] = {{"home/there", "../secret"}, {"home/absent", "../none"},

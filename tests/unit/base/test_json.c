@@ -79,10 +79,10 @@ TEST(control_characters_are_escaped) {
 
 TEST(valid_utf8_is_kept_in_json) {
     static const char *const texts[] = {
-        "\xc2\xa0",         /* U+00A0, the first of two bytes that is no control character */
-        "\xdf\xbf",         /* U+07FF, the last */
+        "\xc2\xa0",         /* U+00A0, the first of two bytes after the control characters */
+        "\xdf\xbf",         /* U+07FF, the last of two */
         "\xe0\xa0\x80",     /* U+0800, the first of three */
-        "\xe2\x82\xac",     /* the sign of the euro */
+        "\xe2\x82\xac",     /* U+20AC, the euro sign */
         "\xed\x9f\xbf",     /* U+D7FF, the last before the surrogates */
         "\xee\x80\x80",     /* U+E000, the first after them */
         "\xef\xbf\xbf",     /* U+FFFF, the last of three */
@@ -142,7 +142,7 @@ TEST(json_numbers_are_read_back_exactly) {
         char *text = text_end(), *end;
         if (strtod(text, &end) != numbers[i] || *end)
             fail_msg("%.17g was written as %s", numbers[i], text);
-        /* The characters that JSON allows in a number. */
+        /* JSON allows no other characters in a number. */
         assert_int_equal(strspn(text, "0123456789+-.e"), strlen(text));
     }
 }

@@ -6,7 +6,7 @@
 #include "base/words.h"
 #include "text.h"
 
-/* Texts with controls, and without them. U+009B begins an escape sequence, as ESC [ does. */
+/* Texts with and without control characters. U+009B begins an escape sequence, as ESC [ does. */
 static const struct {
     const char *text, *hidden;
 } cases[] = {

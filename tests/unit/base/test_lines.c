@@ -7,7 +7,7 @@
 
 static struct ss_lines lines; /* too large for the stack */
 
-/* Opens the lines in the folder of the test. */
+/* Opens the file in the folder of the test. */
 static int open_lines_again(void) {
     int descriptor = open(tree_root, O_RDONLY | O_DIRECTORY);
     int result = ss_lines_open(&lines, descriptor, "lines");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests that arithmetic rounds alike on every architecture. This file is compiled with
- * optimization. */
+/*
+ * Tests that arithmetic rounds alike on every architecture. This file is compiled with
+ * optimization, because only optimized code uses fused multiply-add.
+ */
 
 #include <stdbool.h>
 

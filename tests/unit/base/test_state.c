@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Journals, plans and locks that another user owns, may write, or has another name of. */
+/* Journals, plans and locks that another user owns, may write to, or has another link to. */
 
 #include "base/state.h"
 
@@ -12,7 +12,7 @@
 
 #define ALICE 65534
 
-/* As of a server that gives files to a user whom this machine does not know. */
+/* A user whom this machine does not know, as on a file server. */
 #define UNKNOWN 4000000000U
 
 static const struct ss_trust nobody_else = {0};
@@ -76,7 +76,7 @@ TEST_WITH(files_with_two_names_are_refused, begin, end) {
     expect_file(&nobody_else);
 }
 
-/* An earlier version made them as the umask permitted. */
+/* Earlier versions created them with the mode that the umask permitted. */
 TEST_WITH(own_folders_lose_the_permission_of_others, begin, end) {
     tree_set_mode("folder", 0777);
     SS_OWNED(close) int opened = open_folder(&nobody_else);
@@ -153,7 +153,7 @@ TEST_WITH(commands_with_files_of_other_users_do_not_start_again, begin_with_user
         check_start("missing", &nobody_else), error, "folder: other users may write to it");
 }
 
-/* The user chooses which of our programs is executed, and may exchange the link after the check. */
+/* Its owner chooses which of our programs is executed, and may replace the link after the check. */
 TEST_WITH(commands_with_links_of_other_users_do_not_start_again, begin_with_users, end) {
     tree_set_mode(".", 01777);
     tree_link("state", "link");
@@ -180,7 +180,7 @@ static void expect_lock(bool is_replaced) {
 
 TEST_WITH(locks_that_others_may_open_are_replaced, begin, end) {
     SS_OWNED(close) int held = open(tree_path("state"), O_RDONLY | O_CLOEXEC);
-    expect_lock(true); /* 0644 */
+    expect_lock(true); /* its mode is 0644 */
     assert_false(ss_lock_has_name(held, folder, "state"));
     expect_lock(false);
     assert_int_equal(link(tree_path("state"), tree_path("other")), 0);

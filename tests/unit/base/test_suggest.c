@@ -10,7 +10,7 @@ static const struct ss_suggest_names known = {"name", SS_SUGGEST_ROWS(names), NU
 
 TEST(closest_name_is_suggested) {
     static const char *const rows[][2] = {
-        /* One wrong letter. */
+        /* One typing error. */
         {"averagq", "averageq"},
         {"averageqq", "averageq"},
         {"averabeq", "averageq"},

@@ -33,7 +33,7 @@ static void assert_double(read_double read, const char *text, double expected) {
         fail_msg("'%s' is %.17g, not %.17g", text, value, expected);
 }
 
-/* Other texts, also invalid ones, are in units.tsv. */
+/* More texts, also invalid ones, are in units.tsv. */
 TEST(times_are_whole_nanoseconds) {
     static const struct {
         const char *text;
@@ -127,7 +127,7 @@ TEST(value_errors_stay_on_one_line) {
     assert_refused(ss_units_number, text, "xxx...' is not a number");
 }
 
-/* Times as options print them, and for people: with exact decimals, and a blank before the unit. */
+/* Options print whole units; people read exact decimals, and a blank before the unit. */
 TEST(printed_times_are_read_back) {
     static const struct {
         ss_time value;

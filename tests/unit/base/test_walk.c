@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Paths of which another user owns parts. tests/process/test_swaps.c changes them meanwhile. */
+/* Paths with parts that another user owns. tests/process/test_swaps.c changes them during walks. */
 
 #include "base/walk.h"
 
@@ -11,7 +11,7 @@
 #include "base/owned.h"
 #include "tree.h"
 
-/* Two users, of whom neither is us. */
+/* Two other users. */
 #define ALICE 65534
 #define BOB   65533
 
@@ -31,7 +31,7 @@ static int open_path(const char *path, int flags) {
     return ss_walk_open_path(path, flags, &error);
 }
 
-/* Fails unless the path leads to the file, which gets the text. */
+/* Writes a text through the path, and fails unless the file then contains it. */
 static void expect_to_reach(const char *path, const char *file) {
     SS_OWNED(close) int opened = open_path(path, O_WRONLY | O_TRUNC);
     assert_that(opened, >=, 0);
@@ -70,7 +70,7 @@ TEST(invalid_paths_are_refused) {
     tree_link("b", "a");
     tree_link("a", "b");
     assert_int_equal(mkfifo(tree_path("pipe"), 0666), 0);
-    expect_refusal(tree_path("pipe"), strerror(ENXIO)); /* it is not waited for */
+    expect_refusal(tree_path("pipe"), strerror(ENXIO)); /* opening does not wait for a reader */
     expect_refusal(tree_path("a"), strerror(ELOOP));
     expect_refusal(tree_path("a/b"), strerror(ELOOP));
     expect_refusal(tree_path("none/file"), strerror(ENOENT));
@@ -86,7 +86,7 @@ TEST(invalid_paths_are_refused) {
     expect_refusal(path, strerror(ENAMETOOLONG));
 }
 
-/* Whoever owns the folder could redirect the program anyway, but only to files of that user. */
+/* The owner of the folder could redirect the program anyway, but only to files of their own. */
 TEST_WITH(links_of_a_folders_owner_bind, begin_with_users, NULL) {
     tree_write("home/data/file", "old\n");
     tree_link("data/file", "home/link");
@@ -128,7 +128,7 @@ TEST_WITH(links_of_others_are_refused, begin_with_users, NULL) {
     tree_assert_file("file", "text\n");
 }
 
-/* Unless the kernel protects hard links, another user can make another name of any link. */
+/* Unless the kernel protects hard links, another user can make one to any symbolic link. */
 TEST_WITH(links_with_two_names_are_refused_where_others_may_write, begin_with_users, NULL) {
     tree_write("shared/some", "");
     tree_link(tree_path("file"), "link");
@@ -232,8 +232,7 @@ TEST_WITH(pipes_of_others_in_shared_folders_are_refused, begin_with_users, NULL)
     assert_that(theirs, >=, 0);
 }
 
-/* As of a process substitution, or in a container, where /dev/stdout may not be opened again. */
-/* The path may lead to another folder of ours when a new one is removed. */
+/* By the time of the removal, the path may lead to another folder of ours. */
 TEST(removed_trees_are_those_that_were_opened) {
     tree_new();
     tree_write("lab/record/n0/plan.json", "{}\n");
@@ -257,6 +256,7 @@ TEST(removed_trees_are_those_that_were_opened) {
     assert_int_equal(access(tree_path("new"), F_OK), -1);
 }
 
+/* As of a process substitution, or in a container, where /dev/stdout may not be opened again. */
 TEST(own_descriptors_are_duplicated) {
     int ends[2];
     char path[64];
@@ -331,7 +331,7 @@ TEST_WITH(folders_are_made_and_opened, begin_with_users, NULL) {
         ss_walk_folder_path(tree_path("link"), O_RDONLY | O_CREAT, &error), error, "is a link of ");
 }
 
-/* As root on a network file system that makes its files those of nobody. */
+/* As for root on a network file system that maps root to nobody. */
 TEST_WITH(new_folders_may_get_another_owner, begin_with_users, NULL) {
     tree_set_mode(".", 0777);
     setfsuid(ALICE);
@@ -339,7 +339,7 @@ TEST_WITH(new_folders_may_get_another_owner, begin_with_users, NULL) {
     int folder = ss_walk_folder_path(tree_path("new"), O_RDONLY | O_CREAT | O_EXCL, &error);
     setfsuid(0);
     assert_that(folder, >=, 0);
-    assert_int_equal(rmdir(tree_path("new")), 0); /* it is empty */
+    assert_int_equal(rmdir(tree_path("new")), 0);
 }
 
 UNIT_RUN

@@ -14,7 +14,7 @@ static void use_zone(const char *zone) {
     tzset();
 }
 
-/* Clocks go forward from 02:00 to 03:00 on 29 March, back from 03:00 to 02:00 on 25 October. */
+/* In 2026, clocks skip 02:00 to 03:00 on 29 March, and repeat it on 25 October. */
 #define EUROPE "CET-1CEST,M3.5.0,M10.5.0/3"
 
 static void assert_at(const char *text, int64_t now, const char *expected) {

@@ -69,7 +69,7 @@ TEST(unwritable_file_is_detected_early) {
     assert_refused(tree_path("a"), strerror(ELOOP));
 }
 
-/* The hidden name is longer: without a cut, writing would fail although the name is valid. */
+/* The hidden name is longer: unless it is truncated, a valid name could not be written. */
 TEST(file_may_have_the_longest_name) {
     char name[NAME_MAX + 1];
     struct ss_whole_file file;
@@ -133,7 +133,7 @@ static mode_t rewrite_with_umask(const char *name, mode_t mask) {
     return tree_mode(name);
 }
 
-/* Another user may have moved here a file to which all may write. */
+/* Another user may have moved a world-writable file here. */
 TEST(replaced_file_keeps_its_mode_without_permission_to_write) {
     static const mode_t rows[][3] = {{0600, 022, 0600}, {0666, 022, 0644}, {0666, 002, 0664}};
     tree_new();
