@@ -147,7 +147,6 @@ TEST(flags_are_set) {
     }
 }
 
-/* The options and the command of a line. */
 TEST(options_end_where_the_command_begins) {
     static const struct {
         const char *line;
@@ -307,7 +306,7 @@ TEST(invalid_options_are_refused) {
         {"--=x", "unknown option '--': see --help"},
         {"-qz", "unknown option '-z': see --help"},
         {"-q=1", "unknown option '-=': see --help"},
-        /* A prefix is no name: an option added later must not change the meaning of a script. */
+        /* Prefixes are refused: an option added later could change the meaning of a script. */
         {"--inst 3", "unknown option '--inst"},
         {"'--a\nb'", "unknown option '--a b"},
         {"-qn", "--instances requires a value: use --instances N"},

@@ -112,7 +112,7 @@ TEST(every_placeholder_is_filled_in) {
         /* Placeholders are replaced from the left, without overlap. */
         {"aa", "aba aaa aaaa", 2, 1, "[aba][1a][aa]"},
         {"NUM", "a%b NUM", 2, 0, "[a%b][0]"},
-        /* No substitution. */
+        /* An empty placeholder disables substitution. */
         {"", "a% %% b", 12, 3, "[a%][%%][b]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -80,7 +80,7 @@ TEST(scripts_need_their_interpreter) {
         write_script("second", line);
         assert_int_equal(check(tree_path("second")), SS_ERROR_NOT_FOUND);
     }
-    /* Scripts are also found by PATH. A script without an interpreter is run by a shell. */
+    /* Scripts are also found in PATH. A script without an interpreter is run by a shell. */
     use_path(tree_path("."), "/nowhere");
     assert_int_equal(check("none"), SS_ERROR_NOT_FOUND);
     assert_message("none", "interpreter /no/such does not exist");
@@ -110,7 +110,7 @@ TEST(commands_without_a_slash_are_searched_in_path) {
     static const struct {
         const char *first, *second, *name;
         int status;
-        const char *message; /* NULL: not compared */
+        const char *message; /* NULL if not compared */
     } rows[] = {
         {"one", "two", "a", 0, NULL},
         {"one", "two", "b", 0, NULL},
@@ -145,7 +145,7 @@ TEST(commands_without_a_slash_are_searched_in_path) {
     }
 }
 
-/* This program is such a program itself. */
+/* PATH does not contain this test program, so it is found in its own folder. */
 TEST(a_program_that_path_lacks_may_be_beside_this_one) {
     static const char *const names[] = {"unit_test_commands_search", "no-such-one", "sh", "./sh"};
     struct ss_commands commands = {0};
@@ -163,7 +163,7 @@ TEST(a_program_that_path_lacks_may_be_beside_this_one) {
     for (size_t i = 1; i < 4; i++)
         assert_string_equal(commands.items[i][0], names[i]);
     ss_commands_free(&commands);
-    /* The first one in PATH is preferred. */
+    /* PATH takes precedence. */
     tree_new();
     script("one/unit_test_commands_search", 0755);
     use_path(tree_path("one"), "/bin");

@@ -55,7 +55,7 @@ TEST(socket_permissions_hold_from_the_start) {
 TEST(other_files_and_live_sockets_are_not_replaced) {
     make_folder();
     struct local_socket local = open_it(0777);
-    /* The last of these find the queue full. */
+    /* The last attempts find the queue full. */
     for (int i = 0; i < 8; i++)
         assert_refused(path, "another process is listening there");
     assert_int_equal(access(path, F_OK), 0);

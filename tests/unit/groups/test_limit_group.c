@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of the parent chosen for a quota's group, on recorded trees. Files that the kernel would
- * create in a new group are written first: a group with our own pid may exist.
- * tests/system/test_guests.sh tests the kernel itself.
+ * Tests which group becomes the parent of a quota's group, on recorded trees. Files that the kernel
+ * would create in a new group are written first, because a group with our pid is reused.
+ * tests/system/test_guests.sh uses a real kernel.
  */
 #include "limit_group.h"
 
@@ -10,7 +10,7 @@
 
 static struct limit_group group;
 
-/* Returns the path of PREFIX-PID below a group of the tree. */
+/* Returns the path of a file in the group test-PID below `parent`. */
 static const char *ours(const char *parent, const char *file) {
     static char names[4][512];
     static unsigned turn;
@@ -105,6 +105,7 @@ TEST(v2_populated_group_is_skipped) {
     write_group("/user/session", "", "70\n71\n");
     tree_write(ours("/user", "cpu.max"), "");
     make_in("/user");
+    /* The kernel would add cpu instead of overwriting a part of "memory". */
     tree_assert_file("cgroup/user/cgroup.subtree_control", "+cpury");
     tree_assert_file("cgroup/user/session/cgroup.subtree_control", "");
     /* A group that already delegates the controller is left unchanged. */
@@ -157,7 +158,7 @@ TEST(group_that_cannot_have_a_quota_is_refused) {
     write_group("", "cpu", "1\n2\n");
     refuse("cannot create the control group");
     assert_int_not_equal(access(tree_path(ours("", "")), F_OK), 0);
-    /* The root of a container, with processes. */
+    /* A root with a type is that of a container. */
     write_group("", "", "1\n2\n");
     tree_write("cgroup/cgroup.type", "domain\n");
     refuse("systemd-run --scope -p Delegate=yes");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of the signals of the master, when its loop has ended. */
+/* Tests the signals of the master after its loop. */
 
 #include <signal.h>
 

@@ -19,9 +19,9 @@ struct script {
     double target;
     ss_time free_from; /* in trace time */
     ss_time free_until;
-    double load; /* infinite: no estimate */
+    double load; /* infinite if there is no estimate */
     double output;
-    double share;                     /* part of the global duty */
+    double share;                     /* local duty per global duty */
     struct ss_planned_state plans[2]; /* the plans after a stopped and a running state */
     ss_time phase;                    /* reported by dithering, as is `round` */
     ss_time round;

@@ -99,14 +99,14 @@ TEST(claim_excludes_other_executors_until_it_expires) {
 
 static struct ss_board *board;
 
-/* Replaces the board by a new one. */
+/* Replaces the board with a new one. */
 static void allocate(uint32_t instances, size_t modules) {
     free(board);
     board = ss_board_allocate(instances, modules, false);
     assert_non_null(board);
 }
 
-/* The same, and all executors join. */
+/* Replaces the board with one that all executors have joined. */
 static void make_board(uint32_t instances) {
     allocate(instances, 100);
     for (uint32_t i = 0; i < instances; i++)

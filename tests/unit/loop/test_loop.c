@@ -271,7 +271,7 @@ TEST(load_follows_the_published_saw_trace) {
     assert_that(figures.error_mse_e4, <, 40);
 }
 
-/* Samples of 500 ms that are partly free are not counted: 3 of the last 5 s. */
+/* Partly free samples of 500 ms are not counted, such as the two between 39 s and 40 s. */
 TEST(control_restarts_after_free_sections) {
     static struct log log;
     tree_new();

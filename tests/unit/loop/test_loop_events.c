@@ -63,7 +63,7 @@ TEST(late_wake_ups_cause_no_drift) {
     assert_held(&options, 0.2, 5);
 }
 
-/* The executor sleeps for a minute, then continues without making up for the lost time. */
+/* Both executors sleep for a minute. */
 TEST(delayed_executor_does_not_make_up_for_lost_time) {
 
     struct trial_options options = make_options(2, 2, "50%");
@@ -87,7 +87,7 @@ TEST(delayed_executor_does_not_make_up_for_lost_time) {
     trial_close(&trial);
 }
 
-/* Pauses like the master, which takes no samples during a pause. */
+/* Pauses as the master does, which takes no samples during a pause. */
 static void pause_for(ss_time length) {
     struct ss_board *board = trial.board;
     struct ss_counters before, after;
@@ -107,7 +107,7 @@ static void pause_for(ss_time length) {
     wake_all(&trial);
 }
 
-/* The pause is from 5 s to 35 s: the steps of 10 s and 20 s follow at 40 s and 50 s. */
+/* The pause lasts from 5 s to 35 s, so the steps at 10 s and 20 s follow at 40 s and 50 s. */
 TEST(pause_delays_the_steps_of_a_trace) {
 
     struct log log;

@@ -165,7 +165,7 @@ static void *work(void *context) {
     return NULL;
 }
 
-/* Starts threads whose time stands still if `step` is 0. */
+/* Starts the threads; their clocks do not advance if `step` is 0. */
 static void start(pthread_t *threads, ss_time *step) {
     permits = (struct ss_permits){0};
     atomic_store(&working, THREADS);
@@ -183,7 +183,7 @@ static void join(pthread_t *threads) {
 
 TEST(readers_never_see_half_a_permit_change) {
     pthread_t threads[THREADS];
-    ss_time step = 0; /* so each reading must find no permitted time */
+    ss_time step = 0; /* no time passes, so each reading must find no permitted time */
     start(threads, &step);
     uint64_t bad = 0;
     while (atomic_load(&working)) {

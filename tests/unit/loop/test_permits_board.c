@@ -17,7 +17,7 @@ static void look(struct ss_counters *counters, struct ss_permission *seen) {
     ss_permits_read(&trial.board->permits, trial.now, seen);
 }
 
-/* Each time may lose up to a unit of 1024 ns. */
+/* Each change of a permit may lose up to a unit of 1024 ns. */
 static void assert_in_step(void) {
     struct ss_counters counters;
     struct ss_permission permission;

@@ -218,8 +218,8 @@ TEST(incompatible_module_tables_are_refused) {
 }
 
 /*
- * Removes the function from a copy: replaces the relocation of its address by the neighboring one,
- * which is then done twice and is harmless.
+ * Removes the function from a copy: replaces the relocation of its address with the neighboring
+ * one, which is harmless if applied twice.
  */
 static int drop_relocation(ElfW(Addr) wanted) {
     ElfW(Rela) entry, beside;

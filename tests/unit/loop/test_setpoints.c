@@ -35,7 +35,7 @@ static void assert_taken(uint64_t number) {
 SETPOINTS_TEST(each_change_is_taken_once_with_its_time) {
     assert_false(take(0));
     uint64_t in = 0, out = 0;
-    /* More than fits, in portions, so that slots are used again. */
+    /* Writes more than fits, in portions, so that slots are reused. */
     for (int portion = 1; portion < 90; portion += 7) {
         for (int i = 0; i < portion; i++)
             put(in++);
@@ -77,7 +77,7 @@ static void put_unfinished(void) {
     atomic_store(&setpoints.slots[number % SS_SETPOINTS_KEPT].number, 0);
 }
 
-/* Each writer that was killed gets the patience of its own. */
+/* The wait starts anew for each killed writer. */
 SETPOINTS_TEST(unfinished_change_holds_up_later_ones_only_for_a_while) {
     ss_time now = 5 * SS_SECOND;
     put(1);

@@ -25,14 +25,14 @@ BENCH_TEST(first_round_begins_at_the_phase) {
 }
 
 /*
- * Rounds of 30 ms: stopped for 20 ms, as the instance runs before, then running for 10 ms. Control
- * begins within such a round, wherever the phase puts it, whether the instances ran before or not.
+ * Rounds of 30 ms: stopped for 20 ms, because the instance ran before, then running for 10 ms. The
+ * phase decides at which point of such a round control begins.
  */
 BENCH_TEST(control_begins_in_the_round_before_the_first) {
     static const struct {
-        int phase;
+        int phase;   /* ms */
         int stopped; /* until then, ms */
-        int running;
+        int running; /* until then, ms */
     } cases[] = {{30, 20, 30}, {29, 19, 29}, {11, 1, 11}, {10, 30, 10}, {1, 21, 1}, {95, 25, 5}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ss_time phase = cases[i].phase * MS, stop = cases[i].stopped * MS;
@@ -46,7 +46,7 @@ BENCH_TEST(control_begins_in_the_round_before_the_first) {
     }
 }
 
-/* Its rounds are longer than an executor is ever late. */
+/* The round is longer than any executor is late. */
 BENCH_TEST(long_round_before_the_first_is_not_cut) {
     bench.script.phase = 2 * SS_SECOND;
     bench.script.round = 10 * SS_SECOND;
@@ -95,8 +95,8 @@ BENCH_TEST(state_deadlines_are_absolute) {
 }
 
 /*
- * Stopped until 20, running until 30, stopped until 50, running until 60: at 55 two states have
- * lapsed. The trace is asked once in each step that plans.
+ * Stopped until 20 ms, running until 30 ms, stopped until 50 ms, running until 60 ms: at 55 ms, two
+ * states have lapsed. Each step that plans asks the trace once.
  */
 BENCH_TEST(lapsed_states_are_skipped) {
     step_at(0);
@@ -107,7 +107,7 @@ BENCH_TEST(lapsed_states_are_skipped) {
     assert_action(step_at(55 * MS), true, SS_STATE_RUNNING, 60 * MS);
     assert_int_equal(bench.script.decisions, 4);
     assert_int_equal(bench.script.asked, 2);
-    /* Stopped until 80: over before the step. */
+    /* The stop until 80 ms is over before the step. */
     assert_action(step_at(85 * MS), false, SS_STATE_RUNNING, 90 * MS);
 }
 
@@ -160,7 +160,7 @@ BENCH_TEST(pause_restarts_control) {
     assert_action(step_at(66 * MS), true, SS_STATE_RUNNING, 76 * MS);
     assert_int_equal(bench.script.dithering.moment.since, START + 65 * MS);
     assert_int_equal(bench.script.trace_time, 26 * MS);
-    /* A pause during sleep is noticed, too. */
+    /* A pause that ends while the executor sleeps is noticed, too. */
     atomic_store(&bench.board->paused, 44 * MS);
     atomic_store(&bench.board->control_since, START + 71 * MS);
     step_at(72 * MS);

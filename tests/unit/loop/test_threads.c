@@ -27,7 +27,7 @@
 struct kernel {
     pthread_mutex_t lock;
     struct machine machine;
-    _Atomic ss_time clocks[EXECUTORS]; /* SS_TIME_NEVER: finished */
+    _Atomic ss_time clocks[EXECUTORS]; /* SS_TIME_NEVER if finished */
 };
 
 struct run {

@@ -25,7 +25,7 @@ TEST(doubts_are_blamed_on_their_cause) {
         {SS_DOUBT_BELOW, 0.4, 0.58, 0, 0.02, 2, 0, 0, NULL, 0, SS_DOUBT_BUSY, "no CPU was idle"},
         {SS_DOUBT_BELOW, 0.25, 0.01, 0, 0.48, 1, 0, 0, NULL, 0, SS_DOUBT_ENDED, "1 of 2"},
         {SS_DOUBT_BELOW, 0.25, 0.01, 0, 0, 1, 0, 0, "fixed", 0, SS_DOUBT_ENDED, "1 of 2"},
-        /* Fewer than 2 run too rarely to be the cause. */
+        /* On average less than half an instance has ended, which is too little to be the cause. */
         {SS_DOUBT_BELOW, 0.25, 0.01, 0, 0, 1.6, 0, 0, "fixed", 0, SS_DOUBT_OPEN_LOOP, "'fixed'"},
         {SS_DOUBT_BELOW, 0.5, 0.01, 0, 0.48, 2, 0, 0, "fixed", 0, SS_DOUBT_OPEN_LOOP, "'fixed'"},
         {SS_DOUBT_BELOW, 0.125, 0.01, 0, 0.48, 1, 0.5, 0.97, NULL, 0, SS_DOUBT_QUOTA, "quota"},

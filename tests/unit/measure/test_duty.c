@@ -50,8 +50,7 @@ TEST(mean_duty_excludes_ended_instances) {
         permit(i, 0, true);
     permit(0, 100, false);
     ss_board_leave(board, 0, SS_LIFE_ENDED);
-    assert_duty(
-        100, 1); /* it ran as long as the other three together, but the result is at most 1 */
+    assert_duty(100, 1); /* its time counts, too, but the result is at most 1 */
     permit(1, 150, false);
     assert_duty(200, 2.5 / 3);
     for (uint32_t i = 1; i < 4; i++)

@@ -7,7 +7,7 @@
 #include "measure/load.h"
 #include "unit.h"
 
-/* test_vectors.c has the errors. */
+/* test_vectors.c tests the errors. */
 TEST(target_and_load_are_means_over_samples) {
     struct ss_figures figures = {0};
     assert_true(isnan(ss_figures_target_mean(&figures)));
@@ -49,7 +49,7 @@ TEST(p95_is_the_nearest_rank_percentile) {
 /* Samples of half a second; errors in percent. */
 TEST(settling_takes_two_seconds_within_5_percent) {
     static const struct {
-        double seconds; /* NAN: never settled */
+        double seconds; /* NAN if never settled */
         size_t count;
         double errors[10];
     } rows[] = {
@@ -98,7 +98,7 @@ static const struct ss_counters second = {.time = 110 * SS_SECOND,
     .used = 9 * SS_SECOND,
     .value = 0.3};
 
-/* Fails unless the load is this one; NAN: it is unknown. */
+/* Fails unless the load has the expected value, or is unknown if that is NAN. */
 static void assert_load(enum ss_source source, const struct ss_counters *from,
     const struct ss_counters *to, double expected, double by_ticks) {
     struct ss_load load;
@@ -182,7 +182,7 @@ TEST(iterations_count_by_the_fraction_inside_the_window) {
     assert_parts(1, 9, 0, 0);
     assert_parts(21, 30, 0, 0);
     assert_parts(20, 30, 0, 0);
-    /* Those of no length count at their end. */
+    /* Iterations of length 0 count at their end. */
     assert_parts(15, 15, 1, 1);
     assert_parts(10, 10, 1, 1);
     assert_parts(20, 20, 1, 1);
@@ -313,7 +313,7 @@ TEST(statistics_of_few_iterations_agree_with_r) {
     assert_near(times.p95, 9, 1e-12);
 }
 
-/* All within one throughput interval. */
+/* All iterations are in one throughput interval; only a new interval allocates memory. */
 TEST(adding_an_iteration_allocates_no_memory) {
     ITERATIONS iterations = apart(2);
     ss_iterations_add(&iterations, 0, 10 * SS_SECOND, 11 * SS_SECOND);
@@ -438,7 +438,7 @@ TEST(iterations_read_together_after_silence_are_bursts) {
     assert_int_equal(ss_iterations_in_bursts(&iterations, 0, 1), 9 * 282);
 }
 
-/* Outside of the window, slow, late because the master was, and after a pause of the run. */
+/* Iterations outside of the window, slow ones, those that a late master reads, or after a pause. */
 TEST(iterations_without_silence_are_not_bursts) {
     ITERATIONS outside = apart(1), slow = started(), paused = started();
     ss_iterations_start(&outside, 0, 0);

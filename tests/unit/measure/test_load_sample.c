@@ -91,7 +91,7 @@ TEST(load_parts_are_fractions_of_all_ticks) {
     expect(sample.error, -0.15);
 }
 
-/* Takes a sample of one CPU over 100 ticks. */
+/* Each row is a sample of one CPU over 100 ticks. */
 TEST(user_time_includes_guest_time_and_iowait_may_fall) {
     static const struct {
         const char *before, *after;
@@ -183,7 +183,7 @@ TEST(cpus_without_an_earlier_reading_are_skipped) {
     expect(sample.load, 0);
     assert_true(take(1));
     assert_false(take(0));
-    /* None of the CPUs was there before. */
+    /* No CPU has an earlier reading. */
     go_on("cpu0 50 0 0 50\n", 100);
     assert_false(take(ALL));
     go_on("cpu0 60 0 0 140\n", 100);
@@ -209,7 +209,7 @@ TEST(samples_of_falling_counters_are_skipped) {
         expect(sample.load, 0.25);
         expect(sample.load_ticks, 0.25);
     }
-    /* No time passed, or the clock went backward. */
+    /* No time passed. */
     begin("0", "cpu0 0 0 0 0\n");
     go_on("cpu0 10 0 0 10\n", 0);
     assert_false(take(ALL));

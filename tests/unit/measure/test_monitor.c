@@ -10,7 +10,7 @@
 
 static ss_time free_from, free_until;
 
-/* Returns 0.5 for a second, then more than the machine can do, and a rounding error at 0. */
+/* Returns 0.5 for a second, then more than the machine can do, then a rounding error below 0. */
 static void target(const struct ss_self *self, ss_time time, struct ss_target *target) {
     target->load = time < SS_SECOND ? 0.5 : time < 2 * SS_SECOND ? 1.5 : -1e-9;
     target->free = time >= free_from && time < free_until;
@@ -142,7 +142,7 @@ MONITOR_TEST(instances_that_ran_raise_no_doubt_about_their_stop) {
         assert_near(monitor.latest.duty, 0.2, 0.01);
         assert_int_equal(
             monitor.latest.doubt, source == SS_SOURCE_OWN ? SS_DOUBT_NONE : SS_DOUBT_ABOVE);
-        /* The next one is above it without a time in which they ran. */
+        /* The next sample is above the target, although no instance was permitted to run. */
         sample(1);
         assert_int_equal(monitor.latest.doubt, SS_DOUBT_ABOVE);
     }
@@ -201,7 +201,7 @@ MONITOR_TEST(late_begin_leaves_out_short_samples) {
     begin_late(950 * SS_MILLISECOND);
     assert_that(monitor.next, ==, START + 1500 * SS_MILLISECOND);
     assert_int_equal(monitor.lost_counted, 2);
-    /* The same holds for a sample after a late one. */
+    /* A short sample after a late one is left out, too. */
     begin_late(0);
     sample_at(999 * SS_MILLISECOND);
     assert_int_equal(monitor.lost_counted, 1);

@@ -14,10 +14,10 @@
  * request.
  */
 static struct {
-    int refuses[SS_PERF_EVENTS];         /* 0: counted */
+    int refuses[SS_PERF_EVENTS];         /* error for this event; 0 if it is counted */
     int refuses_without_rights;          /* error for events inside the kernel */
     pid_t gone;                          /* a thread that has ended */
-    int full_from;                       /* limit of descriptors; 0: no limit */
+    int full_from;                       /* limit of descriptors; 0 if unlimited */
     struct ss_perf_request requests[64]; /* accepted requests */
     struct ss_perf_count counts[64];     /* of each request */
     bool broken[64];                     /* cannot be read */
@@ -113,7 +113,7 @@ TEST(perf_counts_are_increments) {
     assert_near(counts[SS_PERF_TASK_CLOCK], 10 * MS, 1e-6);
     ss_perf_read(&meter, counts);
     assert_near(counts[SS_PERF_CYCLES], 0, 1e-6);
-    kernel.counts[find(SS_PERF_CYCLES, 0)].value = 900; /* falls */
+    kernel.counts[find(SS_PERF_CYCLES, 0)].value = 900; /* less than before */
     ss_perf_read(&meter, counts);
     assert_true(isnan(counts[SS_PERF_CYCLES]));
 }

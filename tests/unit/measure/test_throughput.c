@@ -34,7 +34,7 @@ TEST(iterations_are_split_over_intervals_of_six_seconds) {
         /* Before counting begins. */
         {10, {{4, 12}}, {0.25}},
         {10, {{1, 9}, {4, 10}}, {0}},
-        /* An empty iteration, and one whose clocks disagree. */
+        /* Iterations of length 0, and one whose clocks disagree. */
         {0, {{7, 7}, {12, 12}, {9, 8}}, {0, 2, 1}},
     };
     for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {

@@ -7,7 +7,7 @@
 #include "measure/usage.h"
 #include "unit.h"
 
-/* Returns a board with master 10, guardian 11, executors 20 and 21. */
+/* Returns a board with guardian 11 and executors 20 and 21; the master will be 10. */
 static struct ss_board *make_board(void) {
     struct ss_board *board = ss_board_allocate(2, 0, false);
     assert_non_null(board);
@@ -96,7 +96,7 @@ TEST(attached_trees_include_processes_that_left_them) {
     free(board);
 }
 
-/* This process and its descendants are those of --beside. One whose pid was reused is not. */
+/* --beside names this process, and one whose pid was reused and which therefore does not count. */
 TEST(processes_beside_the_run_are_counted_apart) {
     struct ss_board *board = make_board();
     pid_t client = getpid();
@@ -214,7 +214,6 @@ TEST(pauses_do_not_count_as_load_of_other_processes) {
     free(board);
 }
 
-/* The calling process is the attached program: its CPU time is known until it leaves the board. */
 TEST(others_are_blamed_while_they_keep_the_load_from_the_target) {
     struct ss_usage usage = {.latest_kind = SS_DOUBT_ABOVE,
         .latest = {.capacity = 100, .others = 60, .instances = 1, .idle = 39}};
@@ -228,6 +227,7 @@ TEST(others_are_blamed_while_they_keep_the_load_from_the_target) {
     assert_true(isnan(ss_usage_to_blame(&usage)));
 }
 
+/* The calling process is the attached program: its CPU time is known until it leaves the board. */
 TEST(use_of_others_is_unknown_after_the_end_of_an_attached_program) {
     static struct ss_usage usage;
     for (int ends = 0; ends < 2; ends++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Computes what data/analysis/vectors.csv says of the formulas that reports in Python have, too.
- * tests/python/test_vectors.py compares them with the same rows. Each row has a function, its
- * value, empty if it refuses, and its arguments, separated by spaces.
+ * Tests formulas that reports in Python have, too: tests/python/test_vectors.py reads the same rows
+ * of data/analysis/vectors.csv. Each row has a function, its value (empty if it refuses the
+ * arguments) and its arguments, separated by spaces.
  */
 
 #include <stdbool.h>
@@ -94,7 +94,7 @@ TEST(errors_of_samples_match_the_vectors) {
     expect("error_p95_percent", 3, error_p95_percent);
 }
 
-/* The share, the maximum (0 if unknown), and nanoseconds. */
+/* Arguments: the share, the maximum (0 if unknown), and values in nanoseconds. */
 static double quantile(const struct vector *vector) {
     struct ss_histogram histogram;
     assert_int_equal(ss_histogram_open(&histogram, SS_HISTOGRAM_FINE), 0);
@@ -113,7 +113,7 @@ TEST(quantiles_of_buckets_match_the_vectors) {
     expect("quantile", 11, quantile);
 }
 
-/* The time since the iteration began, and the mean length of ended ones. */
+/* Arguments: the time since the iteration began, and the mean length of ended ones. */
 static double unfinished(const struct vector *vector) {
     return ss_unfinished_length(&(struct ss_unfinished){
         .elapsed = vector->numbers[0], .mean = vector->numbers[1], .deviation = NAN});

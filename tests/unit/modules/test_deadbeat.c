@@ -25,10 +25,10 @@ static void hold(const struct trial_options *options, double error, double mse) 
 }
 
 /*
- * Rounds of averageq are planned whole: a control that made up differences within one would swing
- * around the target, or beside it. With uneven duties a single instance makes the load alternate: a
- * square wave of 107 ms causes an MSE of up to 1.2. Near the bounds, runs or stops are too short to
- * occur in every round.
+ * averageq plans whole rounds: if control made up differences within a round, the load would
+ * oscillate around the target or miss it. With uneven duties a single instance makes the load
+ * alternate: a square wave of 107 ms causes an MSE of up to 1.2. Near the bounds, runs or stops are
+ * too short to occur in every round.
  */
 TEST(deadbeat_holds_loads) {
     static const char *const normal[] = {"25%", "33%", "50%", "66%", "75%"};
@@ -68,7 +68,7 @@ TEST(deadbeat_holds_loads) {
 }
 
 /*
- * Each instance fills all CPUs, which is unknown to control at first; decisions are two seconds
+ * Each instance fills all CPUs, which control does not know at first; decisions are two seconds
  * apart.
  */
 TEST(deadbeat_holds_loads_of_many_parallel_instances) {

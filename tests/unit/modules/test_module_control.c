@@ -32,7 +32,7 @@ static uint32_t peers_of(const char *which, const char *options) {
     return peers;
 }
 
-/* Updates in order, each of an executor at a time, under control since another. */
+/* An update of an executor, in seconds of clock time, and the expected duty. */
 struct update {
     uint32_t executor;
     double seconds, since, target, load, duty;
@@ -72,7 +72,7 @@ TEST(modules_follow_their_formulas) {
         {"control/rbpid", NULL,
             {{0, 100, 100, 0, 0, 0}, {0, 101, 100, 0, 0, 0}, {0, 110, 105, 1, 1, 1},
                 {0, 111, 105, 1, 1, 1}, {0, 112, 105, 1, 0, 1}}},
-        /* Each executor scales its own last output; the last one has none. */
+        /* Each executor scales its own last output; executor 999 has none. */
         {"control/geom", NULL,
             {{0, 100, 100, 0.4, 0.9, 0.4}, {0, 101, 100, 0.4, 0.8, 0.4 * 0.4 / 0.8},
                 {0, 102, 100, 0.6, 0.4, 0.2 * 0.6 / 0.4}, {999, 102, 100, 0.7, 0.1, 0.7}}},

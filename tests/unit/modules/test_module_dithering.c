@@ -7,7 +7,7 @@ struct planned {
     char state;    /* 'R' or 'S' */
     double length; /* ms */
     int times;
-    char event; /* before it: 'C' control restarts after a second, 'E' it will begin in a second */
+    char event; /* before the plan: 'C' control restarts after 1 s, 'E' control begins in 1 s */
 };
 
 TEST(plans_follow_the_duty) {
@@ -191,8 +191,7 @@ TEST(hashed_phases_are_spread_over_the_round) {
             if (j > 0)
                 assert_that(phases[j], !=, phases[j - 1]);
         }
-        /* The mean of 100 uniform draws from 0 to 100 ms: 50 ms, plus or minus three times 2.9 ms.
-         */
+        /* The mean of 100 uniform draws from 0 to 100 ms: 50 ms +- three times 2.9 ms. */
         assert_near(mean_of(phases, EXECUTORS), 50, 8.7);
     }
     assert_that(phases_of("dithering/fixedq", "13m", 2)[1], <, 13);
@@ -229,14 +228,14 @@ TEST(unknown_phases_are_refused) {
 }
 
 /*
- * A switch costs 42 us. Two switches per round of N instances may cost half of one of two CPUs: N x
- * 168 us.
+ * A switch costs 42 us. Two switches per round of N instances may cost a quarter of two CPUs, so a
+ * round takes at least N x 168 us.
  */
 TEST(rounds_and_states_that_are_too_short_are_refused) {
     static const struct {
         const char *module, *options;
         uint32_t instances;
-        const char *words; /* NULL: accepted */
+        const char *words; /* NULL if accepted */
     } rows[] = {
         {"averageq", "1670u,min=100u", 10, "at least tau=1.68ms"},
         {"averageq", "1680u,min=100u", 10, NULL},

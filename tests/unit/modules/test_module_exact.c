@@ -64,7 +64,7 @@ TEST(exact_keeps_its_series_when_control_restarts) {
     assert_that(estimate_at(&rig, 0, 1001, 1001), ==, -1);
 }
 
-/* A late executor's reading is dropped if a newer one was just taken. */
+/* Another executor has just taken a reading: one less than half the spacing later is dropped. */
 TEST(exact_drops_readings_older_than_the_latest) {
     RIG rig = rig_open("feedback/exact", NULL, 2, 4);
     sample_ran(&rig, 0, 1000, 0);

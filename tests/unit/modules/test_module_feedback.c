@@ -41,8 +41,8 @@ TEST(modules_request_their_sources) {
 }
 
 /*
- * For realtime 160 ms / P. For exact, counters that advance only at ticks set a lower limit, and
- * the source in use decides, not the number of CPUs.
+ * realtime takes a sample every 160 ms / P. For exact, the source in use decides, not the number of
+ * CPUs, and counters that advance only at ticks set a lower limit.
  */
 TEST(one_executor_at_a_time_takes_a_sample_when_it_is_due) {
     static const struct {

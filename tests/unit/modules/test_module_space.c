@@ -60,7 +60,7 @@ TEST(space_modules_follow_their_formulas) {
         {"space/uneven", 0, 3, 2.0 / 3, 1},
         {"space/uneven", 1, 3, 2.0 / 3, 1},
         {"space/uneven", 2, 3, 2.0 / 3, 0},
-        /* Small intended duties remain: 3 * (2/3 - 1e-9) leaves 1 - 3e-9 to the second. */
+        /* Small differences are kept: 3 * (2/3 - 1e-9) leaves 1 - 3e-9 to the second. */
         {"space/uneven", 1, 3, 2.0 / 3 - 1e-9, 1 - 3e-9},
     };
     for (size_t i = 0; i < SIZE(rows); i++) {

@@ -35,8 +35,8 @@ TEST(stagger_enforces_no_short_states) {
 static unsigned taken[CHECKED + 1];
 
 /*
- * Returns an executor's share of rare states; `max` becomes the longest wait in rounds, except for
- * the first.
+ * Counts the rare states of an executor in taken[]. Returns its longest wait for one, in rounds,
+ * after the first 25 rounds.
  */
 static double take(const struct rig *rig, uint32_t executor, double duty) {
     enum ss_state rare = duty < 0.5 ? SS_STATE_RUNNING : SS_STATE_STOPPED;
@@ -50,7 +50,7 @@ static double take(const struct rig *rig, uint32_t executor, double duty) {
             return longest;
         if (step(&walk, duty).state != rare)
             continue;
-        /* 5 ms off the edge, because the beginnings are a tenth of a round apart. */
+        /* Stays 5 ms away from the edge: the beginnings are a tenth of a round apart. */
         taken[(begin + MS(5)) / MS(107)]++;
         if (round > 25)
             longest = fmax(longest, round - last);

@@ -95,7 +95,7 @@ TEST(round_lengths_follow_changes_and_costs) {
         /* Alone, an instance would have rounds of 53.5 ms. */
         {{"min=25m", 12, 1, 0.5}, unsteady, 142.5, 285},
         {{"min=27m", 12, 1, 0.5}, unsteady, 285, 285},
-        /* They are longer than a quota period and a step of the counters. */
+        /* Shortened rounds are longer than a quota period and a step of the counters. */
         {{NULL, 2, 2, 0.5, .quota_period = MS(10)}, unsteady, 107, 107},
         {{NULL, 2, 2, 0.5, .grain = MS(10)}, unsteady, 107, 107},
         {{NULL, 2, 2, 0.5, .grain = MS(4)}, unsteady, 53.5, 107},
@@ -108,7 +108,7 @@ TEST(round_lengths_follow_changes_and_costs) {
         {{"tau=107m", 1, 2, 0.5, .cost = MS(8)}, steady, 107, 107},
         {{NULL, 1, 2, 0.5, .cost = MS(8)}, unsteady, 285, 285},
         {{NULL, 1, 2, 0.5, .cost = MS(1)}, unsteady, 53.5, 107},
-        /* Many small instances are no large tree: their rounds are as long as before. */
+        /* Many small instances are not a large tree: their rounds are as long as before. */
         {{NULL, 12, 2, 0.5, .cost = MS(0.45)}, steady, 12 * 26.75 / 2, 12 * 26.75 / 2},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

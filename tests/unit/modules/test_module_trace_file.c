@@ -60,7 +60,7 @@ TEST(compiled_and_text_traces_give_the_same_targets) {
     }
 }
 
-/* A target in percent; `until`: of a free section, in seconds. */
+/* A target in percent; `until` is the end of a free section, in seconds. */
 struct point {
     double seconds, percent, until;
 };
@@ -70,7 +70,7 @@ struct point {
 TEST(targets_follow_the_records) {
     // clang-format off
     static const struct {
-        const char *text, *options; /* NULL: the example saw.txt */
+        const char *text, *options; /* without a text: the example saw.txt */
         double length;
         struct point points[6];
         int count;

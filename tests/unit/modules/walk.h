@@ -19,7 +19,7 @@ struct walk {
     struct ss_place place;
     ss_time now;
     ss_time since;
-    double target; /* 0: the length of rounds does not adapt */
+    double target; /* 0 if the length of rounds does not adapt */
     ss_time quota_period;
     ss_time grain;
     ss_time cost;
@@ -28,7 +28,7 @@ struct walk {
     double running;  /* nanoseconds */
     double stopped;
     unsigned runs;
-    ss_time shortest; /* shortest complete state since then */
+    ss_time shortest; /* shortest complete state that began after `since` */
     unsigned states;
 };
 
