@@ -115,7 +115,7 @@ static const struct ss_argument related[] = {
 
 TEST(related_options_are_checked) {
     static const struct {
-        const char *line, *message; /* NULL: accepted */
+        const char *line, *message; /* without a message if accepted */
     } cases[] = {
         {"", NULL},
         {"-a3", "--apple requires --pear: add it, or leave out --apple"},

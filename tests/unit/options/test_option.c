@@ -124,7 +124,7 @@ TEST(main_option_may_omit_its_name) {
         {"a\\\\,copies=5", "a\\", 5},
         {"C:\\new\\", "C:\\new\\", 3},
         {"copies=4,path=\\,\\\\\\,", ",\\,", 4},
-        /* Equals signs belong to paths and commands. */
+        /* Paths and commands may contain equals signs. */
         {"/run/a=b/c.trace", "/run/a=b/c.trace", 3},
         {"sensor --unit=W A=1", "sensor --unit=W A=1", 3},
         {"=x", "=x", 3},

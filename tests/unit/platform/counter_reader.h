@@ -17,8 +17,8 @@ static inline struct ss_cpus cpus_of(const char *list) {
 }
 
 /*
- * Returns the list of all CPUs of this machine, because fewer would be only a part of it. It may
- * have gaps.
+ * Returns the list of all CPUs of this machine, which may have gaps. With fewer CPUs, a reader may
+ * choose another source.
  */
 static inline const char *all_cpus(void) {
     static char list[4096];

@@ -62,11 +62,11 @@ TEST(cpu_time_is_read_from_either_version) {
     assert_string_equal(reader.path, tree_path("cgroup/cpuacct/cpuacct.usage"));
 }
 
-/* Groups of a machine with 4 CPUs. Those of the first table are in version 2, as is `web`. */
+/* A group on a machine with 4 CPUs, which always has `web`, too, a group of version 2. */
 struct limited {
-    const char *group; /* NULL: our own */
+    const char *group; /* NULL for our own */
     double capacity;
-    uint64_t used;           /* 0: not checked */
+    uint64_t used;           /* 0 if not checked */
     const char *files[5][2]; /* below the root of the control groups */
 };
 
@@ -187,13 +187,13 @@ TEST(v1_throttled_time_is_read_with_the_quota) {
     }
 }
 
-/* A look at the limits is due in each second: `looked` makes it due now. */
+/* Limits are read once a second; a time of 0 in `looked` makes that due now. */
 static void read_later(void) {
     reader.last_read = 0;
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
 }
 
-/* Files are replaced in order, each with what the limits are afterward. */
+/* Files are replaced in order; each row has the limits afterward. */
 TEST(changed_limits_of_the_group_and_its_ancestors_are_noticed) {
     static const struct {
         const char *path, *text;
@@ -240,7 +240,7 @@ TEST(changed_limits_of_the_group_and_its_ancestors_are_noticed) {
     assert_that(counters.capacity, ==, 0.5);
 }
 
-/* Whatever reads at the same time notices a change in the same second. */
+/* All readers notice a change in the same second. */
 TEST(limits_are_read_once_a_second) {
     static const struct {
         ss_time now;
@@ -321,7 +321,7 @@ TEST(full_paths_of_groups_are_accepted) {
     read_group(path, "0-3");
     assert_that(counters.capacity, ==, 1);
     assert_int_equal(counters.used, 7000);
-    /* Outside the tree, only a group of version 2 is one. */
+    /* A path outside the tree must be a group of version 2. */
     tree_write("other/x/cpu.stat", USAGE);
     tree_write("other/cpu.max", "200000 100000\n");
     snprintf(path, sizeof path, "%s", tree_path("other/x"));

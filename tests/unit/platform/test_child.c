@@ -106,7 +106,7 @@ static int raise_usr1(const void *unused) {
     return 0;
 }
 
-/* Handlers are those of the parent: a signal before exec must not be lost in them. */
+/* A signal before exec must not be lost in a handler of the parent. */
 TEST(early_signal_acts_on_the_program) {
     char script[] = "exit 3";
     sigset_t all;

@@ -95,7 +95,7 @@ TEST(unmeasured_cpus_between_measured_ones_are_skipped) {
     assert_ticks(6, 0, 0, 2);
 }
 
-/* The line of interrupts is as long as all other lines together, as on large machines. */
+/* The line of interrupts is longer than all other lines together, as on large machines. */
 TEST(proc_stat_with_256_cpus_is_read) {
     static char text[200000];
     size_t used = (size_t)snprintf(text, sizeof text, "cpu  1 2 3 4 5 6 7 8 9 10\n");
@@ -145,7 +145,7 @@ TEST(removed_cpus_change_the_set) {
     assert_that(counters.capacity, ==, 1);
     assert_int_not_equal(counters.set, second.set);
     assert_int_not_equal(counters.set, both.set);
-    /* When the CPUs return, the set is the first one again, for all counters. */
+    /* When the CPUs return, the set is the first one again, whatever their counters are. */
     tree_write("stat", "cpu  1 1 1 1\ncpu0 1 2 3 4 5 6 7 8 9 10\ncpu1 2 3 4 5 6 7 8 9 10 11\n");
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_int_equal(counters.set, both.set);
@@ -198,7 +198,7 @@ TEST(garbled_proc_stat_is_refused) {
     open_stat("0-1");
     read_reader();
     assert_ticks(4, 0, 0, 6);
-    /* Few columns and numbers that are too long are valid. */
+    /* Lines with few columns or overlong numbers are valid. */
     read_stat("0-1", "cpu 11 0 0 22\ncpu0 1 2 3 4\ncpu1 10 20 30 40\nintr 1\n");
     assert_ticks(44, 0, 0, 66);
     read_stat("0-1", "cpu0 99999999999999999999999999999999999999999999999999999 1 1 1 1 1 1 1\n"

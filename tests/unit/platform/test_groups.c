@@ -14,8 +14,8 @@
 #define PROCESS       "9 (a b) S 1 9 9 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 9 0 0\n"
 
 /*
- * A reader sees new and removed groups by the time of their folder and the number of its links.
- * Some file systems do not count links, and have coarse times: make each time different.
+ * A reader detects new and removed groups by the time of their folder and the number of its links.
+ * Some file systems do not count links and have coarse times, so each change sets another time.
  */
 static void mark_change(void) {
     static time_t changes;
@@ -86,7 +86,7 @@ static void assert_used(uint64_t microseconds) {
     assert_int_equal(counters.used, microseconds * SS_MICROSECOND);
 }
 
-/* Together with those of make_machine(), these are too many. */
+/* Makes too many groups, together with those of make_machine(). */
 static void make_many_groups(void) {
     for (int i = 0; i < SS_GROUP_SUM_MAX; i++) {
         char name[32];
@@ -152,7 +152,7 @@ TEST(process_in_the_root_group_disables_summing_of_groups) {
     assert_fallback(OUTSIDE);
     assert_int_equal(remove(tree_path("groups/cgroup.procs")), 0);
     assert_fallback(OUTSIDE);
-    /* So do a root without children and one with too many. */
+    /* A root without children disables it, too, and one with too many. */
     snprintf(text, sizeof text, "34 31 0:30 / %s/bare rw - cgroup2 cgroup2 rw\n", tree_root);
     tree_write("proc/self/mountinfo", text);
     tree_write("bare/cgroup.procs", "2\n");
@@ -225,7 +225,7 @@ TEST(too_many_child_groups_created_later_are_summed) {
     assert_int_equal(reader.sum.count, SS_GROUP_SUM_MAX - 1);
 }
 
-/* The second reading must not take the groups that the first one listed for all groups. */
+/* The second reading must not assume that the first one has listed all groups. */
 TEST(failed_listing_is_repeated) {
     make_machine();
     open_reader();

@@ -150,7 +150,7 @@ static void take_a_strange_name(void) {
 }
 
 TEST(processes_have_distinct_identities) {
-    setpgid(0, 0); /* only leaders know whether groups can be held; fails if this is one */
+    setpgid(0, 0); /* only a leader knows whether groups can be held; fails if it already is one */
     uint64_t own = ss_platform_process_started(getpid());
     pid_t child = start_child(take_a_strange_name);
     uint64_t started = ss_platform_process_started(child);

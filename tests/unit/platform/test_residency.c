@@ -71,7 +71,7 @@ TEST(idle_time_combines_proc_stat_and_cpuidle) {
     assert_idle(2010 + 3005.5);
     write_state(1, 1, 1000 + 12345);
     assert_idle(2005 + 12.345 + 3005.5);
-    /* Limited by /proc/stat. */
+    /* /proc/stat limits the sum. */
     write_state(2, 1, 2000 + 40000);
     assert_idle(2005 + 12.345 + 3020);
     /* Waiting for a disk is idle time. */

@@ -11,7 +11,7 @@ static struct ss_monitor monitor;
 static struct ss_outcome_input input;
 static struct ss_iterations iterations;
 
-/* A run of 240 s with 480 samples of 50 %, without fault. */
+/* A run of 240 s with 480 samples of 50 %, without faults. */
 static int set_up(void **state) {
     plan = (struct ss_plan){.instances = 2, .duration = SS_TIME_NEVER};
     monitor = (struct ss_monitor){0};
@@ -22,7 +22,7 @@ static int set_up(void **state) {
     outcome.error_mean_percent = 0;
     outcome.error_mse_e4 = 1;
     outcome.steal_mean = 0.001;
-    outcome.switches_per_second = 40; /* 20 of each instance: rounds of 100 ms */
+    outcome.switches_per_second = 40; /* 20 per instance: rounds of 100 ms */
     outcome.wake_p99_us = 1000;
     input = (struct ss_outcome_input){
         .plan = &plan, .monitor = &monitor, .switching = 2, .others = 0.004};
@@ -41,7 +41,7 @@ static double figure(enum ss_check_name check) {
     return outcome.evidence.figures[check];
 }
 
-/* Adds ten iterations a second, and more of them after `change` seconds. */
+/* Adds ten iterations a second, and `factor` times as many after `change` seconds. */
 static void iterate(double change, double factor) {
     for (double at = 0; at < 240; at += 0.1 / (at < change ? 1 : factor))
         ss_iterations_add(
@@ -49,7 +49,7 @@ static void iterate(double change, double factor) {
     ss_judge_iterations(&outcome, &iterations);
 }
 
-/* Instance 1 of three becomes slower by 40 % after 3/8 of the time. */
+/* All three instances, then only instance 1, slow down by 40 % after 3/8 of the time. */
 TEST_WITH(step_of_throughput_names_its_instance, set_up, tear_down) {
     for (unsigned whose = 0; whose <= 2; whose += 2) {
         iterations = (struct ss_iterations){.to = 240 * SS_SECOND};

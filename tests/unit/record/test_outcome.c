@@ -6,7 +6,7 @@
 #include "record/outcome.h"
 #include "unit.h"
 
-/* Makes a run of 10 s: two instances of one command, one of another. */
+/* A run of 10 s: two instances of one command, one of another. */
 static struct ss_plan plan;
 static struct ss_outcome outcome;
 static struct ss_iterations iterations;
@@ -183,7 +183,7 @@ static void take_samples(const struct ss_monitor *monitor, struct ss_usage *usag
     free(board);
 }
 
-/* Half of the samples: no CPU was idle, and other processes used most of the time. */
+/* In half of the samples, no CPU was idle, and other processes used most of the time. */
 TEST(use_of_the_cpus_explains_samples_off_target) {
     struct ss_monitor monitor = {.source = SS_SOURCE_SYSTEM,
         .doubts = {[SS_DOUBT_BELOW] = 5},

@@ -105,7 +105,7 @@ static void record_samples(enum ss_source source, const char *const rows[], int 
     close_monitor();
 }
 
-/* Makes one of four samples 99 ms late, and another 101 ms. */
+/* Makes one of four samples 99 ms too long, and another 101 ms. */
 static int read_late(void *context, struct ss_cpu_reading *reading) {
     static const ss_time excess[] = {0, 99, 99, 200};
     read_next(context, reading);
@@ -177,7 +177,7 @@ TEST(group_sample_needs_only_one_reading) {
     record_samples(SS_SOURCE_CGROUP, rows, 3);
 }
 
-/* Has the times of the simulation above, in units of half a second. */
+/* A meter that reads a recorded /proc/stat, as if every half a second. */
 struct tree_meter {
     struct ss_load_meter meter;
     ss_time next;

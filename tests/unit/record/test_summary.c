@@ -6,7 +6,7 @@
 #include "text.h"
 #include "tree.h"
 
-/* A synthetic run: two modules have options, the others are unknown. */
+/* A synthetic run; only the trace module has options. */
 static struct ss_plan plan;
 static struct ss_outcome outcome;
 
@@ -103,7 +103,7 @@ SUMMARY_TEST(json_summary_has_every_figure) {
     assert_says(text, "  \"instances_ended\": [],\n");
 }
 
-/* A text names the first ones only. */
+/* The text summary lists only the first ones. */
 SUMMARY_TEST(json_summary_lists_all_cpus) {
     plan.cpus = (struct ss_cpus){0};
     for (uint32_t cpu = 0; cpu < 4096; cpu += 2)
@@ -261,7 +261,7 @@ SUMMARY_TEST(summary_shows_figures_of_each_command) {
                       "\"iteration_seconds_mean\": null\n    }\n  ],\n");
 }
 
-/* The instances of set_up() are numbered from 0 to 3. */
+/* Numbers the instances of set_up() from 0 to 3, and records the end of some of them. */
 static void end_instances(const struct ss_end *ends, size_t count) {
     static char texts[][2] = {"0", "1", "2", "3"};
     static char *numbers[] = {texts[0], texts[1], texts[2], texts[3]};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of which child of the master has exited. */
+/* Tests how the master recognizes a child that has exited. */
 
 #include <stdlib.h>
 #include <sys/wait.h>

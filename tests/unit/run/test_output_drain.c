@@ -149,7 +149,7 @@ static void close_terminal(int reader, int line) {
     close(line);
 }
 
-/* It takes what fits, which need not be a whole chunk. */
+/* The terminal takes what fits, which need not be a whole chunk. */
 TEST(unread_terminal_does_not_block) {
     int line, reader = open_terminal(&line);
     alarm(HANG);

@@ -3,7 +3,7 @@
 #include "run/stage.h"
 #include "unit.h"
 
-/* An event with its action in one stage; in other stages it does nothing. */
+/* An event in a stage, with its action; pairs that are not listed do nothing. */
 struct expected {
     enum ss_stage stage;
     enum ss_event event;

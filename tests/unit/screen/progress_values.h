@@ -4,7 +4,7 @@
 
 #include "screen/drawing.h"
 
-/* All values that the live view can show. */
+/* Example values of the live view, all known. */
 static const struct ss_progress_values known = {
     .elapsed = 12.9,
     .total = 30,

@@ -161,7 +161,7 @@ SOCKET_TEST(status_block_is_erased_at_the_end_and_not_redrawn) {
     assert_null(receive());
 }
 
-/* The pipe is full and not read. */
+/* The socket is full and not read. */
 SOCKET_TEST(drawing_does_not_wait_for_a_stalled_reader) {
     progress.summary_follows = false;
     ss_progress_note(&progress, AT(0), &known);

@@ -22,7 +22,7 @@
 static struct ss_platform_roots world_roots;
 static int world_links;
 
-/* The functions below return the path in `proc`, formatted. */
+/* Declares a text with a formatted path below `proc`. */
 #define WORLD_NAME(name, ...)                                                                      \
     char name[256];                                                                                \
     snprintf(name, sizeof name, "proc/" __VA_ARGS__)

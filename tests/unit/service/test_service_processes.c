@@ -57,7 +57,7 @@ static void refuse(const char *host, uint16_t port, const char *words) {
     check_refusal(words);
 }
 
-/* Two processes without a common parent. */
+/* Two unrelated processes, both children of process 1. */
 static int set_up(void **state) {
     (void)state;
     world_new();
@@ -90,7 +90,7 @@ struct layout {
         const char *host;
         uint16_t port;
         pid_t process;
-        const char *refusal; /* without a process */
+        const char *refusal; /* if no process can be named */
     } services[6];
 };
 
@@ -122,11 +122,11 @@ CASE(listener_of_an_address_is_found) {
         {{{"127.0.0.1", 8080, NGINX, LISTENS}, {WORLD_HOST, 8080, NODE, LISTENS}},
             {{"127.0.0.1", 8080, NGINX}, {WORLD_HOST, 8080, NODE},
                 {"127.0.0.2", 8080, 0, "127.0.0.2:8080: no process listens"}}},
-        /* An exact address precedes all addresses. */
+        /* A listener on the exact address precedes one on all addresses. */
         {{{"0.0.0.0", 8080, NGINX, LISTENS}, {WORLD_HOST, 8080, NODE, LISTENS}},
             {{"127.0.0.1", 8080, NGINX}, {WORLD_HOST, 8080, NODE}, {"0.0.0.0", 8080, NGINX},
                 {"198.51.100.1", 8080, 0, "198.51.100.1:8080 is not an address of this machine"},
-                /* It is one for broadcasts. */
+                /* This one is for broadcasts. */
                 {"10.0.0.9", 8080, 0, "not an address of this machine"}}},
         {{{"::1", 8080, NGINX, LISTENS}, {"2001:db8::7", 8080, NODE, LISTENS}},
             {{"::1", 8080, NGINX}, {"::", 8080, NGINX}, {"2001:db8::7", 8080, NODE},
@@ -264,7 +264,7 @@ CASE(process_1_of_a_container_may_be_the_service) {
     expect("127.0.0.1", 8080, 1);
 }
 
-/* Starts a process that listens in a container. */
+/* Makes a process listen in a container. */
 static void contain(pid_t pid, const char *space, const char *address, const char *listens) {
     char net[32];
     snprintf(net, sizeof net, "%d/net", (int)pid);
@@ -317,7 +317,7 @@ CASE(garbled_tables_are_skipped) {
 
 CASE(of_names_a_process) {
     static const struct {
-        const char *stat; /* of process 900; NULL: unchanged */
+        const char *stat; /* of process 900; NULL if unchanged */
         const char *of, *refusal;
     } rows[] = {
         {NULL, "pid:901", "no process has pid 901"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The control group or the processes that are read, for a service that is a child of this test. */
+/* Tests which control group or processes are read. The service is a child of this test. */
 
 #include <errno.h>
 #include <signal.h>
