@@ -11,7 +11,7 @@ static void bind_thread(void *context, pid_t id, uint32_t cpu) {
     snprintf(bound + length, sizeof bound - length, "%d:%u ", (int)id, cpu);
 }
 
-/* Looks at threads whose start times equal their numbers, and checks which are bound. */
+/* Looks at threads whose start times equal their ids, and checks which are bound. */
 static void scan(struct ssactuate_binding *binding, const pid_t *threads, const char *expected) {
     *bound = '\0';
     ssactuate_binding_begin(binding);

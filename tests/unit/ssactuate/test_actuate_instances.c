@@ -112,7 +112,7 @@ TEST(copy_leaves_after_its_url_is_withdrawn) {
     close_generator();
 }
 
-/* It may not answer for 2 s. */
+/* ssrequest may take 2 s to answer. */
 TEST(generator_is_asked_once_for_all_leaving_copies) {
     static struct ssactuate_copies copies;
     struct ss_error error = {0};

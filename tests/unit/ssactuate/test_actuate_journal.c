@@ -144,7 +144,7 @@ static void begin_run(void) {
     set(a, "150");
 }
 
-/* Files of a rule that no longer holds. Another program then sets sys/a as that rule did. */
+/* The rule that set sys/a no longer holds. Another program then sets it to the same value. */
 TEST_WITH(some_files_are_restored_during_a_run, open_state, close_state) {
     const bool kept[] = {false, true};
     struct ss_error error = {0};
@@ -281,7 +281,7 @@ TEST_WITH(journal_removed_before_locking_is_not_restored, open_state, close_stat
     assert_file("sys/a", "150");
 }
 
-/* flock() needs no more than permission to read. */
+/* Permission to read suffices for flock(), so others must not have it. */
 TEST_WITH(journals_and_locks_are_private, open_state, close_state) {
     struct stat status;
     char name[200];

@@ -97,7 +97,7 @@ TEST(load_is_read_from_the_last_complete_row_of_a_record) {
     tree_write("samples.csv", text);
     assert_near(ssactuate_load_of_samples(tree_path("samples.csv")), 0.499, 1e-12);
     remove(tree_path("samples.csv"));
-    assert_int_equal(mkfifo(tree_path("samples.csv"), 0600), 0); /* it would wait for a writer */
+    assert_int_equal(mkfifo(tree_path("samples.csv"), 0600), 0); /* open() must not wait for it */
     assert_true(isnan(ssactuate_load_of_samples(tree_path("samples.csv"))));
 }
 

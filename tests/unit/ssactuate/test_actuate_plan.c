@@ -185,7 +185,6 @@ TEST(cpus_are_the_first_in_the_order_of_pin) {
     close_machine();
 }
 
-/* A list of many single CPUs is long. */
 TEST(lists_of_cpus_may_be_long) {
     char word[1000] = "pin=0";
     open_machine("../platform/m620-near");

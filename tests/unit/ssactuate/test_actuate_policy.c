@@ -84,7 +84,7 @@ TEST(unreadable_policy_is_refused) {
     fclose(folder);
 }
 
-/* Takes one sample a second and returns the number of switches, which must keep the stay. */
+/* Takes one sample a second and returns the number of switches, at least `stay` apart. */
 static size_t follow(struct ssactuate_decision *decision, ss_time from, ss_time until,
     double (*load_at)(ss_time now)) {
     size_t switches = 0;

@@ -10,17 +10,17 @@
 
 #include "tree.h"
 
-/* Replaces sched_getaffinity() and sched_setaffinity() by a simulated affinity. */
+/* Replaces sched_getaffinity() and sched_setaffinity() with a simulated affinity. */
 
 static struct ss_cpus affinity;
-static int lost;    /* number of next calls that have no effect */
-static int refusal; /* errno of every call; 0: success */
+static int lost;    /* how many of the next calls have no effect */
+static int refusal; /* errno of every call; 0 if they succeed */
 static size_t calls;
 
 /* A second thread, which starts during the first call. */
 static pthread_t newborn;
 static bool births;           /* whether it starts */
-static atomic_int newborn_id; /* 0: it does not exist */
+static atomic_int newborn_id; /* 0 if it does not exist */
 static struct ss_cpus newborn_affinity;
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER; /* held while the thread has to exist */
 
@@ -174,8 +174,7 @@ TEST(thread_started_while_confining_is_confined) {
     ssactuate_state_close(&folder);
 }
 
-/* A keeper reads the journal again, in which a note has failed at first because the disk was full.
- */
+/* A keeper rereads the journal, in which the first note failed because the disk was full. */
 TEST(affinity_is_noted_again_after_a_failure) {
     struct ss_error error = {0};
     struct ssactuate_state folder;

@@ -15,7 +15,7 @@ TEST(one_clear_block_suffices_if_it_may) {
     assert_true(loss_while_stopped(&loss, log(0.65), 1));
 }
 
-/* Adds a block after rows without a loss. */
+/* Adds two rows without a loss, then a block. Returns whether the loss is proven. */
 static bool loses(struct loss *loss, double figure, uint64_t blocks) {
     run_rows(loss, 2, 0.01);
     return loss_while_stopped(loss, figure, blocks);
@@ -32,7 +32,7 @@ TEST(losses_must_be_successive) {
     assert_true(loses(&loss, -1, 3));
 }
 
-/* A second of 25 % noise is slower by a third now and then. */
+/* With noise of 25 %, a second is now and then slower by a third. */
 TEST(losses_within_the_noise_prove_nothing) {
     struct loss loss = {0};
     run_rows(&loss, 20, 0.25);

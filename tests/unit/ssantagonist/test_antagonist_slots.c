@@ -2,7 +2,7 @@
 #include "slots.h"
 #include "unit.h"
 
-/* Slots of `length` seconds from 1000 s on, of which the second one has `count` lines. */
+/* Returns the rate of `count` lines in the second slot of `length` seconds, from 1000 s on. */
 static double rate(double length, double count, double first, double last) {
     struct slots slots = {.count = 2, .begin = 1000, .length = length, .settle = 0.2};
     return slots_rate(&slots, 1, count, 1000 + first, 1000 + last);

@@ -59,7 +59,7 @@ static void expect_closed(const char *path) {
     assert_int_equal(tree_mode(path) & 022, 0);
 }
 
-/* From the moment they are made: with `everyone`, no later check changes the mode. */
+/* Folders are created like this: with `everyone`, no later check changes the mode. */
 TEST_WITH(others_cannot_write_to_folders_of_new_runs, make_study, NULL) {
     mode_t before = umask(0);
     study.trust.everyone = true;
@@ -204,7 +204,7 @@ TEST_WITH(a_process_that_looks_at_a_lock_only_delays_a_call, make_study, NULL) {
 
 static char said[100];
 
-/* Ends the wait. */
+/* Keeps the name of the holder, and ends the wait. */
 static void say(const char *lock, const char *holder) {
     snprintf(said, sizeof said, "%s", holder);
     close(reader);
@@ -262,8 +262,7 @@ static void copy_tree(const char *path, const char *copy) {
     assert_int_equal(ssbatch_disk_copy_tree(-1, tree_path(path), -1, tree_path(copy), &error), 0);
 }
 
-/* A later copy has no files that were removed from the original, or replaced by folders or links.
- */
+/* A later copy lacks files that were removed from the original, or replaced by folders or links. */
 TEST_WITH(a_copy_loses_what_the_original_has_lost, make_study, NULL) {
     make_folder("from");
     make_folder("to");
@@ -418,7 +417,7 @@ TEST_WITH(files_of_a_later_attempt_on_another_host_are_not_replaced, make_study,
     }
 }
 
-/* It may be the only copy. */
+/* The result in memory may be the only copy. */
 TEST_WITH(a_result_in_memory_is_kept_while_its_claim_cannot_be_read, make_study, NULL) {
     struct ssbatch_call call;
     struct ss_error error = {0};
@@ -438,7 +437,7 @@ TEST_WITH(a_result_in_memory_is_kept_while_its_claim_cannot_be_read, make_study,
     assert_false(exists("ram"));
 }
 
-/* Killed between naming the result and removing the hidden folder. */
+/* The call was killed between naming the result and removing the hidden folder. */
 TEST_WITH(the_result_of_a_finished_run_is_not_copied_again, make_study, NULL) {
     struct ssbatch_call call;
     make_folder("study/.a.part");
@@ -478,7 +477,7 @@ TEST_WITH(journals_of_a_living_call_are_left_alone, make_study, NULL) {
     ssbatch_call_close(&call);
 }
 
-/* A call that begins has its folder before it has its lock. */
+/* A new call creates its folder before its lock. */
 TEST_WITH(the_folder_of_a_call_without_a_lock_is_not_removed, make_study, NULL) {
     struct ssbatch_call call;
     char path[200];

@@ -229,8 +229,7 @@ static const struct script usual[] = {
     {0},
 };
 
-/* A run of these lines, the commands that are started (+) and asked to end (-), and why it fails.
- */
+/* The lines of a run, the commands that are started (+) and asked to end (-), and why it fails. */
 struct outcome {
     const char *lines;
     const char *log;
@@ -474,7 +473,7 @@ TEST(only_showstopper_commands_get_a_record_option) {
     ASSERT_WORDS(rows);
 }
 
-/* Carries out the lines of a study that fail for this reason. */
+/* Carries out the lines of a study, which must fail for this reason. */
 static void assert_study_fails(const char *text, const char *why) {
     begin(text, usual);
     struct ssbatch_stage study = stage;

@@ -44,7 +44,7 @@ TEST(only_options_of_showstopper_name_a_trace) {
         assert_false(ssbatch_follows_trace((char *const *)without[i]));
 }
 
-/* Otherwise a verdict would show whether the target of the link exists. */
+/* Otherwise a verdict would reveal whether the target of the link exists. */
 TEST(foreign_link_is_not_a_missing_file) {
     static const char *const words[] = {"showstopper", NULL};
     tree_new();

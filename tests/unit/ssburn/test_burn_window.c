@@ -8,7 +8,7 @@
 
 /*
  * Returns the rate of work that takes `length` of real time and runs for the first `duty` of each
- * round. The work begins `phase` after the begin of a round, which must be within the part that
+ * round. The work begins `phase` after the beginning of a round, which must be within the part that
  * runs.
  */
 static double rate_of(ss_time length, ss_time round, double duty, ss_time phase) {

@@ -32,7 +32,7 @@ static void assert_sample(struct sample_idle *idle, ss_time spent, const char *e
         assert_string_equal(text, expected);
 }
 
-/* Finds the idle states of these CPUs; NULL: of all. */
+/* Finds the idle states of these CPUs, or of all if NULL. */
 static void find(struct sample_idle *idle, const char *root, const char *list) {
     struct ss_error error = {0};
     struct ss_cpus cpus = {0};

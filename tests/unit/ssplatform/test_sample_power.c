@@ -7,7 +7,7 @@
 
 #define SENSOR "sys/class/hwmon/hwmon0/power1_input"
 
-static const char *next_power; /* what the sensor has after the next sleep; NULL: it disappears */
+static const char *next_power; /* value after the next sleep; NULL if the sensor disappears */
 
 int nanosleep(const struct timespec *length, struct timespec *left) {
     (void)length;
@@ -109,7 +109,7 @@ TEST(sensor_reports_its_scope) {
     sample_power_free(&power);
 }
 
-/* The power of a second is that at its end: the sample at its beginning leaves nothing behind. */
+/* The power of a second is sampled at its end; the sample at its beginning must not remain. */
 TEST(mean_power_comes_from_the_last_sample) {
     struct sample_power power;
     const char *root = tree_new();

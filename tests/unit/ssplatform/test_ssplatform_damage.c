@@ -95,7 +95,7 @@ static void check_damage(
     }
 }
 
-/* If each CPU has such a file, damages only that of CPU 1. */
+/* Returns false for files of other CPUs than CPU 1. */
 static bool is_tried(const char *path) {
     const char *cpu = strstr(path, "cpu/cpu");
     return !cpu || cpu[7] < '0' || cpu[7] > '9' || (cpu[7] == '1' && cpu[8] == '/');

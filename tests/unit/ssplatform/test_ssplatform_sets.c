@@ -15,7 +15,7 @@ static void expect_sets(
     assert_int_equal(got, status);
 }
 
-/* Without an affinity, those of the recorded machine. */
+/* Without `affinity`, the recorded machine keeps its own. */
 static const struct {
     const char *machine, *affinity;
     enum topology_division placement;

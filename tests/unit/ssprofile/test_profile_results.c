@@ -130,7 +130,7 @@ TEST(unterminated_last_line_of_a_measurement_is_left_out) {
     }
 }
 
-/* Otherwise a comparison would show whether the target of the link exists. */
+/* Otherwise a comparison would reveal whether the target of the link exists. */
 TEST(foreign_link_next_to_results_is_not_a_missing_file) {
     struct ssprofile_results results;
     struct ss_error error = {0};
