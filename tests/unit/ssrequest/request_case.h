@@ -6,7 +6,6 @@
 
 #include "requests.h"
 
-/* The run. */
 static struct made_up it;
 
 static inline int made_up_set_up(void **state) {

@@ -24,7 +24,7 @@ struct life {
         ss_time finish;
     } served[LIFE_CAP_MAX]; /* ring buffer, in order */
     unsigned first, count;
-    uint64_t sent; /* requests sent to the service */
+    uint64_t sent;
     uint64_t sent_to[REQUEST_TARGETS_MAX];
     uint64_t last_number;
     ss_time last_due;
@@ -97,8 +97,8 @@ static inline void life_end(struct life *life) {
 }
 
 /*
- * Executes the next event; returns false if none is due before `until`, and sets the time to
- * `until`.
+ * Executes the next event. If none is due before `until`, sets the time to `until` and returns
+ * false.
  */
 static inline bool life_go(struct life *life, ss_time until) {
     ss_time finish = life->count > 0 ? life->served[life->first].finish : SS_TIME_NEVER;

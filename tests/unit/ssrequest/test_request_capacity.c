@@ -88,8 +88,8 @@ static void begin(double start) {
 }
 
 /*
- * Searches for a limit of 50 ms with 10 ms of work. The mean of a trial varies with a standard
- * deviation of `noise`.
+ * Searches the capacity for a mean of at most 50 ms, with 10 ms of work. The mean of a trial varies
+ * with a standard deviation of `noise`.
  */
 static struct request_capacity_result search(double start, double noise, uint64_t *random) {
     begin(start);

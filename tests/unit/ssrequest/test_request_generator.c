@@ -8,7 +8,7 @@
 
 static struct life life;
 
-/* Makes a life, after the end of the one before. */
+/* Ends the previous life and prepares a new one. */
 static void make(double rate, ss_time duration, uint64_t cap) {
     struct ss_error error = {0};
     life_end(&life);
@@ -188,7 +188,7 @@ TEST(requests_due_when_sending_stops_are_counted) {
 TEST(requests_due_before_or_at_the_end_are_sent) {
     static const struct {
         double rate;
-        ss_time duration, ran, called, end; /* ms; end 0: that of the profile */
+        ss_time duration, ran, called, end; /* ms; an end of 0 is that of the profile */
         uint64_t sent;
     } rows[] = {
         /* Timers are always slightly late. */

@@ -11,7 +11,7 @@
 #include "listener.h"
 
 static ss_time lateness;      /* added to the clock whenever it is read */
-static int chatterbox = -1;   /* a client that then reads its answers and sends lines; -1: none */
+static int chatterbox = -1;   /* a client that then reads its answers and sends lines, or -1 */
 static unsigned chatter_left; /* how many times it still does so */
 
 static void chatter(void) {
@@ -23,7 +23,7 @@ static void chatter(void) {
     send(chatterbox, lines, sizeof lines, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* The linker replaces ss_platform_now() by this function in the listener. */
+/* The linker replaces ss_platform_now() with this function in the listener. */
 ss_time __real_ss_platform_now(void);
 ss_time __wrap_ss_platform_now(void);
 ss_time __wrap_ss_platform_now(void) {
@@ -112,7 +112,7 @@ TEST_WITH(every_control_line_is_answered, set_up, tear_down) {
                                "urls, stop or status\n");
     assert_int_equal(asked, 3);
     close(connection);
-    /* Only its user may connect. */
+    /* Only the user of the program may connect. */
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
 }

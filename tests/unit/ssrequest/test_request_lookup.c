@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Also runs under the thread sanitizer: the code under test calls pthread_create(). */
+/* The word pthread_create, here of the tested code, makes CMake run this file under TSan, too. */
 #include <poll.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -26,7 +26,7 @@ static void wait_for(sem_t *semaphore) {
     }
 }
 
-/* The linker replaces both functions in the lookup. */
+/* The linker replaces both functions in the lookup with these. */
 int __wrap_ssrequest_targets_make(const char *const *urls, uint32_t count, const char *socket,
     struct ssrequest_targets *targets, struct ss_error *error);
 void __wrap_ssrequest_targets_free(struct ssrequest_targets *targets);

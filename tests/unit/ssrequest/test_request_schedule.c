@@ -73,13 +73,13 @@ TEST_WITH(schedule_does_not_drift_within_an_hour, NULL, forget) {
     }
 }
 
-/* A constant rate, or steps up to a rate; it may be changed at a time. */
+/* Each row has a constant rate, or steps up to a rate; the rate may change at a time. */
 TEST_WITH(requests_are_due_at_the_expected_times, NULL, forget) {
     static const struct {
         double rate, step;
         ss_time length; /* ms: of the run, or of a step */
         enum request_arrival arrival;
-        ss_time change_at; /* ms; 0: never */
+        ss_time change_at; /* ms; 0 if never */
         double change;
         double due[10]; /* ms */
         int count;
@@ -257,7 +257,7 @@ static double rate_at(ss_time time) {
 TEST_WITH(trace_profile_multiplies_its_loads_by_the_rate, NULL, forget) {
     static const struct {
         const char *trace;
-        ss_time duration, length; /* seconds; 0: of the trace */
+        ss_time duration, length; /* seconds */
         double expected;
     } rows[] = {
         {"0 100%\n10s 50%\n", 5, 5, 43.75}, {"0 100%\n10s 50%\n", 20, 20, 125},

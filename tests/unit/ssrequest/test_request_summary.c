@@ -8,7 +8,7 @@ static char *text; /* the latest description of the run */
 static void print(void) {
     request_summary_print(text_begin(), &it.result);
     text = text_end();
-    /* Findings may be wrapped at any blank. */
+    /* Unwraps findings, which may be wrapped at any blank. */
     assert_fits(text, 80);
     for (char *at = text; (at = strstr(at, "\n  ")); at++) {
         if (strncmp(at, "\n  from ", 8) != 0)
@@ -178,7 +178,7 @@ TEST_WITH(summary_shows_the_status_of_failures, made_up_set_up, made_up_tear_dow
     assert_says(text, "failed, from 1.00 ms to 996 ms: ");
 }
 
-/* Each row states what the generator did in 10 s of wall-clock time. */
+/* Each row has what the generator did in 10 s of wall-clock time. */
 TEST_WITH(summary_names_the_cause_of_the_limit, made_up_set_up, made_up_tear_down) {
     static const struct {
         double used, waited; /* seconds */
@@ -225,7 +225,7 @@ TEST_WITH(summary_of_a_search_states_its_confidence, made_up_set_up, made_up_tea
     static const struct {
         struct request_trial trials[3];
         size_t count;
-        const char *capacity, *reason; /* NULL: certain */
+        const char *capacity, *reason; /* without a reason if certain */
     } rows[] = {
         {{{.rate = 100, .held = true, .steady = true}}, 1,
             "- The capacity for mean=1s is above 100 requests per second: 1 of 1 trial held there.",

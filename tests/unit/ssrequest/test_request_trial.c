@@ -37,8 +37,8 @@ TEST(rising_times_are_not_stationary) {
 }
 
 /*
- * Each time depends on the previous one: a run of ten times the memory is too short, one of 1000
- * times is not.
+ * Each time depends on about 20 before it: three times as many are too few for a run, 1000 times as
+ * many suffice.
  */
 TEST(correlated_times_need_a_long_run) {
     unsigned early = 0, late = 0;
@@ -80,7 +80,7 @@ static void see(void *context, const struct request_one *one, enum request_fate 
     life_observe(&life, one, fate, ended);
 }
 
-/* Runs a trial like capacity_run.c does over the network. */
+/* Runs a trial as capacity_run.c does over the network. */
 static struct request_trial try_rate(
     double rate, const struct request_criterion *criterion, ss_time duration, uint64_t seed) {
     memset(&life, 0, sizeof life);

@@ -29,7 +29,7 @@ static void end_requests(ss_time second) {
 TEST_WITH(steady_requests_are_valid, set_up, made_up_tear_down) {
     char reasons[SS_VERDICT_TEXT];
     end_requests(20 * SS_MILLISECOND);
-    it.result.asked -= SS_SECOND; /* a maximum number of requests is no early end */
+    it.result.asked -= SS_SECOND; /* ends at its maximum number of requests, which is not early */
     verdict = request_verdict(&it.result);
     assert_string_equal(ss_verdict_word(&verdict), "valid");
     assert_finding(SS_CHECK_RESPONSE, SS_PASSED);
@@ -99,7 +99,7 @@ TEST_WITH(closed_loop_is_checked_by_its_throughput, set_up, made_up_tear_down) {
     assert_true(fabs(verdict.evidence.figures[SS_CHECK_THROUGHPUT] + 9.5) < 1);
 }
 
-/* 50 clients have an answer after 100 ms each. The last request is lost, and fails after 10 s. */
+/* 50 clients get each answer after 100 ms. The last request is lost, and fails after 10 s. */
 TEST_WITH(late_timeout_does_not_change_the_throughput, set_up, made_up_tear_down) {
     it.result.rules.closed = 50;
     for (ss_time i = 0; i < 5000; i++) {

@@ -47,7 +47,7 @@ static struct request_held hold(struct queue_run_options *options) {
     return last_end.held;
 }
 
-/* Returns the load of shot noise: its mean squared error in windows of 500 ms. */
+/* Returns the mean squared error of the load in windows of 500 ms that shot noise causes. */
 static double shot_noise(double load, ss_time work, bool poisson, bool exponential) {
     return 1e4 * load * ss_time_seconds(work) * (poisson + exponential) / (0.5 * CPUS);
 }
@@ -221,7 +221,7 @@ CASE(background_bounds_and_durations_are_respected) {
         double load_mean, within, limited;
     } rows[] = {
         {"25%", 0.2, INFINITY, 60 * SS_SECOND, 0.25, 25e-6, 0},
-        /* Requests get at least a tenth of the target, minus what E takes away. */
+        /* Requests get at least a tenth of the target, minus what the account E takes back. */
         {"25%", 0.6, INFINITY, 60 * SS_SECOND, 0.3125, 0.005, 0},
         {"50%", 0, 20, 60 * SS_SECOND, 0.05, 0.001, 55},
         {"25%", 0, INFINITY, SS_TIME_NEVER, 0.25, 0.001, 0}, /* a minute by default */
@@ -360,7 +360,7 @@ CASE(episodes_are_at_least_ten_seconds_and_twice_settle_long) {
     assert_that(plan(0, 5 * SS_SECOND, 5 * SS_SECOND), ==, 0);
 }
 
-/* Requests that the service can answer in a step. */
+/* Takes a step with up to `room` answers. Returns how many requests are pending. */
 static uint64_t answer_up_to(uint64_t step, uint64_t pending, uint64_t room) {
     const struct request_ended ended = {.outcome = REQUEST_SUCCESS};
     struct ss_error error = {0};
@@ -409,7 +409,7 @@ CASE(episodes_do_not_overlap) {
 /* In each phase, the service can answer `room` requests per step, until step `end`. */
 CASE(rate_follows_the_answers_of_the_service) {
     static const struct {
-        const char *trace;                 /* NULL: 50 % */
+        const char *trace;                 /* NULL for 50 % */
         uint64_t pending_min, pending_max; /* at the end */
         struct {
             uint64_t end, room;
@@ -466,7 +466,7 @@ CASE(step_of_the_target_begins_a_new_account) {
     service_control_close(&slow.control);
 }
 
-/* CPU time of another set of processes began elsewhere. */
+/* The CPU time of another set of processes begins at another value. */
 CASE(change_of_the_processes_does_not_change_the_rate) {
     uint64_t step = 0;
     open_slow();
@@ -553,8 +553,8 @@ TEST(change_of_the_cost_is_reported_if_it_is_large) {
 }
 
 /*
- * Ten batches of 2 s cost a tenth more than the mean, and ten less. Of Student's distribution with
- * 19 degrees, the quantile of 97.5 % is 2.0930.
+ * Ten batches of 2 s cost a tenth more than the mean, and ten less. The 97.5 % quantile of
+ * Student's t with 19 degrees of freedom is 2.0930.
  */
 TEST(interval_is_that_of_batches) {
     static const char blocks[] = "+-++-+---++-+-+--+-+";
@@ -595,7 +595,7 @@ TEST(interval_is_that_of_the_scatter_between_episodes) {
     struct request_held result = finish(&figures, 0);
     assert_that(result.episodes, ==, 6);
     assert_near(result.episode_rates[1], 103, 0.05);
-    /* Of Student's distribution with 5 degrees, the quantile of 97.5 % is 2.5706. */
+    /* The 97.5 % quantile of Student's t with 5 degrees of freedom is 2.5706. */
     double half = 2.5706 * sqrt(squares / 5 / 6);
     assert_near(result.rate_high - result.rate, half, 0.01);
     assert_near(result.rate - result.rate_low, half, 0.01);
@@ -636,7 +636,7 @@ TEST(load_settles_in_each_episode) {
     assert_near(finish(&figures, 5 * SS_SECOND).seconds, 25, 1e-9);
 }
 
-/* The cost alternates between two values; the slower, the wider is the interval of the rate. */
+/* The cost alternates between two values; the slower it does, the wider is the interval. */
 TEST(interval_is_wider_if_batches_are_correlated) {
     double widths[2];
     for (int i = 0; i < 2; i++) {

@@ -12,7 +12,7 @@ static struct machine machine;
 
 /* Opens a machine with as many serial instances as CPUs. */
 static void open_machine(uint32_t cpus, uint64_t rate) {
-    machine_close(&machine); /* the one before */
+    machine_close(&machine); /* of the previous case */
     struct ss_error error = {0};
     assert_int_equal(machine_open(&machine, cpus, cpus, 1, START, &error), 0);
     if (rate)

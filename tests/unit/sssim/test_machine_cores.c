@@ -74,7 +74,7 @@ TEST(simulated_load_of_60_percent_yields_84_or_74_percent_of_the_work) {
     assert_near(measure(&at_random, 10, "duty=60%", "averageq") / all, 0.744, 0.005);
 }
 
-/* Stagger keeps the number of busy CPUs even, so fewer threads overlap than at random. */
+/* Stagger keeps the number of busy CPUs steady, so fewer threads overlap than at random. */
 TEST(stagger_overlaps_threads_less_than_random_phases) {
     double all = measure(&at_random, 10, "duty=100%", "averageq");
     double even = measure(&at_random, 10, "duty=60%", "stagger") / all;

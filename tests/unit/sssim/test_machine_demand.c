@@ -21,7 +21,7 @@ TEST(each_class_uses_its_documented_share_of_cpus) {
     }
 }
 
-/* No class uses more than a single CPU, and a class with gaps uses less. */
+/* On a single CPU, no class uses more than this CPU, and a class with gaps uses less. */
 TEST(demand_never_exceeds_the_machine) {
     assert_near(measure_demand("blocking", 1, 1, 1), 1, 1e-9);
     assert_near(measure_demand("parallel", 1, 1, 1), 1, 1e-9);

@@ -55,8 +55,8 @@ TEST(cpu_time_of_executors_counts_as_load) {
 }
 
 /*
- * Quanta of whole ticks are in step with the ticks, which misleads the controller, as the true load
- * shows.
+ * Returns the mean error of the true load. Quanta of whole ticks are in step with the ticks, which
+ * misleads the controller.
  */
 static double measure_error(const char *count, const char *quantum, uint64_t rate) {
     struct trial_options options = make_options(2, 2, "25%");

@@ -13,7 +13,7 @@ static struct machine machine;
  * ms.
  */
 static void open_machine(void) {
-    machine_close(&machine); /* the one before */
+    machine_close(&machine); /* of the previous case */
     struct ss_error error = {0};
     assert_int_equal(machine_open(&machine, 2, 2, 2, START, &error), 0);
     machine_set_quota(&machine, 0.5, 100 * MS);
@@ -127,7 +127,7 @@ static void change_quota(struct trial *trial, double cpus) {
     wake_all(trial);
 }
 
-/* The load is that of the new limit within a second, and the CPU time is what both have granted. */
+/* The load follows the new limit within a second, and the CPU time is what both limits granted. */
 TEST(load_follows_a_limit_that_changes) {
     static const double limits[][2] = {{1, 1.6}, {1, 0.5}, {0.25, 2}, {2, 0.25}};
     static const char *const controls[] = {"deadbeat", "rbpid"};

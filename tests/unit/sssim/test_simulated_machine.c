@@ -14,7 +14,7 @@
 #define MS   SS_MILLISECOND
 #define CPUS 32
 
-#define IDLE 120 /* W; 3.1 of the publication */
+#define IDLE 120 /* W; section 3.1 of the publication */
 
 static struct queue_watts free_points[CPUS + 1], pinned_points[CPUS + 1];
 static const struct queue_power free_power = {free_points, CPUS + 1, 0},
@@ -256,7 +256,7 @@ TEST(contention_follows_from_exact_capacities) {
     assert_true(found.a == 0 && found.b == 0);
 }
 
-/* `n`: of the published capacities to which contention is fitted. */
+/* Returns a setup with the contention at `n`, which is fitted to the published capacities. */
 static struct setup with(const struct queue_capacity *published, uint32_t n, uint32_t servers,
     uint32_t workers, double cores_alone) {
     struct queue_contention contention;

@@ -15,7 +15,7 @@ static struct {
     struct queue_service service;
 } rig;
 
-/* Opens a service, after the end of the one before. */
+/* Closes the previous service and opens a new one. */
 static void open_rig(const struct queue_service_options *options) {
     struct ss_error error = {0};
     uint32_t sleepers = FIRST + queue_service_sleepers(options);

@@ -106,7 +106,7 @@ TEST(memory_interference_follows_its_formula) {
     assert_known(&study, 100 * 0.5 * 90 / (300 - 0.5 * 2 * 40), 0.2);
 }
 
-/* The foreground also slows the background, which does less at the same load. */
+/* The background does less work at the same load. */
 TEST(foreground_also_slows_the_background) {
     struct study_options study = make_study(1, 100);
     use_memory(&study, STUDY_FOREGROUND, 40, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Figures of generated and transformed traces. What single cases become: tests/data/sstrace. */
+/* Tests statistics of generated and transformed traces; tests/data/sstrace has single cases. */
 
 #include "base/owned.h"
 #include "base/words.h"

@@ -7,7 +7,7 @@
 #include "unit.h"
 
 #define TRACES  3
-#define RECORDS (2 * SSTRACE_SPOOL_BLOCK_RECORDS + 1) /* two full blocks and a begun one */
+#define RECORDS (2 * SSTRACE_SPOOL_BLOCK_RECORDS + 1) /* two full blocks and a partial one */
 
 /* Returns record `at` of trace `which`, which differs from all records of other traces. */
 static struct ss_trace_record make_record(size_t which, size_t at) {

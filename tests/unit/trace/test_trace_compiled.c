@@ -184,7 +184,7 @@ TEST(invalid_compiled_records_are_refused) {
     assert_refused(bytes, 32 + 8, "no record");
 }
 
-/* Text, compiled and text again must be equal to the last bit. */
+/* A load that is written as text must be read back to the last bit. */
 TEST(loads_are_unchanged_by_conversion_to_text) {
     for (int i = 0; i < 20000; i++) {
         double load = fabs(sin(i)) * pow(10, -(i % 9));

@@ -149,7 +149,7 @@ TEST(unreadable_trace_files_are_refused) {
     fclose(stream);
 }
 
-/* Free for 10 s, up to 60 % within 20 s, a step down, free again; a loop starts at 10 s. */
+/* Free for 10 ns, up to 60 % within 20 ns, a step down, free again; a loop starts at 10 ns. */
 TEST(load_of_a_trace_is_returned_for_a_time) {
     struct ss_trace_record items[] = {{.time = 0, .free = true}, {.time = 10, .load = 0.2},
         {.time = 30, .load = 0.6}, {.time = 30, .load = 0.4},

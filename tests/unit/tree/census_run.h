@@ -189,7 +189,7 @@ static inline void world_close(void) {
     free(world.births);
 }
 
-/* Looks once, now. */
+/* Makes one pass now. */
 static inline void world_take(void) {
     world.takes++;
     world.reported = false;
@@ -250,7 +250,7 @@ static inline void world_check(bool whole) {
     }
 }
 
-/* Replaces the world by one without instances and with this highest pid. */
+/* Replaces the world with one without instances and with this highest pid. */
 static inline void world_renew(pid_t limit) {
     world_close();
     world_open_empty(limit, true);

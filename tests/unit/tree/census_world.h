@@ -21,13 +21,13 @@ struct world_process {
     pid_t group;
     pid_t session;
     uint64_t group_started; /* distinguishes this group from a later one with the same ID */
-    uint64_t started;       /* 0: does not exist */
+    uint64_t started;       /* 0 if it does not exist */
     char state;
     bool ours;
     bool hidden;    /* has a pid, but is not visible yet */
     bool foreign;   /* we may not signal it */
     bool akin;      /* same user and control groups as the instances */
-    uint64_t image; /* 0: unknown */
+    uint64_t image; /* 0 if unknown */
 };
 
 struct world_birth {
@@ -43,7 +43,7 @@ struct world_group {
 
 /* A hold on a group refers to the group as it was when the hold was taken. */
 struct world_hold {
-    uint32_t serial; /* 0: empty */
+    uint32_t serial; /* 0 if empty */
     uint32_t row;
     pid_t pid;
     uint64_t started;

@@ -107,7 +107,7 @@ TEST_WITH(executor_refreshes_its_holds_only_after_a_change, open_board, close_bo
     }
 }
 
-/* The executor says when it has continued the process; a rescuer could still have to. */
+/* The executor reports that it has continued the process; until then, a rescuer may have to. */
 TEST_WITH(branch_that_left_is_continued_by_its_executor, open_board, close_board) {
     ss_branch_claim(board, 0, self, started, false);
     refresh(0);
@@ -189,7 +189,7 @@ TEST_WITH(executor_reports_a_group_it_cannot_hold, open_board, close_board) {
     assert_int_not_equal(branch_at(1)->missed, branch_at(1)->serial);
 }
 
-/* The slot is released and claimed again by the same process, for the same row and for another. */
+/* The slot is released and claimed for the same process, first for the same row, then another. */
 TEST_WITH(changed_slot_serial_causes_a_new_hold, open_board, close_board) {
     ss_branch_claim(board, 0, self, started, false);
     refresh(0);

@@ -125,7 +125,7 @@ static void signal_with_witness(uint32_t row, pid_t pid) {
     ss_holds_signal_leaderless(holds, board, row, SIGCONT);
 }
 
-/* Starts a child that stops, in this group; 0: in its own. */
+/* Starts a child that stops, in this group, or in its own if 0. */
 static pid_t start_stopped(pid_t group) {
     int status;
     pid_t pid = fork();

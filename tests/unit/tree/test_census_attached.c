@@ -149,7 +149,7 @@ TEST(known_orphans_and_their_children_stay_branches) {
     pid_t late = world_fork_session(orphan);
     world_pass(100 * SS_MILLISECOND);
     world_expect_branch(0, late, true);
-    /* Also for the census of another guardian. */
+    /* The census of another guardian finds them, too. */
     ss_census_close(&world.census);
     assert_int_equal(
         ss_census_open(&world.census, world.board, &world.source, true, world.latest), 0);
@@ -203,12 +203,12 @@ TEST(daemon_is_found_by_its_fork_event) {
     world_pass(200 * SS_MILLISECOND);
 }
 
-/* The kernel reports that the shell has forked it. The shell forks and executes others, too. */
+/* The kernel reports the shell as their parent, but the shell also starts other programs. */
 TEST(siblings_of_an_attached_process_are_found_by_their_image) {
     world_exec(WORLD_SHELL);
     pid_t root = attach(start_job());
     world_exec(root);
-    world_at(world_fork_sibling(root))->ours = false; /* as it was forked before the run */
+    world_at(world_fork_sibling(root))->ours = false; /* it was forked before the run */
     begin();
     world_pass(3 * SS_SECOND);
     pid_t sibling = world_fork_sibling(root);

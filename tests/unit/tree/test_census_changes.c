@@ -4,7 +4,7 @@
 
 #include "census_run.h"
 
-/* Number of lookups in a pass that can be changed, one per try. */
+/* In each try, the world changes at a later lookup of the pass. */
 #define TRIES 60
 
 static unsigned long change_at;

@@ -78,7 +78,7 @@ TEST(unknown_latest_pid_causes_full_scan) {
     world_expect_branch(0, session, true);
 }
 
-/* A process becomes visible only after its pid is assigned, in the end after the first recount. */
+/* A process becomes visible only after its pid is assigned, the last one after a recount. */
 TEST(late_visible_process_is_found_by_a_recount) {
     for (int moment = 0; moment < 11; moment++) {
         world_pass(107 * SS_MILLISECOND);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * An instance is continued once more after it has run for a second. The time is the test's, and the
- * group that is signaled does not exist.
+ * Tests that an instance is continued once more after it has run for a second. The test sets the
+ * time, and replaces kill().
  */
 
 #include <signal.h>

@@ -16,7 +16,7 @@
 #define TURN      (60 * SS_MILLISECOND) /* CPU time of a process for one command */
 #define NO_CLOCKS "perf-events: the system does not permit counting CPU time"
 
-#define STEP (20 * SS_MILLISECOND) /* see cpu_time.c */
+#define STEP (20 * SS_MILLISECOND) /* twice GRAIN of cpu_time.c */
 
 static struct ss_board *board;
 static struct ss_cpu_time meter;
@@ -95,8 +95,8 @@ static void end(pid_t pid) {
 }
 
 /*
- * Only one process works at a time. The kernel's clocks advance even while the host runs something
- * else.
+ * Accepts up to the passed time, if that is more: only one process works at a time, but the
+ * kernel's clocks advance even while the host runs something else.
  */
 static void expect_between(uint64_t total, ss_time least, ss_time most) {
     ss_time passed = ss_platform_now() - begun_at + STEP;
@@ -121,7 +121,7 @@ static void spin_when_told(void) {
         work();
 }
 
-/* Its time grows between the readings of its clocks. */
+/* The executor's time grows between the readings of its clocks. */
 TEST(time_of_a_busy_executor_does_not_count) {
     pid_t pid = start(spin_when_told);
     ss_cpu_time_close(&meter);

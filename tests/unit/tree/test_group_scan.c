@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The processes of an attached control group, on a board. The group is a folder of files; the
- * process in it is the parent of this one, which gets no signal.
+ * Tests which processes of an attached control group become branches. The group is a folder of
+ * files, and its process is the parent of this one, which gets no signal.
  */
 
 #include <unistd.h>

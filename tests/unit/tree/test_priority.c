@@ -18,7 +18,7 @@ static bool is_realtime(void) {
 }
 
 /*
- * Signals SIGXCPU as the kernel does. ThreadSanitizer holds signals back until an intercepted call.
+ * Sends SIGXCPU as the kernel does. ThreadSanitizer holds signals back until an intercepted call.
  */
 static void overrun(void) {
     siginfo_t info = {.si_signo = SIGXCPU, .si_code = SI_KERNEL};

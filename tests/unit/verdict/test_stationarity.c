@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Series with a known change, and the estimator's errors of both kinds over many seeds. */
+/* Tests series with a known change, and both kinds of errors of the estimator over many seeds. */
 #include <math.h>
 #include <stdint.h>
 
@@ -23,10 +23,10 @@ static double normal(void) {
 
 /* A series of noise around 1, in which each value depends on the previous one, with a change. */
 struct recipe {
-    size_t windows; /* 0: as many as possible */
+    size_t windows; /* 0 for as many as possible */
     double deviation, memory;
     double step, at; /* size and time of a step */
-    double until;    /* the step's end; 0: it remains */
+    double until;    /* the step's end; 0 if it remains */
     double drift, bent_drift;
     double warm_up;
 };

@@ -24,7 +24,7 @@ static enum ss_finding find(enum ss_check_name check, double figure) {
 TEST_WITH(each_check_has_the_limits_of_the_manual, clear, NULL) {
     const struct {
         enum ss_check_name check;
-        double passed, doubtful, invalid; /* largest figure of each result; NaN: no figure has it */
+        double passed, doubtful, invalid; /* largest figure of each result; NaN if none has it */
     } rows[] = {
         {SS_CHECK_MEAN_ERROR, 1, 3, INFINITY},
         {SS_CHECK_MEAN_SQUARED_ERROR, 25, 100, INFINITY},
@@ -97,7 +97,7 @@ TEST_WITH(worst_finding_decides_and_comes_first, clear, NULL) {
 #define THROUGHPUT 2
 #define BOTH       3
 
-/* As the table in showstopper-record(5), of a run with feedback that counts iterations. */
+/* The table in showstopper-record(5), for a run with feedback that counts iterations. */
 TEST_WITH(each_check_counts_for_the_subjects_of_the_manual, clear, NULL) {
     static const unsigned subjects[SS_CHECKS] = {
         [SS_CHECK_MEAN_ERROR] = LOAD,

@@ -59,7 +59,7 @@ TEST(partial_cell_is_divided_evenly) {
     assert_split(0.0025, 10, (double[]){.5, .5, .5, .5, .5, .5, .5, .5, .5, .5});
 }
 
-/* Cells are 2 ms wide, and the one of the cut also has the next millisecond. */
+/* Cells are 2 ms wide, and the cell at the cut also contains the next millisecond. */
 TEST(later_amounts_are_left_out) {
     open_at(0);
     for (int i = 0; i < 3000; i++)
