@@ -256,7 +256,7 @@ TEST(removed_trees_are_those_that_were_opened) {
     assert_int_equal(access(tree_path("new"), F_OK), -1);
 }
 
-/* As of a process substitution, or in a container, where /dev/stdout may not be opened again. */
+/* For process substitutions, and for containers in which /dev/stdout may not be opened again. */
 TEST(own_descriptors_are_duplicated) {
     int ends[2];
     char path[64];

@@ -85,7 +85,7 @@ TEST(modules_follow_their_formulas) {
         {"control/geom", NULL,
             {{0, 100, 100, 0, 0.25, 0}, {0, 101, 100, 0.5, 0.25, 0.005 * 2},
                 {0, 102, 100, 0.5, 0.25, 0.005 * 4}, {0, 103, 100, 0.5, 0.25, 0.005 * 8}}},
-        /* So is a load of 0. */
+        /* A load of 0 is raised to the floor, too. */
         {"control/geom", NULL, {{0, 100, 100, 0, 0, 0}, {0, 101, 100, 0.5, 0, 0.5}}},
         /* A load near 0 multiplies the duty by at most 1 / floor. */
         {"control/geom", NULL,

@@ -92,7 +92,7 @@ TEST(estimates_blend_the_samples_of_all_executors) {
     // clang-format off
     static const struct {
         const char *module, *options;
-        double capacity; /* of a group; 0: readings are idle times of 4 CPUs */
+        double capacity; /* of a group; 0 if readings are idle times of 4 CPUs */
         struct reading readings[5];
         int count;
     } rows[] = {
@@ -110,7 +110,7 @@ TEST(estimates_blend_the_samples_of_all_executors) {
         /* A tick too many: (40 - 50) / 40 = -0.25, shown as 0, but the next sample lacks the tick. */
         {"feedback/realtime", "100m", 0,
             {{0, 1000, 0, -1}, {0, 1040, 200, 0}, {0, 1140, 200, 0.5 * -0.25 + 0.5 * 1}}, 3},
-        /* The same time again must cause no division by zero. */
+        /* A repeated time must not cause a division by zero. */
         {"feedback/realtime", "100m", 0,
             {{0, 1000, 500, -1}, {0, 1000, 500, -1}, {0, 1040, 620, 0.25}, {1, 1040, 660, 0.25},
                 {0, 1140, 620, 0.625}}, 5},

@@ -32,8 +32,8 @@ struct command {
 
 static struct {
     ss_time now;
-    ss_time signal_at;  /* 0: no signal */
-    ss_time busy_until; /* when other processes no longer use one of the two CPUs; 0: unknown */
+    ss_time signal_at;  /* 0 without a signal */
+    ss_time busy_until; /* until then, other processes use one of the two CPUs; 0 if unknown */
     const struct script *scripts;
     struct command commands[COMMANDS];
     int count;

@@ -29,7 +29,7 @@ static const struct {
         "0-1,4-5,8-9,12-13,16-17,20-21,24-25,28-29/"
         "2-3,6-7,10-11,14-15,18-19,22-23,26-27,30-31\n"},
     {"m620", NULL, TOPOLOGY_PER_THREAD, 0, "0-15/16-31\n"},
-    /* The same machine with other numbers. */
+    /* The same machine with other CPU numbers. */
     {"m620-near", NULL, TOPOLOGY_PER_CHIP, 0, "0-15/16-31\n"},
     {"m620-near", NULL, TOPOLOGY_PER_CORE, 0,
         "0-1,4-5,8-9,12-13,16-17,20-21,24-25,28-29/"

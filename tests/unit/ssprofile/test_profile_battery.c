@@ -97,7 +97,7 @@ TEST(unusable_battery_files_are_refused) {
 TEST(first_matching_output_line_is_the_result) {
     static const struct {
         const char *output;
-        double result; /* 0: no result */
+        double result; /* 0 if there is none */
     } outputs[] = {{"begin\nrate 12.5 /s\nrate 7\n", 12.5}, {"rate 1e3", 1000}, {"rate 1e999", 0},
         {"rate 0", 0}, {"rate -5", 0}, {"rate 1.2.3\nrate 5", 0}, {"rate x", 0}, {"", 0},
         {"rate 5\r\n", 5}};

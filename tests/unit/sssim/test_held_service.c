@@ -381,7 +381,7 @@ static uint64_t answer_until(uint64_t *step, uint64_t end, uint64_t pending, uin
     return pending;
 }
 
-/* The next episode waits for the last answers of the one before. */
+/* The next episode waits for the last answers of the previous one. */
 CASE(episodes_do_not_overlap) {
     const struct service_control *control = &slow.control;
     struct ss_error error = {0};

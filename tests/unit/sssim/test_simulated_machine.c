@@ -78,7 +78,7 @@ struct setup {
     double work;  /* seconds, at speed 1 */
     double speed; /* of each server */
     double relative_frequency;
-    double duty; /* 0: never stopped */
+    double duty; /* 0 if never stopped */
     enum request_arrival arrival;
     const struct queue_power *power;
 };

@@ -36,7 +36,7 @@ static void measure_profile(
     options->profile = profile;
     if (profile)
         options->rules.end = request_profile_length(profile);
-    request_tally_close(&measured.tally); /* of the run before */
+    request_tally_close(&measured.tally); /* of the previous run */
     assert_succeeds(request_tally_open(&measured.tally, options->timeout, &error), error);
     assert_succeeds(queue_run(options, &measured.tally, &measured.end, &error), error);
     const struct request_tally *tally = &measured.tally;
@@ -86,7 +86,7 @@ TEST(response_times_are_those_of_queueing_theory) {
     const struct {
         enum request_arrival arrival;
         int spread;
-        uint32_t workers, cpus; /* no limit of CPUs: 0 */
+        uint32_t workers, cpus; /* 0 CPUs if they are not limited */
         double rate, mean, mean_within, p95, p95_within;
     } rows[] = {
         {REQUEST_EVEN, QUEUE_CONSTANT, 1, 0, 50, 0.010, 1e-6, 0.010, 1e-6},
@@ -201,7 +201,7 @@ TEST(overloaded_service_wastes_work_unless_it_skips_or_drops) {
     assert_within(overload(150, REQUEST_DROP, QUEUE_SERVE), 100 / 120.0, 0.01);
 }
 
-/* The request is either answered exactly at the limit, in time, or times out. */
+/* Each request is answered exactly at the limit, which is in time, or times out. */
 TEST(requests_that_end_free_a_place_for_due_requests) {
     for (ss_time work = 10 * MS; work <= 20 * MS; work += 10 * MS) {
         struct queue_run_options options = make(REQUEST_EVEN);
@@ -234,8 +234,8 @@ TEST(stops_add_their_remaining_time_to_responses) {
 }
 
 /*
- * The server is stopped for 1 s of 10. With one request at a time, times from the actual sending
- * hide nearly all of it.
+ * The server is stopped for 1 s in every 10 s. With one request at a time, times from the actual
+ * sending hide nearly all of it.
  */
 TEST(cap_hides_a_stop_from_actual_response_times) {
     const uint64_t caps[] = {1000, 1};
