@@ -17,7 +17,7 @@ struct log {
     size_t count;
 };
 
-static inline void note(void *context, const struct trial_sample *sample) {
+static inline void add_sample(void *context, const struct trial_sample *sample) {
     struct log *log = context;
     assert_that(log->count, <, SAMPLES_MAX);
     log->samples[log->count++] = *sample;
@@ -26,7 +26,7 @@ static inline void note(void *context, const struct trial_sample *sample) {
 /* Adds the samples of the trial to an empty log. */
 static inline void keep_samples(struct trial_options *options, struct log *log) {
     log->count = 0;
-    options->on_sample = note;
+    options->on_sample = add_sample;
     options->context = log;
 }
 

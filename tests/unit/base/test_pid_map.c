@@ -62,13 +62,13 @@ static uint32_t draw(uint32_t below) {
     return seed % below;
 }
 
-#define MOST 500
+#define PIDS_MAX 500
 
 /* A plain list as the reference for the map. */
 static struct {
     pid_t pid;
     uint32_t value;
-} plain[MOST];
+} plain[PIDS_MAX];
 static uint32_t plain_count;
 
 static uint32_t find_plain(pid_t pid) {
@@ -83,7 +83,7 @@ static void change_both(pid_t pid, uint32_t value) {
     if (draw(5) < 2 && at < plain_count) {
         ss_pid_map_remove(&map, pid);
         plain[at] = plain[--plain_count];
-    } else if (at < MOST) {
+    } else if (at < PIDS_MAX) {
         set(pid, value);
         plain[at].pid = pid;
         plain[at].value = value;
@@ -106,7 +106,7 @@ static void compare_both(pid_t pids) {
 TEST(pid_map_agrees_with_a_plain_list) {
     const uint32_t ranges[] = {20, 600, 1500, 4000000};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        open_map(MOST);
+        open_map(PIDS_MAX);
         plain_count = 0;
         for (uint32_t step = 0; step < 40000; step++) {
             bool known = plain_count > 0 && draw(2) == 0;

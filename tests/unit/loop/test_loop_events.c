@@ -131,7 +131,7 @@ TEST(pause_delays_the_steps_of_a_trace) {
     assert_settled(&log, 54, 59, 0.05);
 }
 
-static double return_no_number(const struct ss_self *self, const struct ss_control_input *input) {
+static double return_nan(const struct ss_self *self, const struct ss_control_input *input) {
     return input->moment.now > 1020 * SS_SECOND ? NAN : 0.5;
 }
 
@@ -140,7 +140,7 @@ TEST(nan_from_a_module_ends_the_trial) {
     struct ss_error error = {0};
     struct trial_options options = make_options(4, 4, "50%");
     open_trial(&trial, &options);
-    trial.set.modules[SS_KIND_CONTROL].table.control.update = return_no_number;
+    trial.set.modules[SS_KIND_CONTROL].table.control.update = return_nan;
     assert_fails(trial_advance(&trial, 60 * SS_SECOND, &error), error, "returned NaN");
     assert_that(trial.now, <, 1021 * SS_SECOND);
     trial_close(&trial);

@@ -8,7 +8,7 @@
 #include "loop/permits.h"
 
 /* CPU time used before the first step of the executors. */
-static double untold;
+static double used_before;
 
 static struct trial trial;
 
@@ -18,7 +18,7 @@ static void look(struct ss_counters *counters, struct ss_permission *seen) {
 }
 
 /* Each change of a permit may lose up to a unit of 1024 ns. */
-static void assert_in_step(void) {
+static void assert_permits_match(void) {
     struct ss_counters counters;
     struct ss_permission permission;
     uint32_t running = 0;
@@ -26,7 +26,7 @@ static void assert_in_step(void) {
     for (uint32_t i = 0; i < trial.options.instances; i++)
         running += trial.machine.instances[i].running;
     assert_int_equal(permission.running, running);
-    assert_near((double)permission.given, (double)counters.used - untold, 50e3);
+    assert_near((double)permission.given, (double)counters.used - used_before, 50e3);
 }
 
 static void begin(const struct trial_options *options) {
@@ -35,14 +35,14 @@ static void begin(const struct trial_options *options) {
     open_trial(&trial, options);
     advance(&trial, options->warmup + 10 * SS_MILLISECOND);
     look(&counters, &permission);
-    untold = (double)counters.used - (double)permission.given;
-    assert_that(untold, <=, options->instances * ((double)options->warmup + 10e6));
+    used_before = (double)counters.used - (double)permission.given;
+    assert_that(used_before, <=, options->instances * ((double)options->warmup + 10e6));
 }
 
 static void follow(ss_time length) {
     for (ss_time end = trial.now + length; trial.now < end;) {
         advance(&trial, 7 * SS_MILLISECOND + 1);
-        assert_in_step();
+        assert_permits_match();
     }
 }
 
@@ -60,7 +60,7 @@ TEST(permits_match_the_cpu_time_of_the_machine) {
         follow(10 * SS_SECOND);
         trial_leave(&trial, 2);
         trial_leave(&trial, 5);
-        assert_in_step();
+        assert_permits_match();
         /* Spurious wake-ups change no permit. */
         for (int j = 0; j < 200; j++) {
             wake_all(&trial);
@@ -84,7 +84,7 @@ TEST(pauses_and_the_end_change_permits) {
     atomic_store(&trial.board->phase, SS_PHASE_ENDING);
     wake_all(&trial);
     advance(&trial, SS_SECOND);
-    assert_in_step();
+    assert_permits_match();
     look(&counters, &permission);
     assert_int_equal(permission.running, 4);
     trial_close(&trial);

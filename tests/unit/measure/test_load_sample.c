@@ -44,7 +44,7 @@ static void read_after(ss_time time) {
 }
 
 /* Takes the next reading after `ticks` of clock time. */
-static void go_on(const char *stat, uint64_t ticks) {
+static void read_next(const char *stat, uint64_t ticks) {
     tree_write("proc/stat", stat);
     read_after(ticks * TICK);
 }
@@ -71,7 +71,7 @@ static void expect(double value, double expected) {
 
 TEST(load_parts_are_fractions_of_all_ticks) {
     begin("0", BEFORE);
-    go_on(AFTER, 200);
+    read_next(AFTER, 200);
     assert_true(take(ALL));
     expect(sample.user, 0.22);
     expect(sample.system, 0.08);
@@ -105,7 +105,7 @@ TEST(user_time_includes_guest_time_and_iowait_may_fall) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         print_message("row %zu\n", i);
         begin("0", rows[i].before);
-        go_on(rows[i].after, 100);
+        read_next(rows[i].after, 100);
         assert_true(take(ALL));
         expect(sample.load, rows[i].load);
         expect(sample.load_ticks, rows[i].load);
@@ -117,7 +117,7 @@ TEST(user_time_includes_guest_time_and_iowait_may_fall) {
 
 TEST(cpus_are_sampled_separately) {
     begin("0-1,3", "cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu2 0 0 0 0\ncpu3 0 0 0 0\n");
-    go_on("cpu0 100 0 0 0\ncpu1 0 0 0 100\ncpu2 50 0 0 50\ncpu3 20 0 0 80\n", 100);
+    read_next("cpu0 100 0 0 0\ncpu1 0 0 0 100\ncpu2 50 0 0 50\ncpu3 20 0 0 80\n", 100);
     assert_int_equal(meter.last.count, 3);
     assert_true(take(0));
     expect(sample.load, 1);
@@ -149,22 +149,22 @@ static void expect_each(const char *list, const double *expected, size_t count) 
 TEST(loads_of_single_cpus_are_reported) {
     begin("0-1,3-4", "cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu3 0 0 0 0\n");
     /* CPU 1 goes offline, CPU 4 comes online, and CPU 3 waited for a disk half of the time. */
-    go_on("cpu0 70 0 0 30\ncpu3 20 0 0 30 50\ncpu4 0 0 0 100\n", 100);
+    read_next("cpu0 70 0 0 30\ncpu3 20 0 0 30 50\ncpu4 0 0 0 100\n", 100);
     expect_each("0-1,3-4", (const double[]){0.7, NAN, 0.2, NAN}, 4);
     expect_each("3", (const double[]){0.2}, 1);
-    go_on("cpu0 60 0 0 130\ncpu3 60 0 0 90 50\ncpu4 5 0 0 195\n", 100);
+    read_next("cpu0 60 0 0 130\ncpu3 60 0 0 90 50\ncpu4 5 0 0 195\n", 100);
     expect_each("0-1,3-4", (const double[]){NAN, NAN, 0.4, 0.05}, 4);
     /* No clock time passed, or one of the readings is of a group. */
     meter.last.counters.time = meter.before.counters.time;
     expect_each("0,3", (const double[]){NAN, NAN}, 2);
-    go_on("cpu0 60 0 0 230\n", 100);
+    read_next("cpu0 60 0 0 230\n", 100);
     meter.last.group = true;
     expect_each("0", (const double[]){NAN}, 1);
 }
 
 TEST(steal_covers_all_measured_cpus) {
     begin("0,2", "cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu2 0 0 0 0\n");
-    go_on("cpu0 0 0 0 70 0 0 0 30\ncpu1 0 0 0 0 0 0 0 100\ncpu2 0 0 0 90 0 0 0 10\n", 100);
+    read_next("cpu0 0 0 0 70 0 0 0 30\ncpu1 0 0 0 0 0 0 0 100\ncpu2 0 0 0 90 0 0 0 10\n", 100);
     expect(ss_load_steal(&meter.before, &meter.last), 0.2);
     meter.last.count = 0;
     assert_true(isnan(ss_load_steal(&meter.before, &meter.last)));
@@ -173,20 +173,20 @@ TEST(steal_covers_all_measured_cpus) {
 TEST(cpus_without_an_earlier_reading_are_skipped) {
     begin("0-2", "cpu0 0 0 0 0\ncpu2 0 0 0 0\n");
     /* CPU 1 returns with its old counters. */
-    go_on("cpu0 50 0 0 50\ncpu1 900 0 0 900\ncpu2 100 0 0 0\n", 100);
+    read_next("cpu0 50 0 0 50\ncpu1 900 0 0 900\ncpu2 100 0 0 0\n", 100);
     assert_true(take(ALL));
     expect(sample.load, 0.75);
     expect(sample.load_ticks, 0.75);
     assert_false(take(1));
-    go_on("cpu1 900 0 0 1000\ncpu2 100 0 0 100\n", 100);
+    read_next("cpu1 900 0 0 1000\ncpu2 100 0 0 100\n", 100);
     assert_true(take(ALL));
     expect(sample.load, 0);
     assert_true(take(1));
     assert_false(take(0));
     /* No CPU has an earlier reading. */
-    go_on("cpu0 50 0 0 50\n", 100);
+    read_next("cpu0 50 0 0 50\n", 100);
     assert_false(take(ALL));
-    go_on("cpu0 60 0 0 140\n", 100);
+    read_next("cpu0 60 0 0 140\n", 100);
     assert_true(take(ALL));
     expect(sample.load, 0.1);
 }
@@ -203,7 +203,7 @@ TEST(samples_of_falling_counters_are_skipped) {
         char stat[256];
         begin("0-1", "cpu0 100 100 100 100 100 100 100 100\ncpu1 0 0 0 0\n");
         snprintf(stat, sizeof stat, "%scpu1 25 0 0 75\n", back[i]);
-        go_on(stat, 100);
+        read_next(stat, 100);
         assert_false(take(0));
         assert_true(take(ALL));
         expect(sample.load, 0.25);
@@ -211,20 +211,20 @@ TEST(samples_of_falling_counters_are_skipped) {
     }
     /* No time passed. */
     begin("0", "cpu0 0 0 0 0\n");
-    go_on("cpu0 10 0 0 10\n", 0);
+    read_next("cpu0 10 0 0 10\n", 0);
     assert_false(take(ALL));
 }
 
 TEST(load_parts_are_unknown_without_ticks) {
     begin("0", BEFORE);
-    go_on(BEFORE, 1);
+    read_next(BEFORE, 1);
     assert_true(take(ALL));
     expect(sample.load, 1);
     assert_true(isnan(sample.load_ticks));
     assert_true(isnan(sample.user));
     /* More idle time than clock time: a late tick. */
     begin("0", "cpu0 0 0 0 0\n");
-    go_on("cpu0 0 0 0 11\n", 10);
+    read_next("cpu0 0 0 0 11\n", 10);
     assert_true(take(ALL));
     expect(sample.load, 0);
 }
@@ -232,10 +232,10 @@ TEST(load_parts_are_unknown_without_ticks) {
 TEST(summed_samples_are_weighted_by_length) {
     struct ss_load_span sum = {0}, span;
     begin("0", "cpu0 0 0 0 0\n");
-    go_on("cpu0 100 0 0 0\n", 100);
+    read_next("cpu0 100 0 0 0\n", 100);
     assert_true(ss_load_span_between(&meter.before, &meter.last, ALL, &span));
     ss_load_span_add(&sum, &span);
-    go_on("cpu0 100 0 0 270 30\n", 300);
+    read_next("cpu0 100 0 0 270 30\n", 300);
     assert_true(ss_load_span_between(&meter.before, &meter.last, ALL, &span));
     ss_load_span_add(&sum, &span);
     ss_load_sample_set(&sample, &sum);

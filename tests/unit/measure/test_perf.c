@@ -39,7 +39,7 @@ static int take_request(void *context, const struct ss_perf_request *request) {
     return kernel.count++;
 }
 
-static int tell_count(void *context, int descriptor, struct ss_perf_count *count) {
+static int read_count(void *context, int descriptor, struct ss_perf_count *count) {
     assert_ptr_equal(context, &kernel);
     assert_that(descriptor, >=, 0);
     assert_that(descriptor, <, kernel.count);
@@ -47,14 +47,14 @@ static int tell_count(void *context, int descriptor, struct ss_perf_count *count
     return kernel.broken[descriptor] ? -EIO : 0;
 }
 
-static void forget(void *context, int descriptor) {
+static void close_count(void *context, int descriptor) {
     assert_ptr_equal(context, &kernel);
     assert_that(descriptor, >=, 0);
     assert_that(descriptor, <, kernel.count);
     kernel.open--;
 }
 
-static const struct ss_perf_calls calls = {take_request, tell_count, forget, &kernel};
+static const struct ss_perf_calls calls = {take_request, read_count, close_count, &kernel};
 static struct ss_perf_meter meter;
 static double counts[SS_PERF_EVENTS];
 
@@ -74,7 +74,7 @@ static int find(enum ss_perf_event event, pid_t thread) {
 }
 
 /* Adds to a count whose event had a counter for `running` of `enabled` milliseconds. */
-static void go_on(
+static void add_count(
     enum ss_perf_event event, pid_t thread, uint64_t value, uint64_t enabled, uint64_t running) {
     struct ss_perf_count *count = &kernel.counts[find(event, thread)];
     count->value += value;
@@ -101,13 +101,13 @@ TEST(every_perf_event_is_counted_after_exec) {
 TEST(perf_counts_are_increments) {
     begin();
     assert_int_equal(ss_perf_add(&meter, 0, true), 0);
-    go_on(SS_PERF_CYCLES, 0, 1000, 10, 10);
+    add_count(SS_PERF_CYCLES, 0, 1000, 10, 10);
     ss_perf_read(&meter, counts);
     assert_near(counts[SS_PERF_CYCLES], 1000, 1e-6);
     assert_near(
         counts[SS_PERF_INSTRUCTIONS], 0, 1e-6); /* nothing ran that could have been counted */
-    go_on(SS_PERF_CYCLES, 0, 500, 10, 10);
-    go_on(SS_PERF_TASK_CLOCK, 0, 10 * MS, 10, 10);
+    add_count(SS_PERF_CYCLES, 0, 500, 10, 10);
+    add_count(SS_PERF_TASK_CLOCK, 0, 10 * MS, 10, 10);
     ss_perf_read(&meter, counts);
     assert_near(counts[SS_PERF_CYCLES], 500, 1e-6);
     assert_near(counts[SS_PERF_TASK_CLOCK], 10 * MS, 1e-6);
@@ -122,21 +122,21 @@ TEST(perf_counts_are_increments) {
 TEST(counts_of_shared_counters_are_extrapolated) {
     begin();
     assert_int_equal(ss_perf_add(&meter, 0, true), 0);
-    go_on(SS_PERF_L1D_MISSES, 0, 300, 100, 25);
+    add_count(SS_PERF_L1D_MISSES, 0, 300, 100, 25);
     ss_perf_read(&meter, counts);
     assert_near(counts[SS_PERF_L1D_MISSES], 1200, 1e-6);
     /* Extrapolates by the share since the last reading, not by the share before. */
-    go_on(SS_PERF_L1D_MISSES, 0, 300, 100, 50);
+    add_count(SS_PERF_L1D_MISSES, 0, 300, 100, 50);
     ss_perf_read(&meter, counts);
     assert_near(counts[SS_PERF_L1D_MISSES], 600, 1e-6);
     /*
      * The event had no counter at all: its count is unknown, and the next reading covers both
      * intervals.
      */
-    go_on(SS_PERF_L1D_MISSES, 0, 0, 100, 0);
+    add_count(SS_PERF_L1D_MISSES, 0, 0, 100, 0);
     ss_perf_read(&meter, counts);
     assert_true(isnan(counts[SS_PERF_L1D_MISSES]));
-    go_on(SS_PERF_L1D_MISSES, 0, 100, 100, 100);
+    add_count(SS_PERF_L1D_MISSES, 0, 100, 100, 100);
     ss_perf_read(&meter, counts);
     assert_near(counts[SS_PERF_L1D_MISSES], 200, 1e-6);
 }
@@ -146,14 +146,14 @@ TEST(perf_counts_are_summed_over_threads) {
     for (pid_t thread = 7; thread <= 9; thread++)
         assert_int_equal(ss_perf_add(&meter, thread, false), 0);
     assert_false(kernel.requests[0].after_exec);
-    go_on(SS_PERF_PAGE_FAULTS, 7, 3, 10, 10);
-    go_on(SS_PERF_PAGE_FAULTS, 8, 4, 10, 10);
-    go_on(SS_PERF_PAGE_FAULTS, 9, 5, 10, 5);
+    add_count(SS_PERF_PAGE_FAULTS, 7, 3, 10, 10);
+    add_count(SS_PERF_PAGE_FAULTS, 8, 4, 10, 10);
+    add_count(SS_PERF_PAGE_FAULTS, 9, 5, 10, 5);
     ss_perf_read(&meter, counts);
     assert_near(counts[SS_PERF_PAGE_FAULTS], 3 + 4 + 2 * 5, 1e-6);
     /* One unreadable event does not affect the others. */
     kernel.broken[find(SS_PERF_PAGE_FAULTS, 8)] = true;
-    go_on(SS_PERF_PAGE_FAULTS, 7, 3, 10, 10);
+    add_count(SS_PERF_PAGE_FAULTS, 7, 3, 10, 10);
     ss_perf_read(&meter, counts);
     assert_near(counts[SS_PERF_PAGE_FAULTS], 3, 1e-6);
     ss_perf_close(&meter);

@@ -15,7 +15,8 @@ struct config {
     char taken[200]; /* records "NAME=VALUE " for each call */
 };
 
-static int note(void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+static int record_argument(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
     char *taken = ((struct config *)config)->taken;
     if (value && strcmp(value, "bad") == 0)
         return ss_error_fail(error, "'bad' is refused");
@@ -29,9 +30,9 @@ static int note(void *config, const struct ss_argument *row, char *value, struct
 #define ROWS                                                                                       \
     {'n', "N", {"count", SS_OPTION_COUNT, .offset = offsetof(struct config, count), .help = "one"}}, \
     {'f', NULL, {"flag", .offset = offsetof(struct config, flag), .help = "two"}, .heading = "Flags:"}, \
-    {'t', "TEXT", {"text", .help = "three"}, .take = note},                                          \
-    {0, NULL, {"mark", .help = "four"}, .take = note}
-static const struct ss_argument with_words[] = {ROWS, SS_ARGUMENTS_WORDS(note)};
+    {'t', "TEXT", {"text", .help = "three"}, .take = record_argument},                               \
+    {0, NULL, {"mark", .help = "four"}, .take = record_argument}
+static const struct ss_argument with_words[] = {ROWS, SS_ARGUMENTS_WORDS(record_argument)};
 static const struct ss_argument with_list[] = {ROWS, SS_ARGUMENTS_WORDS_AT(struct config, words, 3)};
 static const struct ss_argument without_words[] = {ROWS, SS_ARGUMENTS_END};
 // clang-format on

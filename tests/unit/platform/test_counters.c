@@ -37,13 +37,13 @@ static void assert_ticks(uint64_t idle, uint64_t iowait, uint64_t steal, uint64_
     "cpu  1100 220 330 44000 550 66 77 88 9 10\n"                                                  \
     "cpu0 1000 200 300 40000 500 60 70 80 9 10\n"                                                  \
     "cpu1 100 20 30 4000 50 6 7 8 0 0\n"
-#define BEHIND                                                                                     \
+#define OTHER_LINES                                                                                \
     "ctxt 1990473\nbtime 1062191376\nprocesses 2915\nprocs_running 1\nprocs_blocked 0\n"           \
     "softirq 183433 0 21755 12 39 1137 231 21459 2263\n"
 
 TEST(only_measured_cpus_of_proc_stat_are_summed) {
     ss_time before = ss_platform_now();
-    read_stat("0-1", TWO_CPUS "intr 1 2 3\n" BEHIND);
+    read_stat("0-1", TWO_CPUS "intr 1 2 3\n" OTHER_LINES);
     /*
      * Idle 40000 + 500 + 4000 + 50; busy 1000 + 200 + 300 + 60 + 70 + 80, and a tenth of that on
      * CPU 1.
@@ -51,10 +51,10 @@ TEST(only_measured_cpus_of_proc_stat_are_summed) {
     assert_ticks(44550, 550, 88, 1710 + 171);
     assert_that(counters.capacity, ==, 2);
     assert_in_range(counters.time, before, ss_platform_now());
-    read_stat("0", TWO_CPUS BEHIND);
+    read_stat("0", TWO_CPUS OTHER_LINES);
     assert_ticks(40500, 500, 80, 1710);
     assert_that(counters.capacity, ==, 1);
-    read_stat("1", TWO_CPUS BEHIND);
+    read_stat("1", TWO_CPUS OTHER_LINES);
     assert_ticks(4050, 50, 8, 171);
     assert_that(counters.capacity, ==, 1);
 }
@@ -105,7 +105,7 @@ TEST(proc_stat_with_256_cpus_is_read) {
     used += (size_t)snprintf(text + used, sizeof text - used, "intr 4711");
     while (used < 120000)
         used += (size_t)snprintf(text + used, sizeof text - used, " 0");
-    snprintf(text + used, sizeof text - used, "\n" BEHIND);
+    snprintf(text + used, sizeof text - used, "\n" OTHER_LINES);
     read_stat("0-255", text);
     assert_that(counters.capacity, ==, 256);
     assert_that(counters.idle, ==, UINT64_C(1844674407370) * 256 * TICK);
@@ -130,17 +130,17 @@ TEST(longest_possible_lines_of_proc_stat_are_read) {
 }
 
 TEST(removed_cpus_change_the_set) {
-    read_stat("0-1", TWO_CPUS BEHIND);
+    read_stat("0-1", TWO_CPUS OTHER_LINES);
     struct ss_counters both = counters;
     struct ss_load load;
-    tree_write("stat", "cpu  1 1 1 1\ncpu1 101 20 30 4000 50 6 7 8 0 0\n" BEHIND);
+    tree_write("stat", "cpu  1 1 1 1\ncpu1 101 20 30 4000 50 6 7 8 0 0\n" OTHER_LINES);
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     struct ss_counters second = counters;
     assert_that(second.capacity, ==, 1);
     assert_int_not_equal(second.set, both.set);
     assert_false(ss_load_between(SS_SOURCE_SYSTEM, &both, &second, &load));
     /* CPUs were replaced: the number is the same, but the set differs. */
-    tree_write("stat", "cpu  1 1 1 1\ncpu0 1000 200 300 40000 500 60 70 80 9 10\n" BEHIND);
+    tree_write("stat", "cpu  1 1 1 1\ncpu0 1000 200 300 40000 500 60 70 80 9 10\n" OTHER_LINES);
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_that(counters.capacity, ==, 1);
     assert_int_not_equal(counters.set, second.set);

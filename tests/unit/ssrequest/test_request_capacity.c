@@ -63,7 +63,7 @@ TEST(capacity_criteria_count_all_intended_requests) {
     request_tally_close(&tally);
 }
 
-static void tell(struct request_capacity *capacity, double rate, bool held) {
+static void add_trial(struct request_capacity *capacity, double rate, bool held) {
     request_capacity_add(
         capacity, &(struct request_trial){.rate = rate, .held = held, .steady = true});
 }
@@ -95,7 +95,7 @@ static struct request_capacity_result search(double start, double noise, uint64_
     begin(start);
     for (double rate; request_capacity_next(&capacity, &rate);) {
         double off = noise > 0 ? chance_draw_lognormal(random, noise) : 1;
-        tell(&capacity, rate, mean_response(rate, 0.01) * off <= 0.05);
+        add_trial(&capacity, rate, mean_response(rate, 0.01) * off <= 0.05);
     }
     return request_capacity_result(&capacity);
 }
@@ -151,7 +151,7 @@ TEST(search_ends_if_trials_succeed_at_random) {
             assert_that(capacity.trial_count, <, REQUEST_TRIALS_MAX);
             assert_that(rate, >, 0);
             assert_true(isfinite(rate));
-            tell(&capacity, rate, ss_random_next(&random) < 0.5);
+            add_trial(&capacity, rate, ss_random_next(&random) < 0.5);
         }
         struct request_capacity_result result = request_capacity_result(&capacity);
         for (size_t j = 0; j < capacity.count; j++) {
@@ -170,7 +170,7 @@ TEST(accidental_failure_widens_the_capacity_interval) {
         bool held = rate < 89;
         if (rate == 40 && accident)
             held = accident = false;
-        tell(&capacity, rate, held);
+        add_trial(&capacity, rate, held);
     }
     struct request_capacity_result result = request_capacity_result(&capacity);
     assert_true(result.agreed);
@@ -201,7 +201,7 @@ TEST(search_without_a_capacity_finds_one_bound) {
         capacity.search.max = 1000;
         for (double rate; request_capacity_next(&capacity, &rate);) {
             assert_that(rate, <=, 1000);
-            tell(&capacity, rate, held);
+            add_trial(&capacity, rate, held);
         }
         struct request_capacity_result result = request_capacity_result(&capacity);
         assert_in_range(capacity.trial_count, 5, 14);

@@ -206,10 +206,10 @@ TEST_WITH(holds_match_the_board_after_concurrent_changes, open_board, close_boar
         for (uint32_t i = 0; i < holds->count; i++)
             assert_true(holds->list[i].pidfd < 0 || holds->list[i].started == started);
     }
-    uint32_t standing = 0;
+    uint32_t claimed = 0;
     for (uint32_t place = 0; place < PLACES; place++)
-        standing += branch_at(place)->owner == 2;
-    assert_int_equal(holds->count, standing);
+        claimed += branch_at(place)->owner == 2;
+    assert_int_equal(holds->count, claimed);
     for (uint32_t i = 0; i < holds->count; i++) {
         const struct ss_hold *hold = &holds->list[i];
         assert_int_equal(hold->serial, branch_at(hold->slot)->serial);

@@ -30,11 +30,11 @@ TEST(small_pid_range_is_scanned_fully) {
     world_pass(3 * SS_SECOND);
     pid_t before = world_fork_session(world_leader(0));
     world.latest = 4000;
-    pid_t behind = world_fork_session(world_leader(1));
+    pid_t after = world_fork_session(world_leader(1));
     world.latest = before + 1;
     world_pass(200 * SS_MILLISECOND);
     world_expect_branch(0, before, true);
-    world_expect_branch(1, behind, true);
+    world_expect_branch(1, after, true);
 }
 
 TEST(many_new_pids_cause_a_full_scan) {

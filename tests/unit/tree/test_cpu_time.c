@@ -106,7 +106,7 @@ static void expect_between(uint64_t total, ss_time least, ss_time most) {
             (double)most / 1e6);
 }
 
-static void work_when_told(void) {
+static void work_when_ordered(void) {
     for (;;) {
         await_order();
         work();
@@ -114,7 +114,7 @@ static void work_when_told(void) {
     }
 }
 
-static void spin_when_told(void) {
+static void spin_when_ordered(void) {
     await_order();
     answer();
     for (;;)
@@ -123,7 +123,7 @@ static void spin_when_told(void) {
 
 /* The executor's time grows between the readings of its clocks. */
 TEST(time_of_a_busy_executor_does_not_count) {
-    pid_t pid = start(spin_when_told);
+    pid_t pid = start(spin_when_ordered);
     ss_cpu_time_close(&meter);
     board->attached = false;
     atomic_store(&board->rows[0].executor, pid);
@@ -139,7 +139,7 @@ TEST(time_of_a_busy_executor_does_not_count) {
 }
 
 TEST(cpu_time_of_the_instance_leader_counts) {
-    pid_t pid = start(work_when_told);
+    pid_t pid = start(work_when_ordered);
     ss_time before = ss_platform_process_cpu_time(pid);
     for (uint64_t i = 1; i <= 3; i++) {
         order();
@@ -233,7 +233,7 @@ TEST(cpu_time_of_every_unwaited_child_counts) {
 TEST(kernel_clocks_count_cpu_time_between_listings) {
     if (refused)
         return;
-    pid_t pid = start(work_when_told);
+    pid_t pid = start(work_when_ordered);
     meter.due = SS_TIME_NEVER;
     for (uint64_t i = 1; i <= 3; i++) {
         order();
@@ -271,7 +271,7 @@ static void leave_orphan(void) {
         kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     answer();
-    work_when_told();
+    work_when_ordered();
 }
 
 /* Stops a process; returns once it can no longer receive a command. */
@@ -369,7 +369,7 @@ static ss_time take_turn(pid_t pid) {
 TEST(cpu_time_rate_is_per_permitted_time) {
     ss_time shortest = SS_TIME_NEVER;
     ss_time longest = 0;
-    pid_t pid = start(work_when_told);
+    pid_t pid = start(work_when_ordered);
     for (int i = 0; i < 20; i++) {
         ss_time passed = take_turn(pid);
         shortest = passed < shortest ? passed : shortest;
