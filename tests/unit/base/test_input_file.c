@@ -111,7 +111,7 @@ static bool exists(const char *name) {
 }
 
 /* A program of root must not reveal to other users which files exist. */
-TEST(target_of_a_foreign_link_may_exist_or_not) {
+TEST(foreign_link_does_not_reveal_whether_its_target_exists) {
     enum { ALICE = 20001 };
     static const char *const links[][2] = {{"home/there", "../secret"}, {"home/absent", "../none"},
         {"home/above", "../none/file"}, {"home/below", "../secret/file"}, {NULL, NULL}};

@@ -123,7 +123,7 @@ TEST(invalid_and_truncated_utf8_is_replaced) {
     assert_text("\xe2\xc3\xa9", "\"" BAD "\xc3\xa9\"");
 }
 
-TEST(infinite_numbers_are_null_in_json) {
+TEST(non_finite_numbers_are_null_in_json) {
     assert_number(NAN, "null");
     assert_number(INFINITY, "null");
     assert_number(-INFINITY, "null");

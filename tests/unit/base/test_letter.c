@@ -35,7 +35,7 @@ TEST(control_characters_are_hidden) {
     }
 }
 
-TEST(control_characters_are_in_no_message) {
+TEST(messages_contain_no_control_characters) {
     for (size_t i = 0; i < CASES; i++) {
         struct ss_error error = {0};
         char wrapped[64];

@@ -77,7 +77,7 @@ TEST_WITH(files_with_two_names_are_refused, begin, end) {
 }
 
 /* Earlier versions created them with the mode that the umask permitted. */
-TEST_WITH(own_folders_lose_the_permission_of_others, begin, end) {
+TEST_WITH(own_folders_become_unwritable_for_others, begin, end) {
     tree_set_mode("folder", 0777);
     SS_OWNED(close) int opened = open_folder(&nobody_else);
     assert_that(opened, >=, 0);

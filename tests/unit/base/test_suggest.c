@@ -44,7 +44,7 @@ TEST(distant_words_get_no_suggestion) {
     assert_null(ss_suggest(&one, "eeee"));
 }
 
-TEST(row_is_found_by_the_name_that_it_begins_with) {
+TEST(rows_are_found_by_name) {
     static const struct {
         const char *name;
         char filler;

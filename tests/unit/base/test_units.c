@@ -91,7 +91,7 @@ static int read_of_half(const char *text, double *value, struct ss_error *error)
 }
 
 /* Only options take 60 for 60 %. */
-TEST(loads_of_lists_are_not_bare_percentages) {
+TEST(bare_percentages_are_refused_outside_options) {
     assert_refused(read_part, "60", "between 0 and 1; use 60% for percent");
     assert_refused(read_part, "101", "between 0 and 1 (60%, 0.6 or 6/10)");
     assert_double(read_part, "100%", 1);
@@ -210,7 +210,7 @@ static read_double find_reader(const char *kind) {
 }
 
 /* The file is also read by a test of the Python package. */
-TEST(python_reads_the_same_values) {
+TEST(values_agree_with_the_python_package) {
     char line[400];
     size_t lines = 0;
     FILE *stream = fopen(TEST_SOURCE_DIR "/data/units.tsv", "re");

@@ -87,7 +87,7 @@ TEST(invalid_paths_are_refused) {
 }
 
 /* The owner of the folder could redirect the program anyway, but only to files of their own. */
-TEST_WITH(links_of_a_folders_owner_bind, begin_with_users, NULL) {
+TEST_WITH(links_of_a_folders_owner_reach_only_their_files, begin_with_users, NULL) {
     tree_write("home/data/file", "old\n");
     tree_link("data/file", "home/link");
     tree_link("data", "home/folder");
@@ -233,7 +233,7 @@ TEST_WITH(pipes_of_others_in_shared_folders_are_refused, begin_with_users, NULL)
 }
 
 /* By the time of the removal, the path may lead to another folder of ours. */
-TEST(removed_trees_are_those_that_were_opened) {
+TEST(opened_folder_is_removed_although_its_path_changed) {
     tree_new();
     tree_write("lab/record/n0/plan.json", "{}\n");
     tree_write("lab/record/fleet.csv", "node\n");
@@ -282,7 +282,7 @@ TEST(own_descriptors_are_duplicated) {
     close(file);
 }
 
-TEST_WITH(links_of_others_name_no_descriptor, begin_with_users, NULL) {
+TEST_WITH(links_of_others_to_descriptors_are_refused, begin_with_users, NULL) {
     char path[64];
     SS_OWNED(close) int file = open(tree_path("file"), O_WRONLY | O_APPEND | O_CLOEXEC);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
@@ -295,7 +295,7 @@ TEST_WITH(links_of_others_name_no_descriptor, begin_with_users, NULL) {
     expect_refusal(tree_path("home/link"), "is a link of ");
 }
 
-TEST_WITH(names_in_a_folder_follow_no_link, begin_with_users, NULL) {
+TEST_WITH(links_below_an_open_folder_are_not_followed, begin_with_users, NULL) {
     tree_write("folder/some", "");
     tree_link("../file", "folder/link");
     SS_OWNED(close) int folder = open(tree_path("folder"), O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -106,7 +106,7 @@ TEST(invalid_start_times_are_refused) {
         assert_refused(texts[i], "is not a point in time: use 2026-11-20T08:00:00Z, 08:00");
 }
 
-TEST(impossible_times_of_day_are_refused) {
+TEST(impossible_days_and_times_are_refused) {
     static const char *const days[] = {"2026-02-29T00:00:00Z", "2026-00-01T00:00:00Z",
         "2026-13-01T00:00:00Z", "2026-01-00T00:00:00Z", "2026-04-31T00:00:00Z",
         "2100-02-29T00:00:00Z"};

@@ -8,7 +8,7 @@
 #include "../../full.h"
 #include "tree.h"
 
-TEST(full_disk_is_the_reason_of_an_earlier_failure) {
+TEST(commit_reports_an_earlier_full_disk) {
     SKIP_UNLESS_FULL();
     struct ss_whole_file file;
     assert_int_equal(ss_whole_file_open(&file, "/dev/full"), 0);
@@ -134,7 +134,7 @@ static mode_t rewrite_with_umask(const char *name, mode_t mask) {
 }
 
 /* Another user may have moved a world-writable file here. */
-TEST(replaced_file_keeps_its_mode_without_permission_to_write) {
+TEST(replaced_file_keeps_its_mode_within_the_umask) {
     static const mode_t rows[][3] = {{0600, 022, 0600}, {0666, 022, 0644}, {0666, 002, 0664}};
     tree_new();
     tree_write("file", "");

@@ -16,7 +16,7 @@ TEST(carries_reach_the_upper_half) {
     assert_wide(ss_wide_subtract(ss_wide(0), ss_wide(1)), ONES, ONES);
 }
 
-TEST(the_upper_halves_decide_first) {
+TEST(upper_halves_are_compared_first) {
     assert_int_equal(ss_wide_compare((struct ss_wide){1, 0}, (struct ss_wide){0, ONES}), 1);
     assert_int_equal(ss_wide_compare((struct ss_wide){1, 0}, (struct ss_wide){1, 1}), -1);
     assert_int_equal(ss_wide_compare((struct ss_wide){1, 1}, (struct ss_wide){1, 1}), 0);
@@ -79,7 +79,7 @@ static struct ss_wide times_by_additions(struct ss_wide left, uint64_t right) {
     return sum;
 }
 
-TEST(quotients_and_products_belong_together) {
+TEST(quotient_times_divisor_plus_rest_is_the_dividend) {
     uint64_t seed = 1;
     for (int i = 0; i < 20000; i++) {
         struct ss_wide over = any_wide(&seed), under = any_wide(&seed), rest;

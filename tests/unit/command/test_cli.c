@@ -189,7 +189,7 @@ TEST(set_option_takes_two_values) {
 }
 
 /* A row per option that needs or excludes others: a line that is refused, and one that is not. */
-TEST(options_that_do_not_belong_together_are_refused) {
+TEST(conflicting_or_incomplete_options_are_refused) {
     static const struct {
         const char *refused, *accepted;
     } cases[] = {

@@ -146,7 +146,7 @@ TEST(commands_without_a_slash_are_searched_in_path) {
 }
 
 /* PATH does not contain this test program, so it is found in its own folder. */
-TEST(a_program_that_path_lacks_may_be_beside_this_one) {
+TEST(program_missing_from_path_is_found_next_to_this_one) {
     static const char *const names[] = {"unit_test_commands_search", "no-such-one", "sh", "./sh"};
     struct ss_commands commands = {0};
     struct ss_error error = {0};

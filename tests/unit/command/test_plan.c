@@ -82,7 +82,7 @@ TEST(unmeasured_time_is_refused) {
     assert_refused("--settle 5s --duration 5s -l 50% -- true", "--settle leaves no time to count");
 }
 
-TEST(target_after_the_command_is_noticed) {
+TEST(target_after_the_command_is_refused) {
     assert_refused("sleep 5 -l 50%", "options precede the command, but -l follows it");
     assert_refused("-- sleep 5", "no target is given: -l LOAD holds a load");
 }

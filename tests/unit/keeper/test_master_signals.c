@@ -19,7 +19,7 @@ static void (*handler_of(int number))(int) {
     return action.sa_handler;
 }
 
-TEST(unread_signal_to_end_is_returned) {
+TEST(pending_end_signal_is_returned) {
     open_signals();
     raise(SIGCHLD);
     raise(SIGCONT);

@@ -181,7 +181,7 @@ TEST(rank_of_an_executor_counts_living_ones) {
     assert_int_equal(ss_board_rank(board, 4), 2);
 }
 
-TEST(the_first_reason_for_leaving_remains) {
+TEST(first_reason_for_leaving_is_kept) {
     make_board(2);
     ss_board_leave(board, 0, SS_LIFE_CLEARED);
     ss_board_leave(board, 0, SS_LIFE_ENDED);

@@ -57,7 +57,7 @@ BENCH_TEST(target_set_by_a_user_replaces_the_trace) {
     assert_action(step_at(20 * MS), true, SS_STATE_RUNNING, SS_TIME_NEVER);
 }
 
-BENCH_TEST(control_without_a_load_or_a_duty_to_compute) {
+BENCH_TEST(control_works_without_feedback) {
     /* Without an estimate, the duty is the target. */
     bench.script.load = INFINITY;
     step_at(0);

@@ -152,7 +152,7 @@ TEST(names_and_files_that_are_not_modules_are_refused) {
     dlclose(library);
 }
 
-TEST(module_paths_are_not_searched) {
+TEST(module_name_with_a_slash_is_a_path) {
     load(SS_KIND_CONTROL, module_file("control/rbpid"));
     assert_string_equal(module.head->name, "rbpid");
     ss_registry_unload(&module);

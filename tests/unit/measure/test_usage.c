@@ -97,7 +97,7 @@ TEST(attached_trees_include_processes_that_left_them) {
 }
 
 /* --beside names this process, and one whose pid was reused and which therefore does not count. */
-TEST(processes_beside_the_run_are_counted_apart) {
+TEST(processes_of_beside_are_counted_separately) {
     struct ss_board *board = make_board();
     pid_t client = getpid();
     board->beside.count = 2;

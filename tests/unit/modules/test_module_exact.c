@@ -65,7 +65,7 @@ TEST(exact_keeps_its_series_when_control_restarts) {
 }
 
 /* Another executor has just taken a reading: one less than half the spacing later is dropped. */
-TEST(exact_drops_readings_older_than_the_latest) {
+TEST(exact_drops_readings_just_after_the_latest) {
     RIG rig = rig_open("feedback/exact", NULL, 2, 4);
     sample_ran(&rig, 0, 1000, 0);
     sample_ran(&rig, 1, 1006, 4);

@@ -14,7 +14,7 @@ static void assert_no_short_states(const char *options, double duty, double min)
     }
 }
 
-TEST(stagger_enforces_no_short_states) {
+TEST(stagger_plans_no_short_states) {
     const double duties[] = {
         0.001, 0.0034, 0.009, 0.05, 0.3, 0.4, 0.45, 0.49, 0.5, 0.51, 0.6, 0.7, 0.95, 0.991, 0.999};
     for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {

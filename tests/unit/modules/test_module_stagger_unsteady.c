@@ -148,7 +148,7 @@ TEST(running_time_is_kept_while_round_lengths_change) {
 }
 
 /* The duty that a new target needs says nothing about how the workload changes. */
-TEST(a_new_target_does_not_shorten_rounds) {
+TEST(new_target_does_not_shorten_rounds) {
     static const double after[] = {0.9, 0.9};
     RIG rig = rig_open("dithering/stagger", NULL, 2, 2);
     struct walk walks[] = {walk_towards(&rig, 0, 0.5), walk_towards(&rig, 1, 0.5)};

@@ -168,7 +168,7 @@ TEST(bad_trace_files_and_options_are_refused) {
     assert_refused("trace/file", "/", "cannot read /: Is a directory");
 }
 
-TEST(measurements_are_refused_with_the_program_that_converts_them) {
+TEST(measurements_are_refused_with_a_hint_to_sstrace) {
     static const struct {
         const char *text;
         bool measured;

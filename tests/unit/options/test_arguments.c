@@ -150,7 +150,7 @@ TEST(related_options_are_checked) {
     }
 }
 
-TEST(misspelled_relation_is_noticed_without_the_option) {
+TEST(misspelled_relation_is_refused_without_the_option) {
     static const struct ss_argument rows[] = {
         {0, NULL, {"mark", .offset = offsetof(struct config, flag), .help = "one"},
             .excludes = "marc"},

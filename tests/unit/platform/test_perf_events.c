@@ -35,7 +35,7 @@ static struct ss_perf_raw l2_of(const char *vendor, unsigned family, unsigned mo
     return ss_platform_l2_events(&roots);
 }
 
-TEST(second_cache_events_depend_on_the_cpu_model) {
+TEST(l2_events_depend_on_the_cpu_model) {
     assert_int_equal(l2_of("GenuineIntel", 6, 0x2d).misses, 0x07f1); /* Xeon E5-2620, E5-2680 */
     assert_int_equal(l2_of("GenuineIntel", 6, 0x2d).references, 0x80f0);
     assert_int_equal(l2_of("GenuineIntel", 6, 0x3f).misses, 0x3f24); /* Xeon E5-2620 v3 */

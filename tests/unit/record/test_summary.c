@@ -314,7 +314,7 @@ SUMMARY_TEST(text_summary_shows_the_same_figures_as_json) {
 }
 
 /* In a container, other programs on the machine may be part of the load. */
-SUMMARY_TEST(the_first_line_says_whose_load_was_measured) {
+SUMMARY_TEST(first_line_says_whose_load_was_measured) {
     static const char *const loads[] = {
         [SS_SOURCE_SYSTEM] = "load of the machine",
         [SS_SOURCE_IDLE] = "load of the machine",

@@ -44,7 +44,7 @@ static void take(void) {
     ss_recent_iterations_take(&row, &seen, &iterations, 0);
 }
 
-TEST(a_late_master_counts_all_iterations) {
+TEST(late_master_counts_all_iterations) {
     static const uint64_t ahead[] = {
         1, 7, 8, 9, 20, SS_ROW_ITERATIONS - 1, SS_ROW_ITERATIONS, SS_ROW_ITERATIONS + 1, 200, 1};
     uint64_t sum = 0;

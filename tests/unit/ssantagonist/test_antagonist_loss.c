@@ -8,7 +8,7 @@ static void run_rows(struct loss *loss, int rows, double noise) {
         loss_while_running(loss, i % 2 ? noise : -noise);
 }
 
-TEST(one_clear_block_suffices_if_it_may) {
+TEST(one_clear_block_suffices_if_one_is_required) {
     struct loss loss = {0};
     run_rows(&loss, 20, 0.05);
     assert_false(loss_while_stopped(&loss, log(0.75), 1));

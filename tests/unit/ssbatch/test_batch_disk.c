@@ -542,7 +542,7 @@ TEST_WITH(foreign_journals_are_refused_unread, make_study, NULL) {
     assert_string_equal(undone, "/:close()");
 }
 
-TEST_WITH(state_is_made_for_us_alone_whatever_the_umask, make_study, NULL) {
+TEST_WITH(only_we_may_write_to_state_whatever_the_umask, make_study, NULL) {
     static const char *const names[] = {".study", ".study/calls", ".study/runs", ".study/locks"};
     struct ss_error error = {0};
     mode_t before = umask(0);

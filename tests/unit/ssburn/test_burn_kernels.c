@@ -48,7 +48,7 @@ static const struct kernel *find(const char *name) {
 }
 
 /* Otherwise rounds cannot be compared between machines. */
-TEST(a_round_reads_as_much_from_a_cache_of_any_size) {
+TEST(a_round_reads_the_same_amount_from_any_cache) {
     static const size_t sizes[] = {32 << 10, 48 << 10, 96 << 10, 1 << 20};
     const struct kernel *kernel = find("read-l1");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {

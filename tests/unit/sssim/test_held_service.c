@@ -556,7 +556,7 @@ TEST(change_of_the_cost_is_reported_if_it_is_large) {
  * Ten batches of 2 s cost a tenth more than the mean, and ten less. The 97.5 % quantile of
  * Student's t with 19 degrees of freedom is 2.0930.
  */
-TEST(interval_is_that_of_batches) {
+TEST(interval_follows_from_batches) {
     static const char blocks[] = "+-++-+---++-+-+--+-+";
     struct service_figures figures = {0};
     for (const char *block = blocks; *block; block++)
@@ -585,7 +585,7 @@ static void add_episodes(struct service_figures *figures, const double *rates, b
     }
 }
 
-TEST(interval_is_that_of_the_scatter_between_episodes) {
+TEST(interval_follows_from_the_scatter_between_episodes) {
     static const double rates[] = {98, 103, 97, 101, 100, 101};
     struct service_figures figures = {0};
     double squares = 0;
@@ -659,7 +659,7 @@ TEST(change_of_a_noisy_cost_is_not_reported) {
     assert_near(finish(&figures, 0).cost_change, 0, 1e-9);
 }
 
-TEST(requests_that_ended_count_and_failures_among_them) {
+TEST(ended_requests_and_failures_are_counted) {
     struct service_control control = {0};
     static const struct {
         enum request_fate fate;

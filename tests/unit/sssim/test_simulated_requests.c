@@ -82,7 +82,7 @@ static double erlang(double offered) {
     return 0.010 + all_busy / (sum + all_busy) / (400 - 100 * offered);
 }
 
-TEST(response_times_are_those_of_queueing_theory) {
+TEST(response_times_match_queueing_theory) {
     const struct {
         enum request_arrival arrival;
         int spread;

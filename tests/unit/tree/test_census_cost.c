@@ -2,7 +2,7 @@
 
 #include "census_run.h"
 
-TEST(without_new_processes_no_process_is_looked_up) {
+TEST(no_process_is_looked_up_without_new_ones) {
     world_fork_strangers(2000);
     for (int i = 0; i < 50; i++) {
         pid_t session = world_fork_session(world_leader(0));

@@ -59,7 +59,7 @@ TEST_WITH(each_check_has_the_limits_of_the_manual, clear, NULL) {
     }
 }
 
-TEST_WITH(counts_have_a_least_value, clear, NULL) {
+TEST_WITH(counts_have_a_minimum, clear, NULL) {
     assert_that(find(SS_CHECK_SAMPLES, 1), ==, SS_PASSED);
     assert_that(find(SS_CHECK_SAMPLES, 0), ==, SS_INVALID);
     assert_that(find(SS_CHECK_ITERATIONS, 30), ==, SS_PASSED);
@@ -150,7 +150,7 @@ static void assert_described(const char *text) {
     assert_string_equal(line, text);
 }
 
-TEST_WITH(others_disturb_the_work_and_not_a_load_that_is_held, clear, NULL) {
+TEST_WITH(other_processes_affect_the_throughput_but_not_a_held_load, clear, NULL) {
     evidence.figures[SS_CHECK_SAMPLES] = 100;
     evidence.figures[SS_CHECK_MEAN_ERROR] = 0.2;
     evidence.figures[SS_CHECK_OTHERS] = 22.4;
