@@ -249,7 +249,7 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
 
 /*
  * Returns 1 if the run must not be carried out, 0 if it must, -1 with the error set. Reports a run
- * that is refused, and counts it as failed.
+ * that is refused.
  */
 static int has_result(struct batch *batch, const struct ssbatch_run *run, enum run_state *state,
     struct ss_error *error) {
@@ -265,7 +265,6 @@ static int has_result(struct batch *batch, const struct ssbatch_run *run, enum r
     *state = run->reason ? RUN_SKIPPED : RUN_DONE;
     if (fate == SSBATCH_REFUSE) {
         say_refused(batch, run->name, why.message);
-        batch->failed++;
         *state = RUN_FAILED;
     }
     return 1;
@@ -285,6 +284,8 @@ static int find_pending(struct batch *batch, struct ss_error *error) {
         } else if (tidied < 0) {
             return -1;
         }
+        if (known && batch->states[i] == RUN_FAILED)
+            batch->failed++;
         if (known)
             continue;
 

@@ -95,4 +95,24 @@ TEST(named_groups_do_not_remove_each_other) {
     assert_int_equal(access(tree_path("cgroup/cpu/showstopper-2147483647"), F_OK), 0);
 }
 
+TEST(failure_keeps_a_named_group_that_existed) {
+    struct limit_group group;
+    struct ss_error error = {0};
+    tree_new();
+    tree_write("proc/self/cgroup", "1:cpu:/\n2:cpuset:/\n3:cpuacct:/\n");
+    tree_write("cgroup/cpu/used/cpu.cfs_quota_us", "");
+    tree_write("cgroup/cpuset/cpuset.cpus", "0\n");
+    tree_write("cgroup/cpuacct/cgroup.procs", "");
+    assert_int_equal(mkdir(tree_path("cgroup/cpuset/used"), 0755), 0);
+
+    assert_int_equal(limit_group_make_named(
+                         &group, 1U << LIMIT_QUOTA | 1U << LIMIT_CPUS, "used", roots(), &error),
+        -1);
+    assert_int_equal(access(tree_path("cgroup/cpuset/used"), F_OK), 0);
+    assert_int_equal(access(tree_path("cgroup/cpuacct/used"), F_OK), -1);
+
+    assert_int_equal(limit_group_make_named(&group, 1U << LIMIT_CPUS, "new", roots(), &error), -1);
+    assert_int_equal(access(tree_path("cgroup/cpuset/new"), F_OK), -1);
+}
+
 UNIT_RUN

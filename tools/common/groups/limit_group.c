@@ -253,6 +253,15 @@ static int make_account(
     return ss_error_fail(error, "cannot create the control group %s: %s", folder, strerror(errno));
 }
 
+/* Removes the group after a failure, except parts that existed before: they may be in use. */
+static void remove_new(struct limit_group *group) {
+    for (int i = 0; i < LIMIT_KINDS; i++) {
+        if (group->named && !group->parts[i].made)
+            *group->parts[i].folder = '\0';
+    }
+    limit_group_remove(group);
+}
+
 int limit_group_make_named(struct limit_group *group, unsigned limits, const char *name,
     const struct ss_platform_roots *roots, struct ss_error *error) {
     *group = (struct limit_group){.named = true};
@@ -273,9 +282,12 @@ int limit_group_make_named(struct limit_group *group, unsigned limits, const cha
             group->missing |= find_missing(hierarchy.root, "cgroup.subtree_control", 1U << i);
     }
 
-    if (make_account(name, roots, error) < 0)
+    if (limit_group_make(group, error) < 0)
         return -1;
-    return limit_group_make(group, error);
+    if (make_account(name, roots, error) == 0)
+        return 0;
+    remove_new(group);
+    return -1;
 }
 
 /* Removes groups that killed processes left next to `folder`; rmdir() refuses a group in use. */
@@ -341,12 +353,13 @@ static int inherit_cpus(const char *folder) {
     return 0;
 }
 
-static int make_part(const struct limit_group *group, int limit) {
-    const struct limit_part *part = &group->parts[limit];
+static int make_part(struct limit_group *group, int limit) {
+    struct limit_part *part = &group->parts[limit];
     const char *file = part->unified ? unified_files[limit] : kinds[limit].file;
 
     /* It may exist: left by an earlier process with our pid, or created for another limit. */
-    if (mkdir(part->folder, 0755) < 0 && errno != EEXIST)
+    part->made = mkdir(part->folder, 0755) == 0;
+    if (!part->made && errno != EEXIST)
         return -errno;
 
     if (!has_file(part->folder, file, W_OK))
@@ -393,7 +406,7 @@ int limit_group_make(struct limit_group *group, struct ss_error *error) {
 
         ss_error_fail(
             error, "cannot create the control group %s: %s", part->folder, strerror(-result));
-        limit_group_remove(group);
+        remove_new(group);
         return -1;
     }
     return 0;

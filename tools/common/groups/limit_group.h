@@ -13,6 +13,7 @@ struct limit_part {
     char folder[SS_GROUP_PATH_SIZE]; /* empty if the group lacks this limit */
     char home[SS_GROUP_PATH_SIZE];   /* where its processes move when the group is removed */
     bool unified;                    /* version 2 */
+    bool made;                       /* the folder did not exist before */
 };
 
 struct limit_group {
