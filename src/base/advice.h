@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /*
- * Suggests what to do about a path that cannot be opened, to follow strerror(why) in a message.
- * Returns "" if there is nothing to suggest.
+ * Return advice on a path that could not be opened, to append to strerror(why) in a message; "" if
+ * there is no advice.
  */
 static inline const char *ss_advice_to_read(int why) {
     return why == ENOENT || why == ENOTDIR ? ": check the path" : "";

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/combined_counter.h"
 
-/* Number of prompt readings over which the offset follows the error of the fine count. */
+/* Each prompt reading corrects 1 / READINGS_AVERAGED of the error of the offset. */
 #define READINGS_AVERAGED 32
 
-/* Returns the expected distance of the sum above the coarse count, if the offset is right. */
+/* Returns how far the sum is above the coarse count on average if the offset is right. */
 static int64_t expected_gap(const struct ss_combined_reading *reading) {
     return (int64_t)reading->step / 4;
 }
 
 /*
- * Limits how far the sum of fine count and offset is above the coarse count. The true count is at
- * most a step above it. The sum may be below it only while the fine count lags.
+ * Limits how far the sum of fine count and offset is above the coarse count: the true count is at
+ * most a step above it. Unless the fine count lags, the distance cannot be negative, and moves
+ * slowly to the expected one.
  */
 static int64_t limit_gap(const struct ss_combined_reading *reading, int64_t above) {
     if (reading->prompt && above < 0)

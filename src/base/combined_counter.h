@@ -16,7 +16,7 @@
  * it.
  *
  * A counter in shared memory serves several processes. They may read at the same time: at worst the
- * offset of an earlier reading remains. A zeroed counter is ready for use.
+ * state of an earlier reading remains. A zeroed counter is ready for use.
  */
 struct ss_combined_counter {
     _Atomic uint64_t offset; /* modulo 2^64 */
@@ -31,7 +31,7 @@ struct ss_combined_reading {
     bool prompt; /* the fine count does not lag in this reading */
 };
 
-/* Returns the combined count, which never falls as long as both counts grow. */
+/* Returns the combined count, which never falls as long as neither count falls. */
 SS_NONNULL()
 uint64_t ss_combined_counter_read(
     struct ss_combined_counter *counter, const struct ss_combined_reading *reading);

@@ -130,7 +130,7 @@ int ss_cpus_parse(const char *text, struct ss_cpus *cpus, struct ss_error *error
 
 static const char ellipsis[] = ",...";
 
-/* Cuts a list to `length` bytes and appends ",...", as far as there is room. */
+/* Cuts a list to `length` bytes and appends ",..." if that fits. */
 static void end_early(char *buffer, size_t size, size_t length) {
     const char *end = length > 0 ? ellipsis : ellipsis + 1;
     if (length + strlen(end) < size)

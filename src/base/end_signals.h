@@ -15,7 +15,7 @@ void ss_end_signals(sigset_t *set);
 /* Returns whether a signal is one of those above or SIGQUIT, even if it is ignored. */
 bool ss_end_signals_has(int number);
 
-/* Blocks these signals. Stores the previous signal mask in `before`. */
+/* Blocks all four signals. Stores the previous signal mask in `before`. */
 void ss_end_signals_hold(sigset_t *before);
 
 /*

@@ -37,7 +37,7 @@ static inline bool ss_grow(void *array, size_t room, size_t size) {
     if (__builtin_mul_overflow(room, size, &bytes))
         return false;
     memcpy(&items, array, sizeof items);
-    /* The analyzer of gcc 12 warns of reallocarray() as if it freed the array even if it fails. */
+    /* Not reallocarray(): the analyzer of gcc 12 assumes that it frees the array if it fails. */
     items = realloc(items, bytes);
     if (!items)
         return false;

@@ -3,9 +3,9 @@
 #define SHOWSTOPPER_BASE_HISTOGRAM_H
 
 /*
- * Distributions of lengths of time, counted in buckets. The width of the buckets is a parameter,
- * `bits`: values below 2^bits have a bucket each; larger values have 2^bits equal buckets per
- * doubling, so a bucket is at most 2^-bits of its values wide.
+ * Distributions of durations, counted in buckets. `bits` sets their width: each value below 2^bits
+ * has a bucket of its own; larger values have 2^bits equal buckets per doubling, so a bucket is at
+ * most 2^-bits of its values wide.
  */
 
 #include <stdatomic.h>

@@ -13,8 +13,8 @@
  * Opens a file in a folder that another user may have filled, such as a record. Links are followed
  * as by ss_walk_begin(). Accepts regular files of at most `max` bytes, and never blocks: opening a
  * FIFO blocks until it has a writer, and a device may have no end. `path` is relative to the
- * descriptor `folder`, as for openat(). Returns a descriptor, or -1 with `error` and errno set. Not
- * for files that the user names, which may be pipes.
+ * descriptor `folder`, as for openat(). Returns a descriptor, or -1 with `error` and errno set. Do
+ * not use it for files that the user names, which may be pipes.
  */
 SS_MUST_USE SS_NONNULL(2) int ss_input_open(
     int folder, const char *path, off_t max, struct ss_error *error);

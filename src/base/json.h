@@ -23,13 +23,16 @@ struct ss_json {
  */
 SS_NONNULL(1, 3) char *ss_json_quote(char *to, const char *end, const char *text);
 
-/* `name` is NULL inside a list and for the outermost value. */
+/*
+ * `name` is NULL inside a list and for the outermost value. A NULL text, NaN and infinity are
+ * written as null.
+ */
 SS_NONNULL(1) void ss_json_open(struct ss_json *json, const char *name, char bracket); /* { or [ */
 void ss_json_close(struct ss_json *json, char bracket);                                /* } or ] */
 SS_NONNULL(1)
-void ss_json_text(struct ss_json *json, const char *name, const char *text); /* NULL: null */
+void ss_json_text(struct ss_json *json, const char *name, const char *text);
 SS_NONNULL(1)
-void ss_json_number(struct ss_json *json, const char *name, double number); /* NaN: null */
+void ss_json_number(struct ss_json *json, const char *name, double number);
 SS_NONNULL(1) void ss_json_bool(struct ss_json *json, const char *name, bool value);
 
 /* Writes `digits`, a decimal number, unchanged; null instead of anything else, such as inf. */

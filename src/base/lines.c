@@ -44,7 +44,7 @@ static uint64_t keep_whole_lines(struct ss_lines *lines) {
     return kept;
 }
 
-/* Waits until the pipe has room. Returns false if interrupted, or if the file blocks. */
+/* Waits until the pipe has room. Returns false if `interrupt` ended the wait, or is -1. */
 static bool await_room(struct ss_lines *lines) {
     struct pollfd polls[] = {
         {.fd = lines->file, .events = POLLOUT}, {.fd = lines->interrupt, .events = POLLIN}};

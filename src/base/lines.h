@@ -22,8 +22,8 @@ struct ss_lines {
     uint64_t waiting, lost; /* number of lines in the buffer, number of lost lines */
     off_t size;             /* offset of the end of the last line in the file */
     /*
-     * If writes do not block, a descriptor that ends the wait for room in a pipe when it becomes
-     * readable; -1 if they block.
+     * For a non-blocking pipe: a descriptor that ends the wait for room when it becomes readable.
+     * -1 if writes block.
      */
     int interrupt;
     bool given_up; /* `interrupt` became readable while the pipe was full */

@@ -47,7 +47,7 @@ static char *put_digits(char *to, uint64_t number, int min) {
     return to;
 }
 
-/* Writes `amount`, which counts units of the last decimal; `power` of them make 1. */
+/* Writes amount / power, where power is 10^decimals. */
 static char *put_amount(char *to, bool negative, uint64_t amount, uint64_t power, int decimals) {
     if (negative && amount > 0)
         *to++ = '-';

@@ -6,9 +6,9 @@
 
 #include <showstopper/contract.h>
 
-/* Writes numbers for programs to read. Each function appends a null and returns a pointer to it. */
+/* Writes numbers for programs to read. Each function appends a NUL and returns a pointer to it. */
 
-/* Size of a buffer for ss_number_put(), including the null. */
+/* Size of a buffer for ss_number_put(), including the NUL. */
 #define SS_NUMBER_ROOM 32
 
 /*
@@ -17,7 +17,7 @@
  */
 SS_NONNULL() char *ss_number_put(char *to, double number);
 
-/* Size of a buffer for ss_number_put_plain(), including the null. */
+/* Size of a buffer for ss_number_put_plain(), including the NUL. */
 #define SS_NUMBER_PLAIN_ROOM 400
 
 /* Like ss_number_put(), but without an exponent, which the grammar of options and traces lacks. */
@@ -26,8 +26,8 @@ SS_NONNULL() char *ss_number_put_plain(char *to, double number);
 /* The following functions are much faster than printf(). */
 
 /*
- * Writes a number with `decimals` decimals, at most 9, with halves rounded away from 0. Writes
- * nothing for NaN, or if that would take more than 18 digits.
+ * Writes a number with `decimals` decimals, at most 9, with halves rounded away from 0. Writes an
+ * empty string for NaN and for numbers of more than 18 digits.
  */
 SS_NONNULL() char *ss_number_put_fixed(char *to, double number, int decimals);
 

@@ -17,7 +17,7 @@ enum ss_metric_type {
 
 struct ss_metric {
     const char *name; /* ends with the unit */
-    const char *unit; /* NULL: a plain count */
+    const char *unit; /* NULL for a plain count */
     enum ss_metric_type type;
     const char *help;
 };

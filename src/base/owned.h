@@ -19,7 +19,7 @@
 
 /*
  * `how` is close, free, fclose, closedir or the end of the name of another function ss_owned_*().
- * `unused` silences clang, which warns of a variable that is only released.
+ * `unused` silences clang, which warns about a variable that is only released.
  */
 #define SS_OWNED(how) __attribute__((cleanup(ss_owned_##how), unused))
 

@@ -29,7 +29,7 @@ static void find(struct place *place, const char *path) {
     ss_walk_end(&walk);
 }
 
-/* A device may be read and written at the same time. */
+/* Devices never count as the same file: several options may name one. */
 static bool is_same(const struct place *a, const struct place *b) {
     bool is_device = S_ISCHR(a->status.st_mode) || S_ISBLK(a->status.st_mode);
     return a->known && b->known && a->exists == b->exists && a->status.st_dev == b->status.st_dev &&

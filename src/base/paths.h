@@ -24,7 +24,7 @@ struct ss_path {
 SS_MUST_USE SS_NONNULL(1) int ss_paths_check(
     const struct ss_path *paths, size_t count, int printed, struct ss_error *error);
 
-/* Fails with "PATH: REASON", where the reason is that of errno. */
+/* Sets the error to "PATH: " and the reason in errno. Returns -1. */
 SS_NONNULL(1) int ss_paths_fail(const char *path, struct ss_error *error);
 
 /*

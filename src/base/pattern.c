@@ -8,7 +8,7 @@
 
 #include "base/words.h"
 
-#define COPIES_MAX 65536 /* limit of the product of all counts: a few MiB */
+#define COPIES_MAX 65536 /* limit on the product of all counts; needs a few MiB */
 
 /* An escape sequence with a text that it must match and one that it must not match. */
 struct escape {
@@ -67,7 +67,10 @@ static const char *skip_brackets(const char *at) {
     return *at ? at + 1 : at;
 }
 
-/* Returns the length of the repetition that begins here, or 0. Sets `max` to its upper bound. */
+/*
+ * Returns the length of the repetition that begins here, or 0. Sets `max` to the largest count in
+ * it, or 1 if it has none.
+ */
 static size_t repetition_at(const char *at, double *max) {
     *max = 1;
     if (*at && strchr("*+?", *at))

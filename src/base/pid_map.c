@@ -51,7 +51,7 @@ int ss_pid_map_set(struct ss_pid_map *map, pid_t pid, uint32_t value) {
     return 0;
 }
 
-/* Moves later entries up: a search would stop at a gap before them. */
+/* Moves later entries into the gap: a search for them would stop at it. */
 void ss_pid_map_remove(struct ss_pid_map *map, pid_t pid) {
     uint32_t gap = find(map, pid);
     if (pid <= 0 || map->slots[gap].pid != pid)

@@ -159,7 +159,7 @@ static int check_word(
         return -1;
     }
 
-    /* Whoever owns the file of /dev/stdin, the caller has opened it. */
+    /* The caller has opened /dev/stdin, whoever owns its file. */
     if (!found || walk.descriptor >= 0 || is_accepted(trust, walk.status.st_uid))
         return 0;
     return refuse_owner(trust, walk.status.st_uid, ss_words_show(word).text, error);

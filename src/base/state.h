@@ -3,7 +3,7 @@
 #define SHOWSTOPPER_BASE_STATE_H
 
 /*
- * The only way to open state that programs keep between calls and act on: journals, plans, locks.
+ * The only way to open state that programs keep between runs and act on: journals, plans, locks.
  * It must belong to us or root, have no other hard link, and be writable only by its owner;
  * otherwise it is refused before a byte is read. Other users' write permission is removed from our
  * own folders.
@@ -18,7 +18,7 @@
 
 /* The users whose state is accepted besides us and root. All zero: nobody else. */
 struct ss_trust {
-    bool everyone; /* all users: nothing in it is executed, so only the kind of file is checked */
+    bool everyone; /* any owner: we execute none of it, so only the kind of file is checked */
     bool has_user; /* `user`, and everybody whom that user lets write there */
     uid_t user;
     bool can_trust; /* refusals suggest --trust-owner */
@@ -33,8 +33,8 @@ SS_MUST_USE SS_NONNULL(1, 2) int ss_trust_user(
 
 /*
  * Open a name in the folder `parent` without following links. `path` is used in messages; `flags`
- * are those of open(). Return a descriptor, SS_STATE_ABSENT, or -1 with the error and errno set.
- * Others may not write to new files and folders.
+ * are those of open(); `makes` creates the folder if it is absent. Only we may write to new files
+ * and folders. Return a descriptor, SS_STATE_ABSENT, or -1 with the error and errno set.
  */
 SS_MUST_USE SS_NONNULL(2, 3, 5) int ss_state_folder(int parent, const char *name,
     const struct ss_trust *trust, bool makes, const char *path, struct ss_error *error);
@@ -47,13 +47,13 @@ SS_MUST_USE SS_NONNULL(2, 4, 5) int ss_state_file(int parent, const char *name, 
 SS_MUST_USE SS_NONNULL(2, 3, 4) FILE *ss_state_read(int parent, const char *name,
     const struct ss_trust *trust, const char *path, struct ss_error *error);
 
-/* Fails unless this open file is acceptable. */
+/* Fails if the functions above would refuse this open file or folder. */
 SS_MUST_USE SS_NONNULL(2, 3) int ss_state_check(
     int file, const struct ss_trust *trust, const char *path, struct ss_error *error);
 
 /*
  * Fails if other users could rename what we create in this open folder and put something else in
- * its place: they may not write to it, unless it has the sticky bit.
+ * its place: they may not own it, and may write to it only if it has the sticky bit.
  */
 SS_MUST_USE SS_NONNULL(2, 3) int ss_state_check_parent(
     int folder, const struct ss_trust *trust, const char *path, struct ss_error *error);
@@ -67,8 +67,8 @@ SS_MUST_USE SS_NONNULL() int ss_state_check_start(int folder, char *const *words
     const struct ss_trust *trust, const char *path, struct ss_error *error);
 
 /*
- * Opens a lock file. Permission to read is enough for flock(), so only its owner may open it; a
- * lock file that others may open is replaced.
+ * Opens a lock file, or creates it. Permission to read is enough for flock(), so only its owner may
+ * open it, unless `trust` has a user; a lock file that others may open is replaced.
  */
 SS_MUST_USE SS_NONNULL(2, 3, 4) int ss_lock_open(int parent, const char *name,
     const struct ss_trust *trust, const char *path, struct ss_error *error);

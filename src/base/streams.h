@@ -41,17 +41,17 @@ SS_MUST_USE off_t ss_streams_copy(int from, int to, off_t max);
 /* Closes both ends of a pipe. Ignores a negative descriptor. */
 void ss_streams_close_pair(const int ends[2]);
 
-/* Part of all messages about lost output. */
+/* Prefix of all messages about lost output. */
 #define SS_STREAMS_LOST "standard output: "
 
-/* Returns why standard output cannot be written, from errno; 0: unknown. */
+/* Returns why standard output could not be written. `why` is an errno, or 0 if unknown. */
 const char *ss_streams_explain(int why);
 
 /* Fails if standard output is closed, for programs whose result comes much later. */
 int ss_streams_check_output(struct ss_error *error);
 
 /*
- * Checks that everything has been written to standard output; sets status 125 if not. Call this
+ * Flushes standard output. Fails with status 125 if any output was lost, now or earlier. Call this
  * last.
  */
 int ss_streams_flush(struct ss_error *error);

@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-#define NORMAL 1.959963984540054 /* the quantile of the normal distribution */
+#define NORMAL 1.959963984540054 /* the 97.5 % quantile of the normal distribution */
 #define TAIL   0.025
 
 /*
@@ -31,7 +31,7 @@ static double fraction(double a, double b, double x) {
     return value;
 }
 
-/* Returns the density of t, and the probability of larger values in `tail`. */
+/* Returns the density at `t`. Sets `tail` to the probability of larger values. */
 static double density(double t, double freedom, double *tail) {
     double a = freedom / 2, b = 0.5, x = freedom / (freedom + t * t);
     double gammas = lgamma(a + b) - lgamma(a);

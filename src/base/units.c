@@ -91,10 +91,7 @@ struct unit {
     ss_time length;
 };
 
-/*
- * Units from the longest to the shortest: first the names that are printed, then other accepted
- * names.
- */
+/* First the units that are printed, from the longest to the shortest, then other accepted names. */
 static const struct unit units[] = {
     {"d", 86400 * SS_SECOND},
     {"h", 3600 * SS_SECOND},
@@ -179,7 +176,7 @@ static int time_error(const char *text, enum reading reading, const char *rest, 
         ss_words_show(rest).text, UNITS_LISTED);
 }
 
-/* Bits after the binary point in multiply_decimals(); ten days in nanoseconds fit the others. */
+/* Bits after the binary point in multiply_decimals(). Ten days in nanoseconds fit into the rest. */
 #define POINT 13
 
 /* Returns `length`, at most a day, times the decimals, to the nearest nanosecond. */
@@ -264,7 +261,7 @@ int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
     return 0;
 }
 
-/* Divides a number of CPUs by `cpus`, which make a load of 1; 0 if unknown. */
+/* Converts a number of CPUs to a load. `cpus` is what makes a load of 1, or 0 if unknown. */
 static int divide_cpus(
     const char *text, double number, double cpus, double *value, struct ss_error *error) {
     struct ss_words_shown shown = ss_words_show(text);
@@ -400,7 +397,7 @@ void ss_units_print_time(char *buffer, size_t size, ss_time value) {
 static const char *const shown[UNITS_PRINTED] = {"d", "h", "min", "s", "ms", "us", "ns"};
 
 /*
- * Index of "s" in `shown`. Longer times that are not a whole number of a larger unit are shown in
+ * Index of "s" in `shown`. Times above 1 s that are not a whole number of seconds are shown in
  * seconds with decimals.
  */
 #define SECONDS 3

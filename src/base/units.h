@@ -43,8 +43,8 @@ SS_NONNULL(1, 3)
 int ss_units_load(const char *text, double cpus, double *value, struct ss_error *error);
 
 /*
- * Parses a load as ss_units_load() does, but a number from 2 to 100 without a unit is percent. Not
- * for lists and files, where other numbers may be below 2.
+ * Parses a load as ss_units_load() does, but a number from 2 to 100 without a unit is percent. Do
+ * not use it for lists and files: in "1:50", 1 would mean 100 %.
  */
 SS_NONNULL(1, 3)
 int ss_units_load_option(const char *text, double cpus, double *value, struct ss_error *error);

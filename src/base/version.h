@@ -6,10 +6,9 @@
 const char *ss_version(void);
 
 /*
- * The layout of records; plan.json, summary.json and requests.json contain it as "schema".
- * Increment it if a reader of the previous layout would misread a record: readers accept all
- * earlier layouts and refuse later ones. showstopper-record(5) lists them. Records without a schema
- * are of schema 1.
+ * Version of the layout of records: "schema" in plan.json, summary.json and requests.json,
+ * 1 if absent. Increment it if a reader of the previous layout would misread a record: readers
+ * accept all earlier layouts and refuse later ones. showstopper-record(5) lists them.
  */
 #define SS_RECORD_SCHEMA 2
 

@@ -54,7 +54,7 @@ struct ss_walk_user ss_walk_user_name(uid_t user) {
 
 /*
  * Returns whether the user namespace has all users of the machine. If it has only some, UNMAPPED
- * may stand for any of the others. Returns false if this is unknown, without /proc.
+ * may stand for any of the others. Returns false without /proc, because then this is unknown.
  */
 static bool has_all_users(void) {
     unsigned long long count, sum = 0;
@@ -101,8 +101,8 @@ static bool is_closed(const struct stat *folder) {
 
 /*
  * Returns whether a link is part of the system, such as /var/run: it belongs to the owner of /. If
- * that is UNMAPPED, so may be an attacker's link, which therefore must be in a folder that only the
- * system can own.
+ * that owner is UNMAPPED, an attacker may appear to be the same user, so the link must also be in a
+ * folder that only the system can own.
  */
 static bool is_of_system(const struct stat *link, const struct stat *folder) {
     static const char *const known[] = {"/", "/dev", "/proc"};
@@ -115,7 +115,7 @@ static bool is_of_system(const struct stat *link, const struct stat *folder) {
     return found;
 }
 
-/* Accepts a link of the folder's owner, but it may lead only to files of that user. */
+/* Decides whether to follow a link. A folder owner's link may lead only to that user's files. */
 static int judge_link(struct ss_walk *walk, const char *name, const struct stat *link) {
     struct stat folder;
     if (fstat(walk->folder, &folder) < 0)
@@ -137,7 +137,7 @@ static int judge_link(struct ss_walk *walk, const char *name, const struct stat 
     return 0;
 }
 
-/* Returns which of our descriptors the name in /proc/self/fd stands for, or -1. */
+/* Returns the descriptor that `name` denotes if the walk is in /proc/self/fd, otherwise -1. */
 static int find_descriptor(const struct ss_walk *walk, const char *name) {
     struct stat folder, own;
     char *end;
@@ -162,8 +162,8 @@ static int enter(struct steps *steps, int folder) {
 }
 
 /*
- * Returns to the folder from which the walk came. Does not open "..", because the owner of the
- * current folder may have moved it.
+ * Returns to the folder from which the walk came. Opens ".." only at the start, because the owner
+ * of a folder that was entered may have moved it since.
  */
 static int leave(struct steps *steps) {
     int above = steps->depth > 0 ? steps->above[--steps->depth]
@@ -405,7 +405,10 @@ static int duplicate(const struct ss_walk *walk) {
     return copy < 0 ? -errno : copy;
 }
 
-/* Opens an existing file. Returns -ENOENT if it has vanished. */
+/*
+ * Opens an existing file. Removes it instead if it is state that others may write to. Returns
+ * -ENOENT if it was removed or has vanished.
+ */
 static int open_existing(struct ss_walk *walk, int flags) {
     struct stat status;
     int open_flags = (flags & ~O_TRUNC) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -456,7 +459,10 @@ int ss_walk_open(struct ss_walk *walk, int flags) {
     return -EAGAIN;
 }
 
-/* Some network file systems give root's new files to another user, so compares with a new file. */
+/*
+ * Returns whether the owner of a folder is the owner of our new files. On some network file
+ * systems, that is another user if we are root, so creates one to compare.
+ */
 static bool is_ours(int folder) {
     static const char name[] = ".new";
     struct stat made, other;

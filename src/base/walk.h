@@ -16,7 +16,10 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-/* The file that a path names. Links of this user, of root and of the owner of / are followed. */
+/*
+ * The file that a path names. Links of this user, of root and of the owner of / are followed, and
+ * those of a folder's owner if they stay among that user's files.
+ */
 struct ss_walk {
     int folder;     /* the folder of the file, O_PATH; -1 if `descriptor` is used */
     int descriptor; /* one of ours that the path names, such as /dev/stdout; otherwise -1 */
@@ -24,11 +27,11 @@ struct ss_walk {
     bool exists;
     bool ends_with_slash; /* only a folder may have this path */
     bool made;            /* it was created when it was opened */
-    bool is_state; /* set it before opening: only we and root may write, also to new folders */
+    bool is_state;        /* set by the caller before opening: only we and root may write to it */
     bool is_bound; /* a link of `user` was followed: folder and file must belong to that user */
     uid_t user;
     struct stat status; /* of the file if it exists; never of a link */
-    char why[192];      /* why the last call refused the path; "" if errno says it */
+    char why[192];      /* why the last call refused the path; "" if errno says why */
 };
 
 /* Walks a path. Returns 0 or a negative errno; call ss_walk_end() in both cases. */
@@ -37,16 +40,17 @@ SS_MUST_USE SS_NONNULL() int ss_walk_begin(struct ss_walk *walk, const char *pat
 /* Walks a path that begins in an open folder. */
 SS_MUST_USE SS_NONNULL() int ss_walk_begin_at(struct ss_walk *walk, int folder, const char *path);
 
-/* Walks a single name in an open folder, which must stay open. Does not follow a link. */
+/* Walks a single name in an open folder. Refuses a link. */
 SS_MUST_USE SS_NONNULL() int ss_walk_below(struct ss_walk *walk, int folder, const char *name);
 
 void ss_walk_end(struct ss_walk *walk);
 
 /*
  * Opens the file, or creates it. `flags`: O_WRONLY or O_RDWR, also O_APPEND, O_TRUNC and
- * O_NONBLOCK; without the last one, only opening does not block. A regular file must have one name,
- * and belong to us or the owner of its folder; it is truncated only after this check. One of our
- * own descriptors is duplicated. Returns the descriptor or a negative errno.
+ * O_NONBLOCK. Opening an existing file never blocks; writing does unless O_NONBLOCK is given. A
+ * regular file must have no other hard link, and belong to us, root or the owner of its folder; it
+ * is truncated only after this check. One of our own descriptors is duplicated. Returns the
+ * descriptor or a negative errno.
  */
 SS_MUST_USE SS_NONNULL() int ss_walk_open(struct ss_walk *walk, int flags);
 
@@ -89,7 +93,10 @@ SS_MUST_USE SS_NONNULL(2) int ss_walk_folder_below(
 SS_MUST_USE SS_NONNULL(1) int ss_walk_open_state(
     const char *path, int flags, struct ss_error *error);
 
-/* Open a stream for writing, with O_TRUNC or O_APPEND. Return NULL on failure. */
+/*
+ * Open a stream for writing. `flags` is O_TRUNC or O_APPEND; state is truncated. Return NULL on
+ * failure.
+ */
 SS_MUST_USE SS_NONNULL(1) FILE *ss_walk_stream(const char *path, int flags, struct ss_error *error);
 SS_MUST_USE SS_NONNULL(1) FILE *ss_walk_state_stream(const char *path, struct ss_error *error);
 
@@ -104,7 +111,7 @@ struct ss_walk_user ss_walk_user_name(uid_t user);
 /* Returns whether this user represents all users that are not in the user namespace. */
 bool ss_walk_is_unknown(uid_t user);
 
-/* Returns whether to trust files of this user like our own: it is us or root, and known. */
+/* Returns whether to trust files of this user: us and root, except if ss_walk_is_unknown(). */
 bool ss_walk_is_trusted(uid_t user);
 
 #endif

@@ -15,7 +15,7 @@ enum verdict {
     NO_TIME, /* unknown form */
     NO_DAY,
     NO_CLOCK,     /* invalid time of day */
-    SKIPPED,      /* the clocks are put forward over it on this day */
+    SKIPPED,      /* the clocks skip it when they are put forward */
     OUT_OF_RANGE, /* does not fit in 64 bits of nanoseconds */
 };
 
@@ -40,7 +40,7 @@ static bool read_digits(const char **at, int digits, int *value) {
     return true;
 }
 
-/* Reads the decimals of a second, as nanoseconds. Ignores further decimals. */
+/* Reads the decimals of a second, if any, as nanoseconds. Ignores digits after the ninth. */
 static bool read_fraction(const char **at, int64_t *nanoseconds) {
     *nanoseconds = 0;
     if (!read_char(at, '.'))

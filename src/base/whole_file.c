@@ -52,7 +52,7 @@ int ss_whole_file_check(const char *path, struct ss_error *error) {
 
 /*
  * Copies the mode of the file that is replaced, if it is ours. Another user may have linked or
- * moved one of our files here, so the copy adds no write permission.
+ * moved one of our files here, so others get no additional write permission.
  */
 static void copy_mode(const struct ss_whole_file *file) {
     struct stat replaced, made;
@@ -157,8 +157,8 @@ void ss_whole_file_abandon(struct ss_whole_file *file) {
 }
 
 /*
- * Flushes even if an earlier write failed: errno may have changed since, and the repeated write
- * fails for the same reason.
+ * Flushes even if an earlier write failed, to get its errno: the repeated write fails for the same
+ * reason.
  */
 static bool flush(FILE *stream) {
     errno = 0;

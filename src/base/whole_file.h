@@ -14,12 +14,12 @@
  */
 struct ss_whole_file {
     FILE *stream;
-    bool plain;
+    bool plain;              /* a regular file, written under its temporary name */
     bool own;                /* `folder` is closed with the file */
     int folder;              /* -1 if the file is not plain */
     char name[NAME_MAX + 1]; /* in the folder */
     char temporary[NAME_MAX + 1];
-    char why[256]; /* why the path was refused; "" if errno says it */
+    char why[256]; /* why the path was refused; "" if errno says why */
 };
 
 /*

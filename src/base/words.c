@@ -11,8 +11,8 @@ struct splitter {
     const char *line;
     const char *at;  /* the next byte to read */
     char *out;       /* where to write the next byte */
-    char open_quote; /* the quote that is still open; 0: none */
-    bool null;       /* an escape made the null byte, which ends a word */
+    char open_quote; /* the quote that is not closed, or 0 */
+    bool null;       /* an escape is a null byte, which no word can contain */
     size_t opened;   /* position of the opening quote or the escape in the line, from 1 */
 };
 

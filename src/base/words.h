@@ -56,7 +56,7 @@ SS_NONNULL() void ss_words_quote(FILE *stream, const char *word);
 /* Returns the formatted text; free() it. Returns NULL with the error set if memory is exhausted. */
 SS_FORMAT(2, 3) char *ss_words_format(struct ss_error *error, const char *format, ...);
 
-/* Writes a text from a file for people: control characters, which a terminal obeys, become '?'. */
+/* Writes a text for people. Control characters, which a terminal would obey, become '?'. */
 SS_NONNULL() void ss_words_print(FILE *stream, const char *text);
 
 /*
