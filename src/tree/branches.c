@@ -9,7 +9,7 @@
 #include "platform/platform.h"
 
 void ss_branches_notify(struct ss_board *board, uint32_t row) {
-    /* Tell rescuers first: they must be able to continue whatever an executor stops. */
+    /* Notify rescuers first: they must be able to continue whatever an executor stops. */
     atomic_fetch_add(&board->branches, 1);
     atomic_fetch_add(&board->rows[row].branches, 1);
     ss_platform_wake(&board->rows[row].wake);
@@ -92,8 +92,8 @@ static bool open_hold(struct ss_hold *hold, struct ss_branch *branch) {
 }
 
 /*
- * Returns whether a branch has left the instance. Its executor lets go of it and says so; until
- * then it stays on the board, because a rescuer may have to continue it.
+ * Returns whether a branch has left the instance. It stays on the board until its executor has
+ * continued it and confirms that: before that, a rescuer may have to continue it.
  */
 static bool has_left(struct ss_board *board, const struct ss_hold *hold) {
     return atomic_load(&ss_board_branches(board)[hold->slot].left);
@@ -104,7 +104,10 @@ static void confirm_left(struct ss_board *board, const struct ss_hold *hold) {
         atomic_store(&ss_board_branches(board)[hold->slot].missed, hold->serial);
 }
 
-/* Closes entries of branches that have left the board or, for a single row, the instance. */
+/*
+ * Closes entries of branches that have left the board or, for a single row, the instance. For a
+ * single row, continues them first.
+ */
 static void drop_stale(struct ss_holds *holds, struct ss_board *board, uint32_t row) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < holds->count; i++) {
@@ -148,7 +151,7 @@ static void open_new(struct ss_holds *holds, struct ss_board *board, uint32_t ro
             continue;
         holds->of_slot[slot] = ++holds->count;
 
-        /* Report this: the guardian may still hold the group, so it does not notice. */
+        /* Too late to hold this group. Report it: the guardian may hold it and not notice. */
         if (row != SS_HOLDS_ALL && hold->group && hold->pidfd < 0 && !hold->by_pid) {
             atomic_store(&branch->missed, hold->serial);
             atomic_fetch_add(&board->missed, 1);

@@ -22,7 +22,7 @@ struct ss_hold {
     uint64_t started;
     bool group;
     int pidfd;   /* see ss_platform_process_open(); negative: not open */
-    bool by_pid; /* the system has no pidfds */
+    bool by_pid; /* no pidfd could be opened: identify the process by `pid` and `started` */
 };
 
 struct ss_holds {
@@ -58,13 +58,13 @@ uint32_t ss_branch_claim(
     struct ss_board *board, uint32_t row, pid_t pid, uint64_t started, bool group);
 void ss_branch_release(struct ss_board *board, uint32_t slot);
 
-/* Makes the row's executor reread its branches. */
+/* Makes the row's executor and the rescuers reread its branches. */
 void ss_branches_notify(struct ss_board *board, uint32_t row);
 
 /*
  * Opens new branches of this row, or of all rows, and closes those that have left the board. For a
- * single row, also continues and closes branches that have left the instance. Sets `fresh` to the
- * index of the first new entry. Returns false if nothing has changed.
+ * single row, also closes branches that have left the instance, and continues all that it closes.
+ * Sets `fresh` to the index of the first new entry. Returns false if nothing has changed.
  */
 bool ss_holds_refresh(
     struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *fresh);

@@ -6,18 +6,19 @@
 
 #include "tree/freezer.h"
 
-/* Time until the next pass: after a new branch; normally; while forks are reported; at most. */
-#define SHORT_INTERVAL (5 * SS_MILLISECOND)
+/* Time until the next pass. */
+#define SHORT_INTERVAL (5 * SS_MILLISECOND) /* after a new branch, or if the budget ran out */
 #define USUAL_INTERVAL (100 * SS_MILLISECOND)
-#define IDLE_INTERVAL  (500 * SS_MILLISECOND)
+#define IDLE_INTERVAL  (500 * SS_MILLISECOND) /* if every fork will be reported */
 #define INTERVAL_MAX   SS_SECOND
-#define RECOUNT        SS_SECOND
 
-/*
- * How long a process counts as young, and how long to wait for a pid whose process is not visible
- * yet.
- */
-#define YOUTH  SS_SECOND
+/* Time between checks of all members. */
+#define RECOUNT SS_SECOND
+
+/* How long a process counts as young. */
+#define YOUTH SS_SECOND
+
+/* How long to wait for a new pid whose process is not visible yet. */
 #define UNSEEN (20 * SS_MILLISECOND)
 
 /*
@@ -39,7 +40,7 @@
 /* With at most this many pids, all of them may be reused between two passes. */
 #define FEW_PIDS 4096
 
-/* With more new pids than this, scans all processes instead of each pid. */
+/* If there are more new pids than this, all processes are scanned instead. */
 #define MANY_PIDS 65536
 
 /* Maximum number of strays that are counted. */
@@ -524,8 +525,9 @@ static uint32_t cover(
 }
 
 /*
- * Tries to freeze a process that we may not signal. Membership in one of our groups is not enough
- * here, because the pid may have been reused; therefore the freezer also checks the start time.
+ * Puts a process that we may not signal into a freezer; if that fails, counts it as out of reach.
+ * Its group does not prove that it is ours, because the pid may have been reused, so follows its
+ * descent.
  */
 static void freeze_beyond(struct ss_census *census, struct ss_census_member *member) {
     struct ss_board *board = census->board;
@@ -640,7 +642,10 @@ static void forget(struct ss_census *census, uint32_t index) {
         ss_pid_map_set(&census->indexes, member->pid, index);
 }
 
-/* Returns whether the member still belongs to an instance. */
+/*
+ * Checks a known member, and makes it a branch if it has left its group. Returns whether it still
+ * belongs to an instance.
+ */
 static bool recheck(struct ss_census *census, struct ss_census_member *member) {
     struct ss_process process;
     freeze_beyond(census, member);
@@ -695,7 +700,7 @@ static bool check_newcomer(struct ss_census *census, struct ss_census_newcomer *
     return member->slot == SS_BOARD_BRANCHES && age < (ss_time)(YOUTH / share);
 }
 
-/* Checks newcomers that are due, including those that it finds meanwhile. */
+/* Checks newcomers that are due, or all, including those that it finds meanwhile. */
 static void check_newcomers(struct ss_census *census, bool all) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < census->newcomers_count; i++) {
@@ -855,7 +860,7 @@ static void listen(struct ss_census *census, bool on) {
 
 /*
  * Turns reports of forks on or off, and returns whether every fork will be reported. They are off
- * while events are frequent, forks or others: to read them would cost more than regular passes.
+ * while events are frequent, forks or others: reading them would cost more than regular passes.
  */
 static bool is_notified(struct ss_census *census, bool news, bool early) {
     bool calm = !news && census->newcomers_count == 0 && !census->found && census->latest >= 0 &&

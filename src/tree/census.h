@@ -9,14 +9,13 @@
  * bookkeeping: one signal reaches all of it. The census finds descendants in other groups and
  * writes them to the board as branches. Its cost depends on the number of new processes, not of
  * all: it examines only pids assigned since the last pass. It checks the group of a known process
- * again, every 0.1 s in the first second of the process and more often at the very start, because
- * most processes that leave their group do so when they begin, and once a second after that. A
- * process can leave its group only while it may run. Once some have left, the census therefore
- * checks all young processes after each stop; the less they may run, the longer they count as
- * young.
+ * again every 0.1 s in its first second, and more often at the very start, because most processes
+ * that leave their group do so early; after that, once a second. A process can leave its group only
+ * while it may run. Once some have left, the census therefore checks all young processes after each
+ * stop; the less they may run, the longer they count as young.
  *
  * Groups of attached instances may have members that are not ours, unless one of ours has begun
- * their session; each process in other groups is a branch by itself. Orphans get parents that are
+ * their session. In such groups, each process is a branch by itself. Orphans get parents that are
  * not ours, so known orphans remain members, and so do their descendants. An orphan whose parent
  * was never seen, such as a daemon, is ours if the kernel has reported its birth, or if one of ours
  * has begun its session. Other orphans that may be ours are counted as strays.
@@ -30,10 +29,7 @@
 #include "platform/platform.h"
 #include "tree/branches.h"
 
-/*
- * Where the census gets its information about processes: platform functions, or a simulated system
- * in tests.
- */
+/* The functions through which the census accesses processes. Tests supply simulated ones. */
 struct ss_census_source {
     pid_t (*latest)(void);
     pid_t (*limit)(void);
@@ -76,7 +72,7 @@ struct ss_census {
     struct ss_board *board;
     const struct ss_census_source *source;
     bool groups;        /* a pidfd can reach a group, see ss_platform_process_holds_groups() */
-    pid_t limit;        /* the largest pid */
+    pid_t limit;        /* the largest possible pid */
     pid_t latest;       /* the last pid that was examined */
     pid_t settled[2];   /* `latest` two recounts ago, and one recount ago */
     pid_t rescan_after; /* the second pass continues after this pid, up to `rescan_until` */
@@ -84,7 +80,7 @@ struct ss_census {
     ss_time interval;
     ss_time due;               /* time of the next pass, unless an event arrives earlier */
     uint32_t missed;           /* the board's count of missed groups at the last pass */
-    ss_time recount;           /* when all members are checked again */
+    ss_time recount;           /* time at which all members are checked again */
     uint32_t budget;           /* lines of descent that may still be followed in this pass */
     pid_t stranger;            /* a parent that turned out not to be ours in this pass; 0 if none */
     bool ours;                 /* this pass has found one of our processes */
@@ -103,16 +99,16 @@ struct ss_census {
      * of a second each. The dead are thus known for long enough to attribute their children.
      */
     struct ss_pid_map kin[2];
-    enum ss_births births; /* births since the last pass */
+    enum ss_births births; /* whether all births since the last pass were reported */
     pid_t own_session;     /* session of showstopper itself, in which not all processes are ours */
     struct ss_pid_map strays; /* strays that the board counts, and those from before the census */
     pid_t *leaders;           /* leader of each row, as entered in `covered` */
     pid_t *tops;              /* top of each row, as entered in `roots` */
-    pid_t *outer; /* for attached instances: the parent of each leader; 0: its children may
-                     have the leader's image, or it is unknown */
+    pid_t *outer; /* for attached instances: the parent of each leader; 0 if unknown, or if the
+                     parent's own forks may have the leader's image */
     struct ss_census_member *members;
     uint32_t count;
-    struct ss_census_newcomer *newcomers; /* newcomers, oldest first */
+    struct ss_census_newcomer *newcomers; /* oldest first */
     uint32_t newcomers_count;
     uint32_t young;   /* number of newcomers that are ours */
     ss_time *left_at; /* for each row, when one of its processes was last found outside its group;

@@ -20,8 +20,8 @@
 #define COST_PART_SPARED 200
 
 /*
- * The kernel's clocks are corrected by what they showed for this much recent CPU time, by at most
- * this factor up or down.
+ * The clocks are corrected by the ratio of listed time to clock time over about this much recent
+ * CPU time, and by at most this factor up or down.
  */
 #define LEARNED        (500 * SS_MILLISECOND)
 #define CORRECTION_MAX 2.0
@@ -130,9 +130,9 @@ static bool has_parent(struct ss_cpu_time *meter, pid_t pid) {
 }
 
 /*
- * Lists processes that have lost their parent, and are not descendants of any listed process. With
- * `tops_only`, only those whose parent is not on the board: parents must be listed before their
- * children.
+ * Lists branches that are not descendants of a listed process, because they have lost their parent.
+ * With `tops_only`, only those whose parent is not on the board: parents must be listed before
+ * their children.
  */
 static void list_orphans(struct ss_cpu_time *meter, bool tops_only) {
     struct ss_branch *branches = ss_board_branches(meter->board);
@@ -152,8 +152,8 @@ static void list_orphans(struct ss_cpu_time *meter, bool tops_only) {
 }
 
 /*
- * Lists all processes, including the executor itself: it adopts orphans, so the time that it has
- * waited for includes theirs.
+ * Lists all processes, including the executor itself: it adopts orphans, so the CPU time of
+ * children that it has waited for includes theirs.
  */
 static void list_processes(struct ss_cpu_time *meter) {
     struct ss_row *row = &meter->board->rows[meter->row];
@@ -181,7 +181,7 @@ static void list_anew(struct ss_cpu_time *meter) {
     meter->latest = latest < 0 ? 0 : latest;
 }
 
-/* Returns the total of a new listing, and sets the time of the next one. */
+/* Returns the total of a new listing, or the last one if that fails. Schedules the next listing. */
 static uint64_t take_listing(struct ss_cpu_time *meter, ss_time now) {
     ss_time begin = ss_platform_now();
     struct ss_row *row = &meter->board->rows[meter->row];
@@ -202,7 +202,7 @@ static uint64_t take_listing(struct ss_cpu_time *meter, ss_time now) {
     return total;
 }
 
-/* Opens clocks for all listed processes. Returns how many threads were added, or -1. */
+/* Lists all processes and opens clocks for threads without one. Returns their number, or -1. */
 static int add_all(struct ss_cpu_time *meter) {
     struct adding adding = {.clocks = &meter->clocks};
     list_processes(meter);
@@ -213,7 +213,7 @@ static int add_all(struct ss_cpu_time *meter) {
 
 /*
  * Opens clocks for all threads. A process that starts meanwhile may be missed, so this is repeated
- * until none has.
+ * until a second pass finds no new thread.
  */
 static void open_clocks(struct ss_cpu_time *meter) {
     struct ss_row *row = &meter->board->rows[meter->row];

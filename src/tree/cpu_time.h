@@ -9,14 +9,14 @@
 #include "tree/process_sum.h"
 
 /*
- * The CPU time of one instance: the clocks of its living processes, the times that their parents
- * have waited for, and the last known clocks of processes that were not waited for. A process that
- * lives and dies between two readings counts if its parent waits for it.
+ * The CPU time of one instance: that of its living processes, that of dead processes that their
+ * parents have waited for, and the last known time of dead processes that were not waited for. A
+ * process that lives and dies between two readings counts if its parent waits for it.
  *
- * That sum is complete but late: clocks advance with the system's tick, and the times waited for in
- * steps of 10 ms. If the system permits it, clocks that the kernel keeps for threads and their
- * descendants fill the time between. These clocks exclude what processes use while they exit, and
- * on a virtual machine they advance while the host runs something else.
+ * That sum is complete but late: the time of the living advances with the system's tick, that of
+ * the dead in steps of 10 ms. If the system permits it, clocks that the kernel keeps for threads
+ * and their descendants fill the time between. These clocks exclude what processes use while they
+ * exit, and on a virtual machine they advance while the host runs something else.
  */
 
 /*
@@ -32,7 +32,7 @@ struct ss_clocks {
 
 struct ss_clocks_entry {
     pid_t thread;
-    int clock; /* -1: closed */
+    int clock; /* descriptor; -1 if the thread ended before its clock could be opened */
 };
 
 struct ss_cpu_time {

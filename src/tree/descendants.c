@@ -34,8 +34,8 @@ struct parent {
 };
 
 /*
- * Adds a child whose parent was still alive after the child had named it: otherwise the parent's
- * pid may have been reused.
+ * Adds a child if its parent still exists after the child was looked up: otherwise the parent's pid
+ * may have been reused.
  */
 static void add_child(void *context, pid_t pid) {
     struct parent *parent = context;
@@ -72,15 +72,16 @@ void ss_descendants_signal(const struct ss_descendants *list, int signal) {
 /* CPU time after which a process has returned from fork(), unless it has a lot of memory. */
 #define FORK_TIME (5 * SS_MILLISECOND)
 
-/*
- * How long to wait until processes have used that much CPU time; how long to continue processes
- * that something keeps stopping; and the time between two looks.
- */
+/* How long to wait until runnable processes have used that much CPU time. */
 #define SETTLE_PATIENCE (10 * SS_SECOND)
-#define STOP_PATIENCE   SS_SECOND
-#define SETTLE_ROUND    (3 * SS_MILLISECOND)
 
-/* Number of looks in a row that must find nothing. */
+/* How long to continue processes that something keeps stopping. */
+#define STOP_PATIENCE SS_SECOND
+
+/* Time between two looks. */
+#define SETTLE_ROUND (3 * SS_MILLISECOND)
+
+/* Number of looks in a row that must find no stopped process. */
 #define EMPTY_LOOKS 2
 
 #define WAVES   2
@@ -89,11 +90,14 @@ void ss_descendants_signal(const struct ss_descendants *list, int signal) {
 struct look {
     uint32_t wave;
     bool waits;     /* a process of this wave has not settled */
-    bool runnable;  /* and only needs CPU time */
-    bool continued; /* a process was stopped */
+    bool runnable;  /* such a process only needs CPU time */
+    bool continued; /* a process was stopped and has been continued */
 };
 
-/* Looks at a process. Returns whether it still exists. */
+/*
+ * Continues a process if it is stopped, and records whether it has settled. Returns whether it
+ * still exists.
+ */
 static bool look_at(struct ss_descendant *item, struct look *look) {
     char state = ss_platform_process_state(item->pid, item->started);
     if (!state)

@@ -9,8 +9,8 @@
 #include "tree/branches.h"
 
 /*
- * Processes and all their descendants, as long as the processes in between are alive, including
- * those that are not on the board yet. A process that leaves its group just as the group is stopped
+ * Lists processes and all their descendants, even those that are not on the board yet, as long as
+ * the processes in between are alive. A process that leaves its group just as the group is stopped
  * stops outside of it. It is not continued before the census finds it, and once its parent is dead,
  * nothing shows to which instance it belongs.
  *

@@ -9,7 +9,7 @@
 
 /*
  * How long to wait until processes have left the freezers. Killed ones exit as soon as they get a
- * CPU; with --keep, the others may stay forever.
+ * CPU; with --keep, processes may stay forever.
  */
 #define KILLED_PATIENCE (5 * SS_SECOND)
 #define KEPT_PATIENCE   (100 * SS_MILLISECOND)

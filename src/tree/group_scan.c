@@ -8,10 +8,10 @@
 #include "platform/platform.h"
 #include "tree/branches.h"
 
-/* Time until the next pass: while the group runs; after a stop or a change; later while stopped. */
-#define USUAL_INTERVAL (100 * SS_MILLISECOND)
-#define SHORT_INTERVAL (5 * SS_MILLISECOND)
-#define LONG_INTERVAL  (50 * SS_MILLISECOND)
+/* Time until the next pass. */
+#define USUAL_INTERVAL (100 * SS_MILLISECOND) /* while the group runs */
+#define SHORT_INTERVAL (5 * SS_MILLISECOND)   /* after a stop, or a change while stopped */
+#define LONG_INTERVAL  (50 * SS_MILLISECOND)  /* at most, while stopped */
 
 /*
  * Number of passes in a row that must find no process: one may move to a group that the pass has
@@ -84,8 +84,8 @@ static void each_branch(
 }
 
 /*
- * Adds a branch to the map, or releases it if it is gone. Another guardian may have put it on the
- * board.
+ * Adds a branch to the map, or releases it if it has ended, or has left and was continued. An
+ * earlier guardian may have put it on the board.
  */
 static void index_branch(struct ss_group_scan *scan, uint32_t slot) {
     struct ss_branch *branch = &ss_board_branches(scan->board)[slot];

@@ -229,7 +229,7 @@ void ss_guardian_stand_in(const struct ss_guardian_setup *setup) {
     if (!atomic_load(&board->over) &&
         ss_rescue_open(&rescue, board, setup->master, -1, setup->master_wakeup) == 0)
         take_over(setup, &rescue);
-    /* A guardian that took over may have been killed before it did these. */
+    /* A guardian that took over may have been killed before it did this. */
     ss_terminal_close(setup->terminal);
     ss_freezers_remove(board);
 }

@@ -12,7 +12,7 @@ struct ss_guardian_setup {
     struct ss_board *board;
     pid_t master;
     int wakeup;        /* read end; a byte says that the board has changed */
-    int master_wakeup; /* write end of the master's */
+    int master_wakeup; /* write end of the master's wakeup pipe */
     struct ss_terminal
         *terminal; /* terminal of the run, which the guardian restores if the master cannot */
     struct ss_guardian *guardian; /* set in the guardian itself */
@@ -20,15 +20,14 @@ struct ss_guardian_setup {
 
 /*
  * The guardian is the process that outlives all others of a run: a keeper that knows every executor
- * and every instance. When an executor or the master dies, it continues and ends what they have
- * left. `setup` must outlive the keeper.
+ * and every instance. When an executor or the master dies, it ends what they have left, or
+ * continues it with --keep. `setup` must outlive the keeper.
  */
 SS_NONNULL() struct ss_keeper_duty ss_guardian_duty(struct ss_guardian_setup *setup);
 
 /*
  * Waits until the guardian has finished; if the guardian was killed, does its work instead. Called
- * by an executor that has outlived the master and is done with its own instance. `setup` has the
- * wakeup pipes of the run.
+ * by an executor that has outlived the master and is done with its own instance.
  */
 void ss_guardian_stand_in(const struct ss_guardian_setup *setup);
 

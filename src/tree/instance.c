@@ -115,9 +115,9 @@ static void await_stop(const struct ss_instance *instance) {
 }
 
 /*
- * Stops the leader. A stop takes effect when a thread of the process notices the signal, and the
- * kernel picks the first thread. If that thread sleeps while others keep all CPUs busy, it waits
- * milliseconds for a CPU. Therefore sends the signal to a thread that is running.
+ * Stops the leader through one of its running threads, if one is known. A stop takes effect when a
+ * thread of the process notices the signal, and by default the kernel picks the first thread. If
+ * that one sleeps while others keep all CPUs busy, it waits milliseconds for a CPU.
  */
 static void stop_leader(struct ss_instance *instance) {
     /* Signaling a thread by its ID is safe only for our own children. */
@@ -257,7 +257,7 @@ struct search {
     bool found;
 };
 
-/* Kills a grandchild. In an endless chain of processes, the child has a child already. */
+/* Kills a grandchild: in an endless chain, a child may already have forked the next process. */
 static void kill_grandchild(void *context, pid_t pid) {
     const pid_t *parent = context;
     struct ss_process process;
@@ -266,8 +266,8 @@ static void kill_grandchild(void *context, pid_t pid) {
 }
 
 /*
- * Kills a child. Every descendant becomes our child when the processes in between die, and only we
- * can reap it. A child that has just changed its user is not in a freezer yet.
+ * Kills a child and its children. Every descendant becomes our child when the processes in between
+ * die, and only we can reap it. A child that has just changed its user is not in a freezer yet.
  */
 static void kill_child(void *context, pid_t pid) {
     struct search *search = context;

@@ -96,10 +96,10 @@ void ss_instance_follow(struct ss_instance *instance, int signal);
  */
 SS_MUST_USE bool ss_instance_release(struct ss_instance *instance);
 
-/* Continues the leader if another process has stopped it. */
+/* Continues the instance if another process has stopped its leader. */
 void ss_instance_unstop(struct ss_instance *instance);
 
-/* Returns whether the leader has ended. Does not reap it. */
+/* Returns whether the leader has ended; for a control group, whether it is empty. Does not reap. */
 bool ss_instance_has_ended(const struct ss_instance *instance);
 
 /*
@@ -111,15 +111,15 @@ bool ss_instance_is_empty(const struct ss_instance *instance);
 /* Returns how many known processes of an attached instance have not ended. */
 uint32_t ss_instance_count_left(const struct ss_instance *instance);
 
-/* Returns whether any process of the instance is runnable. */
+/* Returns whether any known process of an attached instance is runnable. */
 bool ss_instance_is_runnable(const struct ss_instance *instance);
 
 /* Reaps descendants that lost their parent and have exited, but not the leader. */
 void ss_instance_reap_orphans(const struct ss_instance *instance);
 
 /*
- * Kills all processes that are left, wherever they are, and waits for their end until `deadline`. A
- * change of `word` interrupts the wait.
+ * Kills all processes that are left, wherever they are, until none is left or `deadline` has
+ * passed. A wake-up of `word` starts the next round early.
  */
 void ss_instance_clear(struct ss_instance *instance, _Atomic uint32_t *word, ss_time deadline);
 

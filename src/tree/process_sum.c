@@ -6,7 +6,7 @@
 #include "base/grow.h"
 #include "platform/platform.h"
 
-/* Resolution of the time that a parent has waited for: 10 ms each for user and system time. */
+/* Resolution of the CPU time of waited-for children: 10 ms each for user and system time. */
 #define STEP (20 * SS_MILLISECOND)
 
 void ss_process_sum_close(struct ss_process_sum *sum) {
@@ -62,8 +62,8 @@ bool ss_process_sum_has(const struct ss_process_sum *sum, pid_t pid) {
 }
 
 /*
- * Reads the clocks. Reads the times waited for first: the time of a child that ends in between is
- * then missing once instead of counted twice.
+ * Reads the CPU times, those of waited-for children first: the time of a child that ends in between
+ * is then missing once instead of counted twice.
  */
 static void read_clocks(struct ss_process_sum *sum, pid_t excluded) {
     for (uint32_t i = 0; i < sum->now.count; i++) {
@@ -110,7 +110,7 @@ static void carry_over(struct ss_process_sum *sum, bool first) {
     }
 }
 
-/* Adds the time of a process that is gone to its closest ancestor that still exists. */
+/* Adds the time of a process that is gone to its closest living ancestor, or to `lost`. */
 static void credit_ancestor(struct ss_process_sum *sum, const struct ss_process_sum_item *gone) {
     const struct ss_process_sum_item *ancestor = find_process(&sum->last, gone->parent);
     struct ss_process_sum_item *heir = NULL;

@@ -9,12 +9,12 @@
 #include <showstopper/contract.h>
 
 /*
- * The CPU time of a changing list of processes: the clocks of living processes, the times that they
- * have waited for, and the last known clocks of processes that nobody waited for. A process that
+ * The CPU time of a changing list of processes: that of living processes, that of children that
+ * they have waited for, and the last known time of processes that nobody waited for. A process that
  * lives and dies between two readings counts if its parent waits for it.
  *
- * A reading is ss_process_sum_begin(), then either ss_process_sum_add() for each process, parents
- * before their children, or ss_process_sum_repeat(), or both, then ss_process_sum_finish().
+ * For a reading, call ss_process_sum_begin(), then ss_process_sum_repeat(), or ss_process_sum_add()
+ * for each process, parents before their children, or both, then ss_process_sum_finish().
  */
 
 struct ss_process_sum_item {
@@ -61,9 +61,9 @@ SS_NONNULL() void ss_process_sum_repeat(struct ss_process_sum *sum);
 SS_NONNULL() bool ss_process_sum_has(const struct ss_process_sum *sum, pid_t pid);
 
 /*
- * Reads the processes and sets `total`, which may fall by the resolution of the times waited for.
- * The past does not count at the `first` reading, nor for a later process without a parent in the
- * list. The clock of `excluded`, if it is not 0, does not count, but what it has waited for does.
+ * Reads the processes and sets `total`, which may fall by the resolution of `waited`. Earlier CPU
+ * time does not count at the `first` reading, nor for a later process without a parent in the list.
+ * The own time of `excluded`, if it is not 0, does not count, but that of its children does.
  * Returns false and keeps the previous reading if memory was exhausted: processes that are not
  * listed would count as ended.
  */

@@ -19,16 +19,15 @@
  */
 #define EXECUTOR_PATIENCE (100 * SS_MILLISECOND)
 
-/* How long to search for remaining processes after that. */
+/* How long a sweep may search for remaining processes. */
 #define SWEEP_PATIENCE SS_SECOND
 
-/*
- * How long to wait for killed processes of an attached instance, how often to look, and how many
- * looks in a row must find nothing: a birth may be reported only after the first one.
- */
+/* How long to wait for killed processes of an attached instance, and how often to look. */
 #define KILLED_PATIENCE (400 * SS_MILLISECOND)
 #define KILLED_INTERVAL (3 * SS_MILLISECOND)
-#define EMPTY_LOOKS     2
+
+/* Number of looks in a row that must find nothing: a birth may be reported after the first one. */
+#define EMPTY_LOOKS 2
 
 /* Polling interval in milliseconds for processes without a pidfd. */
 #define BLIND_INTERVAL 50

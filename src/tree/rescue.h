@@ -11,8 +11,9 @@
 #include "tree/sweep.h"
 
 /*
- * Ends what dead executors have left, or with --keep continues it. The guardian does this, and so
- * does each executor that outlives both master and guardian, possibly several at once.
+ * Ends what dead executors have left, or with --keep continues it. The guardian does this. So does
+ * the master if no guardian can finish, and each executor that outlives both, possibly several at
+ * once.
  */
 
 /* The pidfds of one executor and of its instance's leader. */
@@ -54,7 +55,8 @@ void ss_rescue_refresh_holds(struct ss_rescue *rescue);
 
 /*
  * Kills the processes that a dead executor or master has left, or continues them with --keep.
- * Repeats this until none is found or `deadline` has passed, and writes their number to the board.
+ * Repeats this until none is found or `deadline` has passed. Writes to the board how many the last
+ * round still found.
  */
 void ss_rescue_sweep(struct ss_rescue *rescue, ss_time deadline);
 

@@ -182,8 +182,8 @@ static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process
 }
 
 /*
- * Returns false if the process can be neither signaled nor frozen. It keeps running, and further
- * rounds would not change that.
+ * Kills a process. Returns false if it can be neither signaled nor frozen: it keeps running, and
+ * further rounds would not change that.
  */
 static bool kill_process(const struct ss_sweep *sweep, pid_t pid, uint64_t started) {
     return ss_platform_process_signal_once(pid, started, SIGKILL) != -EPERM ||

@@ -45,7 +45,10 @@ static bool is_stuck(struct ss_watched *watched, uint32_t beat, pid_t pid) {
     return false;
 }
 
-/* Checks an executor. While its pid is on the board, it is valid: its parent has not reaped it. */
+/*
+ * Kills an executor if it is stuck, and continues it if it is stopped while the master cannot. Its
+ * pid is valid as long as it is on the board: its parent has not reaped it.
+ */
 static void look_at_executor(struct ss_watchdog *watchdog, uint32_t index) {
     struct ss_row *row = &watchdog->board->rows[index];
     pid_t executor = atomic_load(&row->executor);
