@@ -50,8 +50,8 @@ struct ss_keeper_duty {
 struct ss_keeper {
     const struct ss_keeper_duty *duty;
     pid_t pid;       /* 0 if not started, or reaped */
-    int line;        /* continues a stopped keeper when all processes that hold it are dead */
-    int parent_line; /* continues a stopped parent when all keepers that hold it are dead */
+    int line;        /* lifeline of the keeper, see ss_platform_lifeline_open() */
+    int parent_line; /* lifeline of the parent, held by its keepers */
     int leave[2];    /* readable once the keeper is dismissed */
 };
 

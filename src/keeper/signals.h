@@ -38,7 +38,8 @@ void ss_signals_catch_crashes(void);
 
 /*
  * For the master: turns each signal into a byte in the pipe, which the main loop reads. A signal
- * that the caller ignored (nohup) stays ignored, except SIGCHLD and SIGINT.
+ * that the caller ignored (nohup) stays ignored, except SIGCHLD and SIGINT. Returns 0, or -1 with
+ * errno set.
  */
 SS_MUST_USE int ss_signals_open(struct ss_signals *signals);
 
