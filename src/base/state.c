@@ -76,7 +76,7 @@ static int refuse_mode(const char *path, struct ss_error *error) {
 }
 
 /* Removes the write permission of others from our own folder, unless it is sticky, such as /tmp. */
-static void drop_others_access(int file) {
+static void drop_others_write(int file) {
     struct stat status;
     if (fstat(file, &status) == 0 && status.st_mode & OTHERS_WRITE && !(status.st_mode & S_ISVTX) &&
         status.st_uid == geteuid())
@@ -110,7 +110,7 @@ int ss_state_check(
 
     /* Earlier versions created folders that others may write to if the umask allowed it. */
     if (S_ISDIR(status.st_mode))
-        drop_others_access(file);
+        drop_others_write(file);
     if (fstat(file, &status) < 0)
         return fail(path, error);
     return status.st_mode & OTHERS_WRITE ? refuse_mode(path, error) : 0;

@@ -299,7 +299,7 @@ static void kill_child(void *context, pid_t pid) {
 /*
  * Kills children and searches again for up to ROUND, because an endless chain of processes is fast.
  */
-static bool search_children(const struct ss_instance *instance) {
+static bool kill_children(const struct ss_instance *instance) {
     struct search search = {.instance = instance, .found = true};
     ss_time end = ss_platform_now() + ROUND;
     bool found = false;
@@ -324,7 +324,7 @@ void ss_instance_clear(struct ss_instance *instance, _Atomic uint32_t *word, ss_
         ss_instance_continue(instance);
 
         if (now >= next_search || now >= deadline)
-            next_search = search_children(instance) ? now : now + (now - begin);
+            next_search = kill_children(instance) ? now : now + (now - begin);
         ss_freezer_kill(instance->board, instance->row);
         ss_instance_reap_orphans(instance);
 

@@ -49,7 +49,7 @@ static bool is_stuck(struct ss_watched *watched, uint32_t beat, pid_t pid) {
  * Kills an executor if it is stuck, and continues it if it is stopped while the master cannot. Its
  * pid is valid as long as it is on the board: its parent has not reaped it.
  */
-static void look_at_executor(struct ss_watchdog *watchdog, uint32_t index) {
+static void check_executor(struct ss_watchdog *watchdog, uint32_t index) {
     struct ss_row *row = &watchdog->board->rows[index];
     pid_t executor = atomic_load(&row->executor);
     uint64_t started = atomic_load(&row->executor_started);
@@ -80,7 +80,7 @@ void ss_watchdog_check(struct ss_watchdog *watchdog, ss_time now) {
     if (state == 'R' && beat != 0)
         ss_platform_process_prefer(watchdog->master);
     for (uint32_t i = 0; i < board->instances; i++)
-        look_at_executor(watchdog, i);
+        check_executor(watchdog, i);
 
     /* The master reports this itself, as if the kernel had sent the signal. */
     if (atomic_load(&board->phase) == SS_PHASE_RUNNING &&
