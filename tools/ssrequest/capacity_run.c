@@ -20,7 +20,7 @@
 /* The search fails after this many single requests to a target have failed in a row. */
 #define PROBES_MAX 20
 
-/* Pauses before another single request, each twice as long as the previous one: 7 s in all. */
+/* Pauses between single requests: each doubles the previous one, up to a maximum; 7 s in all. */
 #define PROBE_PAUSE     (10 * SS_MILLISECOND)
 #define PROBE_PAUSE_MAX (SS_SECOND / 2)
 
@@ -31,7 +31,7 @@ struct finder {
     FILE *lines;
     struct ssrequest_loop_stats last; /* stats of the last schedule */
     uint32_t probe_target;            /* target of single requests, see settle_target() */
-    uint64_t probe_number;            /* number of a request in the file that goes to this target */
+    uint64_t probe_number;            /* number of a request to this target in --requests-file */
 };
 
 static void send_one(void *context, struct request_one *one) {
@@ -100,7 +100,7 @@ static int run_trial(struct finder *finder, double rate, struct ss_error *error)
     if (request_profile_constant(&profile, rate, hooks.period * REQUEST_TRIAL_PERIODS, error) < 0)
         return -1;
 
-    /* A different seed for each trial: with the same times, trials would not be independent. */
+    /* Use a different seed for each trial: with the same times, trials would not be independent. */
     request_schedule_begin(&schedule, &profile, (enum request_arrival)options->given.arrival,
         options->given.seed + finder->capacity->trial_count);
     int result = run_schedule(finder, &schedule, &transport, &hooks, error);
@@ -134,8 +134,9 @@ static int refuse_service(const char *url, struct ss_error *error) {
 }
 
 /*
- * Sends single requests until one succeeds. The service may still be working on requests that timed
- * out, which would slow down the next trial; a success means that they are done.
+ * Sends single requests until one succeeds; fails after PROBES_MAX. The service may still be
+ * working on requests that timed out, which would slow down the next trial. A success is taken as a
+ * sign that it has finished them.
  */
 static int settle_target(struct finder *finder, uint32_t target, struct ss_error *error) {
     const struct request_messages *messages = &finder->run->options->messages;

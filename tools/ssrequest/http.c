@@ -32,12 +32,12 @@ struct slot {
     CURL *easy;
     struct ssrequest_http *http;
     struct request_one *one; /* NULL if idle */
-    CURLU *url;              /* owned, because targets may be freed before its requests end */
+    CURLU *url;              /* a copy, because targets may be freed before their requests end */
     const struct request_message *message; /* the message set in the handle; NULL if none */
     uint32_t target; /* index of the target set in the handle, in the set with number `set` */
     uint64_t set;    /* number of a set of targets, see `set_number` */
     bool tls;        /* the target uses TLS */
-    uint32_t origin; /* origin of the target, see struct watch */
+    uint32_t origin; /* number of the struct origin of the target, as in struct watch */
     long version;    /* the HTTP version set in the handle, a constant of libcurl */
     struct slot *prev, *next; /* list of requests in progress, in order of sending */
     struct slot *next_done;   /* list of ended requests that are not reported yet */
@@ -53,8 +53,8 @@ struct slot {
     int why;           /* errno of a failed socket(), or 0 */
     bool local;        /* the last socket opened for the request is a Unix socket */
     uint64_t header_bytes;
-    uint64_t content_length; /* Content-Length; 0 if absent */
-    bool chunked;            /* chunked encoding, which overrides Content-Length */
+    uint64_t content_length; /* Content-Length; 0 if absent, UINT64_MAX if it overflows */
+    bool chunked;            /* has Transfer-Encoding, which overrides Content-Length */
 };
 
 /* The state of a descriptor in epoll. */
@@ -65,7 +65,7 @@ struct watch {
     uint32_t origin; /* number of the struct origin, from 1; 0 if unknown or not open */
 };
 
-/* A host and port. libcurl keeps its connections across sets of targets. */
+/* A scheme, host and port. libcurl keeps its connections when the set of targets changes. */
 struct origin {
     char *name;
     uint64_t connections; /* number of open connections */
@@ -242,8 +242,8 @@ static bool is_field(const char *line, size_t length, const char *name) {
 }
 
 /*
- * Parses the value of Content-Length; UINT64_MAX if it overflows. Returns false if the value is not
- * a number.
+ * Parses the value of Content-Length; UINT64_MAX if it overflows. Returns false if the value does
+ * not begin with a digit.
  */
 static bool read_length(const char *value, size_t length, uint64_t *announced) {
     const char *end = value + length;
@@ -424,8 +424,8 @@ static char *name_origin(const struct ssrequest_target *target) {
 }
 
 /*
- * Returns the number of the origin, from 1. Returns 0 if memory is exhausted: the origin's
- * connections are then not counted.
+ * Returns the number of the target's origin, from 1, and adds the origin if it is new. Returns 0 if
+ * memory is exhausted: the origin's connections are then not counted.
  */
 static uint32_t find_origin(struct ssrequest_http *http, const struct ssrequest_target *target) {
     char *name = name_origin(target);
@@ -516,8 +516,8 @@ static bool ensure_handle(struct ssrequest_http *http, struct slot *slot) {
 /*
  * Returns the HTTP version to request. Works around a bug of libcurl before 8.0: with prior
  * knowledge of HTTP/2 it fails to reuse a connection without TLS. It does reuse the connection if
- * an upgrade is requested instead, and then sends no upgrade. Only if it has to open a new
- * connection after all, does the server receive an upgrade request.
+ * an upgrade is requested instead, and then sends no upgrade. The server receives an upgrade
+ * request only if libcurl has to open a new connection after all.
  */
 static long version_for(const struct slot *slot, const struct ssrequest_target *target) {
     const struct ssrequest_http *http = slot->http;
@@ -611,7 +611,7 @@ static void timeout_action(struct ssrequest_http *http) {
     socket_action(http, CURL_SOCKET_TIMEOUT, 0);
 }
 
-/* Records that a request has ended, or could not be started. */
+/* Queues a request that ended, or could not be started, for report_ended(). */
 static void queue_done(
     struct ssrequest_http *http, struct slot *slot, enum request_outcome outcome) {
     slot->outcome = outcome;

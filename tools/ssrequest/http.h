@@ -34,16 +34,16 @@ SS_NONNULL()
 void ssrequest_http_retarget(struct ssrequest_http *http, struct ssrequest_targets *targets);
 
 /*
- * Begins a run: `begin`, as returned by ss_platform_now(), is the time from which all others count.
- * Call this before sending.
+ * Begins a run at `begin`, a time of ss_platform_now(); all other times count from it. Call this
+ * before sending.
  */
 SS_NONNULL(1, 3)
 void ssrequest_http_begin(
     struct ssrequest_http *http, ss_time begin, ssrequest_http_ended *ended, void *context);
 
 /*
- * Sends a request and sets its `sent` to the actual time. Use this as send() of struct
- * request_transport, with `http` as the context.
+ * Sends a request and sets its `sent` to the actual time. Fits send() of struct request_transport,
+ * with `http` as the context.
  */
 SS_NONNULL() void ssrequest_http_send(void *http, struct request_one *one);
 
@@ -53,7 +53,7 @@ SS_NONNULL() void ssrequest_http_send(void *http, struct request_one *one);
  */
 SS_NONNULL() bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t events);
 
-/* Handles libcurl's timers and timeouts, then reports all requests that have ended. */
+/* Handles libcurl's timer and the timeouts of requests, then reports all requests that ended. */
 SS_NONNULL() void ssrequest_http_advance(struct ssrequest_http *http, ss_time now);
 
 /* Returns when to call ssrequest_http_advance() next. */

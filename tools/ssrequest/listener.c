@@ -16,7 +16,7 @@
 #define CLIENTS   8
 #define LINE_ROOM 16384
 
-/* epoll tags of descriptors other than clients. */
+/* epoll tags. Those of clients are their indexes, which are below CLIENTS. */
 #define LISTENING CLIENTS
 #define WATCHED   (CLIENTS + 1)
 
@@ -33,8 +33,8 @@
 #define ENDING_MAX SS_SECOND
 
 /*
- * Rounds of serving clients at the end of the run, even if this process is late: enough for a full
- * socket buffer of lines, but limited, because a client may send lines forever.
+ * Minimum number of rounds of serving clients at the end of the run before ENDING_MAX applies, in
+ * case this process is late: enough for a full socket buffer of lines.
  */
 #define ENDING_ROUNDS 512
 
@@ -105,7 +105,7 @@ static void disconnect(struct client *client) {
     client->used = client->answer_from = client->answer_end = 0;
 }
 
-/* Returns whether the whole answer was sent. */
+/* Sends the rest of the answer, and disconnects on an error. Returns whether all was sent. */
 static bool send_answer(struct client *client) {
     while (client->answer_from < client->answer_end) {
         ssize_t sent = send(client->connection, client->answer + client->answer_from,
@@ -160,7 +160,10 @@ static bool can_answer(const struct ssrequest_listener *listener, const struct c
     return client->connection >= 0 && client != listener->waiting && client->answer_end == 0;
 }
 
-/* Executes a line of `length` bytes, and replaces its line feed with a null byte. */
+/*
+ * Executes a line of `length` bytes, unless it is the rest of an overlong one. Replaces its line
+ * feed with a null byte.
+ */
 static void take_line(
     struct ssrequest_listener *listener, struct client *client, char *line, size_t length) {
     line[length] = '\0';
@@ -202,7 +205,7 @@ static bool has_line(const struct client *client) {
     return client->used > 0 && memchr(client->line, '\n', client->used);
 }
 
-/* Reads from a client. Returns false if nothing was received. */
+/* Reads from a client, and disconnects on an error. Returns false if `line` did not grow. */
 static bool read_some(struct client *client) {
     if (client->ended)
         return false;

@@ -88,7 +88,7 @@ void ssrequest_status_open(struct ssrequest_status *status, bool quiet) {
     *status = (struct ssrequest_status){.shown = !quiet && ss_screen_has_cursor(STDERR_FILENO)};
 }
 
-/* Moves to the start of the status and clears everything after it. */
+/* Adds the escape sequences that move to the start of the status and clear everything after it. */
 static char *put_removal(char *to, char *end, int rows) {
     if (rows > 1)
         to += snprintf(to, (size_t)(end - to), "\033[%dA", rows - 1);

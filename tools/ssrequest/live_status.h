@@ -23,7 +23,10 @@ struct ssrequest_status_values {
     const struct request_tally *tally;   /* tally of the whole run */
 };
 
-/* Prints rows of at most `width` columns, separated by line feeds. Returns the number of rows. */
+/*
+ * Writes rows of at most `width` columns to `buffer`, separated by line feeds. Returns the number
+ * of rows.
+ */
 SS_NONNULL()
 SS_WRITES(1, 2)
 int ssrequest_status_print(
@@ -40,7 +43,7 @@ struct ssrequest_status {
  */
 SS_NONNULL() void ssrequest_status_open(struct ssrequest_status *status, bool quiet);
 
-/* Redraws the status. Never blocks: skips the update if the terminal is not writable. */
+/* Redraws the status. Skips the update if the terminal is not writable, in order not to block. */
 SS_NONNULL()
 void ssrequest_status_draw(
     struct ssrequest_status *status, const struct ssrequest_status_values *values);

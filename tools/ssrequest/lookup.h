@@ -34,8 +34,8 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_lookup_begin(struct ssrequest_lookup 
 SS_NONNULL() int ssrequest_lookup_descriptor(const struct ssrequest_lookup *lookup);
 
 /*
- * Takes the result. Fails like ssrequest_targets_make(), and if a host has no address: the user can
- * still correct the command.
+ * Takes the result. Fails like ssrequest_targets_make(), but also if a host has no address, because
+ * the user can still correct the command.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_lookup_take(
     struct ssrequest_lookup *lookup, struct ssrequest_targets *targets, struct ss_error *error);

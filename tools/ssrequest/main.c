@@ -91,7 +91,7 @@ static int open_http(struct ssrequest_run *run, struct ss_error *error) {
 
 static int open_network(struct ssrequest_run *run, struct ss_error *error) {
     const char *json = run->options->json;
-    /* A failure to write the results after the run would lose them. */
+    /* Check this now: if writing failed after the run, the results would be lost. */
     if (json && strcmp(json, "-") != 0 && ss_whole_file_check(json, error) < 0)
         return ss_error_wrap(error, "--json");
     if (take_cpus(run->options->own_cpus, error) < 0)
@@ -112,7 +112,7 @@ static void close_all(struct ssrequest_run *run) {
         close(run->record);
 }
 
-/* Waits for --start-at. A signal ends the process, and removes the files of the run. */
+/* Waits for --start-at. On a signal, removes the files of the run and ends the process. */
 static void wait_for_start(struct ssrequest_run *run) {
     int number = ssrequest_wait_until(run->options->start_at);
     if (number == 0)
@@ -126,7 +126,10 @@ static void wait_for_start(struct ssrequest_run *run) {
     ss_signals_raise_default(number);
 }
 
-/* Closes the connections before the results are written, because they may use all descriptors. */
+/*
+ * Closes the connections before the results are written, because they may use all descriptors.
+ * Warns if responses came over HTTP/1 despite --http2.
+ */
 static void close_http(struct ssrequest_run *run) {
     if (ssrequest_http_downgraded(run->http) > 0)
         fprintf(stderr,
@@ -137,7 +140,7 @@ static void close_http(struct ssrequest_run *run) {
     run->http = NULL;
 }
 
-/* With a timeout below the limit, the search measures the timeout, and finds too low a rate. */
+/* With a timeout up to the limit, the search measures the timeout, and finds too low a rate. */
 static void warn_of_timeout(const struct ssrequest_options *options) {
     char timeout[SS_UNITS_SHOWN];
     if (options->criterion.limit < options->given.timeout)

@@ -81,7 +81,7 @@ static void on_signal(struct ssrequest_loop *loop) {
     request_generator_abandon(loop->generator, ssrequest_loop_now(loop));
 }
 
-/* Handles everything that is due: responses first, because each makes room for a request. */
+/* Handles everything that is due: responses before requests, because each makes room for one. */
 static void advance(struct ssrequest_loop *loop) {
     /* End periods first, so that later events count in the right one. */
     for (; loop->period_end <= ssrequest_loop_now(loop); loop->period_end += loop->period) {
@@ -177,7 +177,7 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *ge
     loop->period = hooks && hooks->period > 0 ? hooks->period : SS_SECOND;
     loop->period_end = loop->period;
     loop->step = SS_TIME_NEVER;
-    loop->armed = 0; /* may be set by the previous run */
+    loop->armed = 0; /* the previous run may have set it */
 
     if (hooks && hooks->descriptor >= 0 && watch(loop, hooks->descriptor) < 0)
         return -errno;

@@ -3,8 +3,8 @@
 #define SSREQUEST_REQUEST_LOOP_H
 
 /*
- * The event loop: one epoll waits for libcurl's sockets, for the next deadline of generator,
- * libcurl or the current second, and for signals. SIGINT, SIGTERM and SIGHUP end sending; a second
+ * The event loop: one epoll waits for libcurl's sockets, for the next deadline of the generator,
+ * libcurl or the current period, and for signals. SIGINT, SIGTERM and SIGHUP end sending; a second
  * signal abandons requests in progress.
  */
 
@@ -43,13 +43,13 @@ struct ssrequest_loop_stats {
     double own_cpu;  /* seconds of CPU time of this process; see ssrequest_loop_resume_usage() */
     double own_wait; /* seconds ready to run without a CPU; NaN if unknown */
     struct ss_clock_offsets clock; /* offsets of the clocks at the beginning */
-    int64_t clock_set_by;          /* during the run, in nanoseconds, as is `suspended` */
-    int64_t suspended;
+    int64_t clock_set_by;          /* how far the wall clock was set during the run, nanoseconds */
+    int64_t suspended; /* time for which the machine was suspended during the run, nanoseconds */
 };
 
 struct ssrequest_loop;
 
-/* Opens the loop, and blocks the signals that end a run. */
+/* Opens the loop, blocks the signals that end a run, and ignores SIGPIPE. */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_loop_open(
     struct ssrequest_loop **loop, struct ss_error *error);
 void ssrequest_loop_close(struct ssrequest_loop *loop);
@@ -57,7 +57,7 @@ void ssrequest_loop_close(struct ssrequest_loop *loop);
 /* Returns the epoll descriptor, for ssrequest_http_open(). */
 SS_NONNULL() int ssrequest_loop_poll(const struct ssrequest_loop *loop);
 
-/* Returns a descriptor that is readable while a signal is pending. */
+/* Returns a descriptor that is readable while a signal that ends a run is pending. */
 SS_NONNULL() int ssrequest_loop_signals(const struct ssrequest_loop *loop);
 
 /* Returns the time since the start of the run. */

@@ -120,7 +120,7 @@ static int take_header(
     return request_messages_add_header(&options->messages, header, error);
 }
 
-/* Control sets the rate, and ends a schedule that would never end. */
+/* Prepares a run with --load: control sets the rate and the end, so the schedule has no end. */
 static int settle_held(struct ssrequest_options *options, struct ss_error *error) {
     struct request_rate_options *given = &options->given;
     if (given->arrival == REQUEST_CONCURRENT)
@@ -142,7 +142,7 @@ static int settle_held(struct ssrequest_options *options, struct ss_error *error
     return 0;
 }
 
-/* Checks the options that set the rate, hold a load or search for a capacity. */
+/* Checks and completes the options that set the rate, hold a load or search for a capacity. */
 static int settle_given(struct ssrequest_options *options, struct ss_error *error) {
     struct request_rate_options *given = &options->given;
     bool held = service_is_held(&options->service);

@@ -23,11 +23,11 @@ struct ssrequest_options {
     const char *urls[REQUEST_TARGETS_MAX];
     uint32_t url_count;
     struct request_rate_options given; /* `shape` and `duration` are set after parsing */
-    struct service_options service;    /* the load to hold, if it sets the rate */
+    struct service_options service;    /* the load to hold, see service_is_held() */
     const char *of;                    /* whose load: "machine", "group:PATH" or "pid:PID"; NULL for
                                           the processes that serve the URLs */
     double cpus;                       /* number of CPUs that make a load of 1; 0 for all */
-    ss_time settle;                    /* time at the start of control that is not counted */
+    ss_time settle;                    /* uncounted time at the start of each episode of control */
     ss_time held_for;                  /* --duration; SS_TIME_NEVER if not given */
     struct ss_cpus measured;           /* CPUs that `--of machine` measures */
     sigset_t mask;                     /* signal mask of our caller */

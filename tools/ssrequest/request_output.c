@@ -23,7 +23,7 @@ struct ssrequest_output {
     struct ssrequest_listener *listener;
     struct ssrequest_lookup *lookup;   /* for `urls` commands */
     struct ssrequest_service *service; /* NULL unless the load of the service sets the rate */
-    struct request_held held;          /* valid if `service` is set */
+    struct request_held held;          /* valid after the run, if `service` is set */
     struct request_tally other_tally;  /* swapped with the run's while requests do not count */
     bool ever_counted, counting; /* whether requests have ever counted, and whether they do now */
     size_t interval_count;       /* number of control intervals that are in the rows */
@@ -180,7 +180,7 @@ static void toggle_counting(struct ssrequest_output *output, ss_time now) {
         ssrequest_loop_pause_usage(run->loop);
 }
 
-/* Adds the load of the last control interval to the rows, unless they have it. */
+/* Adds the load of the last control interval to the rows, unless it was added before. */
 static void add_load(struct ssrequest_output *output) {
     const struct service_control *control = ssrequest_service_control(output->service);
     const struct service_interval *last = service_figures_last(&control->figures);

@@ -9,7 +9,7 @@
 
 struct ssrequest_output;
 
-/* A run. Zeroed parts are not open. */
+/* The state of a run. Members that are zero are not open; closing them does nothing. */
 struct ssrequest_run {
     const struct ssrequest_options *options;
     struct request_profile profile;
@@ -21,8 +21,8 @@ struct ssrequest_run {
     struct request_rules rules;
     struct ssrequest_output *output;
     struct ssrequest_loop_stats stats;
-    struct service service; /* the service whose load is held, if any */
-    int record;             /* the folder of --record; -1 if not open */
+    struct service service; /* the service whose load is held; zeroed if none */
+    int record;             /* descriptor of the folder of --record; -1 if not open */
 };
 
 #endif

@@ -13,7 +13,10 @@
 #include "service_usage.h"
 #include "service_work.h"
 
-/* A run ends if more than this fraction of the requests of the last FAILURES_WINDOW failed. */
+/*
+ * A run ends if at least FAILURES_MIN requests, and more than this fraction of all, have failed in
+ * the current window. A new window begins after each FAILURES_WINDOW.
+ */
 #define FAILURES_MAX    0.01
 #define FAILURES_WINDOW (10 * SS_SECOND)
 #define FAILURES_MIN    10
@@ -26,7 +29,7 @@ struct ssrequest_service {
     struct service_control control;
     struct service_work search_work, control_work;
     uint64_t used; /* nanoseconds of CPU time of the service when single requests began */
-    struct service_usage *usage; /* NULL if `reader` or `sensor` has the load */
+    struct service_usage *usage; /* NULL if the load comes from `reader` or `sensor` */
     struct ss_counter_reader reader;
     struct ss_sensor sensor;     /* the --feedback command; pid 0 if absent */
     ss_time counting;            /* when requests began to count; SS_TIME_NEVER if they have not */
@@ -125,7 +128,6 @@ static int open_sensor(struct ssrequest_service *service, struct ss_error *error
         &service->sensor, service->control.source.argument, &caller, ss_platform_now(), error);
 }
 
-/* Opens the source of the load. */
 static int open_source(struct ssrequest_service *service, struct ss_error *error) {
     const struct ssrequest_options *options = service->run->options;
     struct ss_source_request *source = &service->control.source;
@@ -198,7 +200,7 @@ static void end_sending(struct ssrequest_service *service, ss_time now) {
     request_generator_end(service->run->generator, now);
 }
 
-/* Fails if too many requests fail: a failure costs less CPU time than an answer. */
+/* Fails if too many requests fail: a failure costs less CPU time, so the load cannot be held. */
 static int check_failures(struct ssrequest_service *service, ss_time now) {
     const struct service_control *control = &service->control;
     if (ss_time_since(now, service->window_begin) >= FAILURES_WINDOW) {

@@ -16,7 +16,7 @@ struct ssrequest_service;
 SS_MUST_USE SS_NONNULL() int ssrequest_service_find(
     struct ssrequest_run *run, const struct ssrequest_targets *targets, struct ss_error *error);
 
-/* Opens the source of the load, and loads the control modules. */
+/* Opens the source of the load, and loads the control modules. Close it even on failure. */
 SS_MUST_USE SS_NONNULL() int ssrequest_service_open(
     struct ssrequest_service **service, struct ssrequest_run *run, struct ss_error *error);
 
@@ -40,7 +40,7 @@ ss_time ssrequest_service_step(struct ssrequest_service *service, ss_time now, b
 /* Returns whether requests count: control is active, and --settle of its episode is over. */
 SS_NONNULL() bool ssrequest_service_is_counting(const struct ssrequest_service *service);
 
-/* Describes the service after the run. Returns when counting began. Call this once. */
+/* Describes the service after the run. Returns when counting began, or 0. Call this once. */
 SS_NONNULL()
 ss_time ssrequest_service_describe(struct ssrequest_service *service, struct request_held *held);
 
@@ -48,7 +48,7 @@ ss_time ssrequest_service_describe(struct ssrequest_service *service, struct req
 SS_NONNULL()
 bool ssrequest_service_held(const struct ssrequest_service *service);
 
-/* Returns when sending ended, since the start of the run; SS_TIME_NEVER if it has not. */
+/* Returns when control ended sending, since the start of the run; SS_TIME_NEVER if it has not. */
 SS_NONNULL() ss_time ssrequest_service_end(const struct ssrequest_service *service);
 
 /* Returns why control ended early, or NULL if it did not. */

@@ -39,7 +39,7 @@ static bool has_prefix(const char *text, const char *with) {
     return strncasecmp(text, with, strlen(with)) == 0;
 }
 
-/* Returns "HOST:PORT:ADDRESS,ADDRESS" for CURLOPT_RESOLVE. */
+/* Returns "HOST:PORT:ADDRESS,ADDRESS" for CURLOPT_RESOLVE, for the caller to free. */
 static char *write_addresses(const char *host, const char *port, const struct addrinfo *found) {
     char *line = NULL;
     size_t size;
@@ -107,7 +107,7 @@ static CURLUcode parse_url(CURLU *url, const char *text, char **host, char **por
     return why;
 }
 
-/* Parses the URL with libcurl, and looks up its host. */
+/* Parses the URL with libcurl, and looks up its host if that is a name. */
 static int parse_target(struct ssrequest_targets *targets, struct ssrequest_target *target,
     const char *text, struct ss_error *error) {
     char *host = NULL, *port = NULL;

@@ -16,11 +16,11 @@ struct ssrequest_target {
     /* Parsed once: parsing it for each request would cost a tenth of the maximum rate. */
     struct Curl_URL *url;
     bool tls;
-    uint32_t origin;    /* set by the transport: number of its host and port */
+    uint32_t origin;    /* number of its scheme, host and port; set by the transport */
     char *lookup_error; /* why its host has no address; NULL if it has one */
 };
 
-/* Zeroed: empty. */
+/* Empty if zeroed. */
 struct ssrequest_targets {
     struct ssrequest_target *list;
     uint32_t count;
@@ -39,7 +39,10 @@ SS_NONNULL() void ssrequest_targets_free(struct ssrequest_targets *targets);
 
 #define SSREQUEST_ADDRESSES_MAX 16
 
-/* Sets the addresses of a target, with its port, and returns their number. */
+/*
+ * Looks up the addresses of a target, which may take many seconds. Sets them, with its port, and
+ * returns their number.
+ */
 SS_NONNULL()
 size_t ssrequest_target_addresses(const struct ssrequest_target *target,
     struct service_address addresses[SSREQUEST_ADDRESSES_MAX]);

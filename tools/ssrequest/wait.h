@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_WAIT_H
 #define SSREQUEST_WAIT_H
 
-/* Waits, before a run, until the service has started and the time has come. */
+/* Waits before a run: for the service to start, and for the time of --start-at. */
 
 #include <showstopper/contract.h>
 #include <showstopper/time.h>
@@ -22,8 +22,8 @@ SS_MUST_USE SS_NONNULL(1) int ssrequest_wait_for(
     const struct ssrequest_targets *targets, ss_time patience, struct ss_error *error);
 
 /*
- * Sleeps for less than a second. Returns 0, or the number of a signal that ends runs. The caller
- * must have blocked these signals.
+ * Sleeps for `time`, less than a second. If a signal that ends runs arrives, returns its number at
+ * once, otherwise 0. The caller must have blocked these signals.
  */
 SS_MUST_USE int ssrequest_pause(ss_time time);
 
