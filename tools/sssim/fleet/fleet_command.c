@@ -66,12 +66,12 @@ struct shared {
 
 struct fleet {
     const struct fleet_options *options;
-    int folder;    /* that of --traces; -1: none */
-    char **traces; /* names in it, in order */
+    int folder;    /* descriptor of --traces; -1 if not given */
+    char **traces; /* names of the files in it, sorted */
     size_t trace_count;
     struct shared *shared;
     struct fleet_node *nodes; /* in the shared memory */
-    int records;              /* the folder of --record; -1: nothing is recorded */
+    int records;              /* descriptor of --record; -1 if not given */
     pid_t *pids;              /* processes that simulate; 0: has ended */
 };
 
@@ -103,7 +103,7 @@ static int add_trace(struct fleet *fleet, const char *name, struct ss_error *err
     if (is_folder)
         return 0;
 
-    /* Nodes open it again: there may be more traces than a process may have open files. */
+    /* Only check it. Nodes open it again, because there may be more traces than descriptors. */
     SS_OWNED(close) int file = ss_input_open(fleet->folder, name, INT64_MAX, &why);
     if (file < 0)
         return ss_error_fail(
@@ -203,7 +203,7 @@ static uint64_t start_jobs(struct fleet *fleet, uint64_t jobs, struct ss_error *
         pid_t pid = fork();
         if (pid == 0) {
             if (ss_platform_die_with(parent, SIGKILL) < 0)
-                _exit(1); /* the results would be lost */
+                _exit(1); /* the parent has ended, so the results would be lost */
             _exit(run_part(fleet, i, jobs));
         }
 
@@ -216,7 +216,7 @@ static uint64_t start_jobs(struct fleet *fleet, uint64_t jobs, struct ss_error *
     return jobs;
 }
 
-/* Runs all nodes. If a process fails, ends the others, which may take hours. */
+/* Runs all nodes. If a process fails, kills the others, which could otherwise run for hours. */
 static int run_nodes(struct fleet *fleet, struct ss_error *error) {
     uint64_t jobs = count_jobs(fleet->options);
     bool failed = false;
@@ -321,7 +321,7 @@ static int run(struct fleet *fleet, struct ss_error *error) {
         fleet_node_draw(&fleet->nodes[i], options, i);
     if (run_nodes(fleet, error) < 0 || check_measured(fleet, error) < 0 ||
         (options->record && write_table(fleet, error) < 0)) {
-        /* Do not leave a folder behind, for example after an invalid option. */
+        /* Remove all records, so that for example an invalid option leaves no folder behind. */
         if (options->record)
             ss_walk_remove_tree(fleet->records, options->record);
         return -1;

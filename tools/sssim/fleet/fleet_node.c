@@ -46,7 +46,7 @@ void fleet_node_draw(
 
 struct recording {
     struct fleet_node *node;
-    int folder; /* of the record; -1: nothing is recorded */
+    int folder; /* descriptor of the record's folder; -1 if nothing is recorded */
     struct ss_whole_file samples;
     double warmup; /* in seconds */
     double settle; /* in seconds; samples that began before are not counted */
@@ -104,8 +104,8 @@ static void take_sample(void *context, const struct trial_sample *sample) {
     }
 
     /*
-     * A row is either free or not, and either counted or not: readers would take free time as time
-     * at the target.
+     * Begin a new row when either state changes: in a mixed row, readers would take free time as
+     * time at the target.
      */
     if (is_free != recording->is_free || is_counted != recording->is_counted)
         write_rest(recording, start);
@@ -151,7 +151,10 @@ static int open_record(struct recording *recording, int records, uint64_t number
     return 0;
 }
 
-/* Completes the record, or discards its samples after a failure. Returns -1 with errno. */
+/*
+ * Completes the record. Returns -1 with errno on failure. If `failed`, discards the samples instead
+ * and returns -1.
+ */
 static int close_record(struct recording *recording, bool failed) {
     int status = failed ? -1 : 0;
     if (failed)
@@ -186,7 +189,7 @@ static char **make_words(const struct fleet_options *options, const char *trace,
 
 /*
  * Refuses options of the user that do not fit a node. They follow the options of the node itself,
- * and replace them if they set the same. `trace` is NULL without --traces.
+ * and would override them. `trace` is NULL without --traces.
  */
 static int check(
     const struct simulation *simulation, uint64_t seed, const char *trace, struct ss_error *error) {
@@ -243,7 +246,7 @@ static int simulate(struct simulation *simulation, struct recording *recording, 
     return status;
 }
 
-/* Replaces the path of a trace's descriptor in a message. */
+/* Replaces the /proc path of a trace in a message by its name. */
 static void name_trace(
     struct ss_error *error, const char *path, const char *folder, const char *trace) {
     struct ss_error old = *error;
@@ -288,7 +291,7 @@ int fleet_node_run(struct fleet_node *node, const struct fleet_options *options,
     SS_OWNED(close) int file = ss_input_open(traces, trace, INT64_MAX, error);
     if (file < 0)
         return -1;
-    /* Another user may exchange the name until the module opens it. */
+    /* Pass the open file: another user may replace the name before the module opens it. */
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     int status = run(node, options, number, path, records, error);
     if (status < 0)

@@ -24,7 +24,7 @@ struct fleet_options {
     uint64_t seed;
     uint64_t jobs; /* number of processes; 0: one for each CPU */
     int help, version;
-    char **words; /* options of sssim for each node, ended by NULL */
+    char **words; /* options of sssim for each node, NULL-terminated */
     struct ss_option_store store;
 };
 
@@ -37,7 +37,7 @@ struct fleet_node {
 
     /* Results: */
     double covered;      /* seconds for which the node was under control after --settle */
-    double load, target; /* from 0 to 1, summed over that time */
+    double load, target; /* sums over that time: load or target, 0 to 1, times seconds */
 };
 
 SS_NONNULL(1, 2)

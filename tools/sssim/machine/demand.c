@@ -25,8 +25,8 @@ struct table {
 };
 
 /*
- * Models `ssburn blocking`: a thread with a token works for 60 us, two thirds of it alone, and
- * passes the token on. So one thread always works, and sometimes a second one does: 1.3 on average.
+ * Models `ssburn blocking`: a thread with a token works for 60 us, two thirds of it under a mutex,
+ * and passes the token on. So one thread always works, and sometimes a second one: 1.3 on average.
  */
 static const struct phase blocking[] = {
     {1, 46667},
@@ -50,7 +50,7 @@ static const struct phase forking[] = {
     {0, 100000},
 };
 
-/* A queue without a backlog wakes up once in this time. */
+/* A queue without a backlog wakes up once per period. */
 #define QUEUE_PERIOD (10 * SS_MILLISECOND)
 
 static const struct table tables[] = {
@@ -222,8 +222,8 @@ void demand_next(struct demand *demand) {
 }
 
 /*
- * Sets the backlog of a queue: the unfinished work or, if the queue was empty at the stop, the work
- * that had arrived since it became empty, and the work that arrived during the stop.
+ * Sets the backlog of a queue: the work that arrived during the stop and the unfinished work or, if
+ * the queue was empty at the stop, the work that had arrived since it became empty.
  */
 void demand_skip(struct demand *demand, ss_time stopped) {
     double rate = demand->class->rate;

@@ -29,14 +29,17 @@ struct demand_class {
     uint64_t weight; /* number of successive instances of this class */
 };
 
-/* Assigns classes to instances, in turn and by weight. Zeroed: no classes. */
+/* Assigns classes to instances, in turn and by weight. Empty if zeroed. */
 struct demand_mix {
     struct demand_class *classes;
     size_t count;
     uint64_t weight; /* sum of all weights */
 };
 
-/* Parses "serial", "serial:3,parallel:1", "queue:70%" or "profile:FILE", and reads the files. */
+/*
+ * Parses "serial", "serial:3,parallel:1", "queue:70%" or "profile:FILE", and reads the files. Free
+ * `mix` even on failure.
+ */
 SS_MUST_USE SS_NONNULL(1, 2) int demand_mix_parse(
     struct demand_mix *mix, const char *text, struct ss_error *error);
 
@@ -67,8 +70,8 @@ void demand_open(struct demand *demand, const struct demand_class *class, uint32
 SS_NONNULL() void demand_resume(struct demand *demand);
 
 /*
- * Adds the time for which the instance was stopped, during which work for a queue arrived. Call
- * this before demand_resume().
+ * Adds the work that arrived for a queue while its instance was stopped. Call this before
+ * demand_resume().
  */
 SS_NONNULL() void demand_skip(struct demand *demand, ss_time stopped);
 

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * A quantile, in microseconds. The median, the 99th percentile and rare maxima of tens of
- * milliseconds were measured; the other quantiles are estimates between these. The step at 0.99995
- * separates the rare outliers from the rest.
+ * A quantile of the lateness in microseconds, with idle CPUs and without. The median, the 99th
+ * percentile and rare maxima of tens of milliseconds were measured; the other quantiles are
+ * estimates between these. The step at 0.99995 separates the rare outliers from the rest.
  */
 struct quantile {
     double chance;

@@ -121,7 +121,7 @@ SS_NONNULL() double machine_share(const struct machine *machine);
  */
 SS_NONNULL() double machine_overlap(const struct machine *machine);
 
-/* Returns the number of threads of an instance that run or wait for a CPU. */
+/* Returns the number of runnable threads of an instance, throttled or not. */
 SS_NONNULL() uint32_t machine_runnable(const struct machine *machine, uint32_t instance);
 
 /* Returns when to call machine_enforce_quota() next, unless a change comes before. */

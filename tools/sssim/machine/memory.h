@@ -22,8 +22,8 @@ struct memory_pace {
     double ran;
     double served; /* `ran` times the fraction of accesses that is served */
     double lost;   /* `served` times the utilization of the memory by all threads */
-    double back;   /* `served` times the utilization per access per second, because a thread does
-                      not delay itself */
+    double back;   /* `served` times the utilization per access per second; subtracted, because a
+                      thread does not delay itself */
 };
 
 /* The threads of one trial. */
@@ -44,8 +44,8 @@ struct memory_side {
  * T accesses per second are demanded, and at most M are served. A thread works at the speed z (1 -
  * w u), where z = min(1, M / T) is the fraction of accesses that is served, w the fraction of its
  * undisturbed time that it waits, and u = z U / M the utilization by other threads, which demand U
- * accesses per second. The speed is linear in their traffic while T <= M, so the cost of a
- * background is known.
+ * accesses per second. The speed is linear in their traffic while T <= M, so the slowdown by a
+ * background is known in advance.
  */
 struct memory {
     double rate; /* M; 0: no limit */

@@ -18,7 +18,7 @@ struct reader {
     struct profile *profile;
     size_t room;                 /* number of allocated stretches */
     ss_time time;                /* time of the last line */
-    struct profile_stretch next; /* the stretch that begins at `time`; its length is unknown yet */
+    struct profile_stretch next; /* the stretch from `time` on; its length is still unknown */
     uint64_t number;             /* number of the current line, from 1 */
     uint64_t records;
 };

@@ -21,8 +21,8 @@ struct profile_stretch {
 };
 
 /*
- * The activity of a program's threads over its running time, which stops while the program is
- * stopped. Zeroed: no stretches.
+ * The activity of a program's threads over its running time, which does not advance while the
+ * program is stopped. Empty if zeroed.
  */
 struct profile {
     struct profile_stretch *stretches;
@@ -33,7 +33,8 @@ struct profile {
 /*
  * Reads lines of TIME THREADS [ACCESSES WAITING]. From TIME on, THREADS threads are runnable; each
  * makes ACCESSES accesses to the memory per second and waits for them for WAITING (0 to 1) of its
- * time. The first TIME is 0; the last line ends the profile. Messages name file and line.
+ * time. The first TIME is 0; the last line ends the profile. Messages name file and line. Free the
+ * profile even on failure.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int profile_read(
     struct profile *profile, const char *path, struct ss_error *error);

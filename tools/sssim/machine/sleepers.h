@@ -10,7 +10,7 @@
 
 /* A priority queue of sleepers, numbered from 0, by the virtual time at which they wake. */
 struct sleepers {
-    ss_time *due;    /* when each sleeper wakes; SS_TIME_NEVER: only on demand */
+    ss_time *due;    /* when each sleeper wakes; SS_TIME_NEVER if it does not */
     uint32_t *order; /* the heap of sleepers */
     uint32_t *place; /* position of each sleeper in the heap */
     uint32_t count;

@@ -17,9 +17,9 @@
 #include "summary.h"
 
 struct queue_options {
-    struct request_rate_options given; /* after request_rate_settle() */
+    struct request_rate_options given; /* complete after request_rate_settle() */
     struct service_options service;
-    struct queue_run_options run; /* after complete() */
+    struct queue_run_options run; /* complete after complete() */
     uint64_t requests;            /* 0: no limit */
     uint64_t workers;
     uint64_t servers; /* 0 until check(): one for each speed, or 1 without speeds */
@@ -215,7 +215,7 @@ static int check_power(struct queue_options *options, struct ss_error *error) {
     return 0;
 }
 
-/* Applies frequency and contention to the speed of every server. */
+/* Applies frequency and contention to the speed of every server, and reads the table of power. */
 static int check_machine(struct queue_options *options, struct ss_error *error) {
     if (check_frequency(options, error) < 0 || check_contention(options, error) < 0 ||
         check_power(options, error) < 0)

@@ -57,13 +57,13 @@ SS_NONNULL() void queue_power_free(struct queue_power *power);
 
 /*
  * Returns the power in watts with `busy` CPUs at a frequency, which is relative to the base. At 2/3
- * of the base frequency, power falls to 95 % with few busy CPUs and to 82 % with all; the saving is
- * proportional to the distance from the base. Without a busy CPU, the frequency has no effect.
+ * of the base frequency, power falls to 95 % without busy CPUs and to 82 % with all; the saving is
+ * proportional to the distance from the base.
  */
 SS_NONNULL()
 double queue_power_at(const struct queue_power *power, double busy, double relative_frequency);
 
-/* Adds up energy, busy time and idle time. */
+/* Adds up energy, busy time (summed over the CPUs) and idle time (without any busy CPU). */
 struct queue_meter {
     const struct queue_power *power; /* NULL: unknown */
     double relative_frequency;

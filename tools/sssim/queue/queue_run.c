@@ -89,7 +89,6 @@ static void unlink_flight(struct run *run, uint32_t slot) {
     set_timeout(run);
 }
 
-/* Observes the requests of the generator. */
 static void observe(void *context, const struct request_one *one, enum request_fate fate,
     const struct request_ended *ended) {
     struct run *run = context;

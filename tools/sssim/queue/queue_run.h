@@ -18,7 +18,7 @@ struct queue_run_options {
     enum request_arrival arrival;
     struct request_rules rules; /* the servers are the targets */
     ss_time timeout;            /* SS_TIME_NEVER: clients wait forever */
-    ss_time settle;             /* requests sent or ended before this, or before this much time of
+    ss_time settle;             /* requests that end before this, or before this much time of
                                    control, are not counted */
     uint64_t seed;
     struct queue_service_options service;
@@ -34,10 +34,10 @@ struct queue_run_end {
     ss_time settled;  /* time at which counting began */
     ss_time left_out; /* time between the episodes of a held service, which is not counted */
     ss_time sending;  /* time at which sending ended */
-    ss_time end;      /* time at which the last request ended */
+    ss_time end;      /* time at which sending or, if later, the last request ended */
     uint64_t wasted;  /* number of requests that were completed after their client had given up */
     struct queue_meter meter; /* from --settle to the end of sending */
-    struct request_held held; /* of a service that is held */
+    struct request_held held; /* valid if the load of the service was held */
 };
 
 /* Simulates a run, and counts its requests in an open tally. */

@@ -62,7 +62,7 @@ struct queue_service {
     struct queue_job **jobs; /* job of each slot; NULL: unused, or given up */
     struct queue_job *spare;
     uint32_t busy;           /* number of workers that have work and whose server runs */
-    double share;            /* CPUs of each busy worker */
+    double share;            /* fraction of a CPU that each busy worker gets */
     ss_time since;           /* time of `used` */
     double used;             /* CPU time so far, in nanoseconds */
     uint64_t served, wasted; /* completed requests; of these, requests whose client had given up */
@@ -87,7 +87,10 @@ static inline uint64_t queue_service_workers(const struct queue_service_options 
 /* Returns the number of CPUs that the service may use. */
 SS_NONNULL() double queue_service_cpus(const struct queue_service_options *options);
 
-/* Returns the number of sleepers: the workers, those of late work, and the next late work. */
+/*
+ * Returns the number of sleepers: one for each worker, including those of late work, and one for
+ * the next late work.
+ */
 SS_NONNULL() uint32_t queue_service_sleepers(const struct queue_service_options *options);
 
 /* Begins another episode: new connections may change the work of a request. */
@@ -116,7 +119,7 @@ SS_NONNULL()
 bool queue_service_wake(
     struct queue_service *service, uint32_t sleeper, uint32_t *slot, ss_time now);
 
-/* Notes that the client of a request has given up. */
+/* Records that the client of a request has given up. */
 SS_NONNULL() void queue_service_give_up(struct queue_service *service, uint32_t slot);
 
 SS_NONNULL()

@@ -22,7 +22,8 @@ static const char columns[] =
 
 /*
  * Maximum length of a workload in the name of a folder, so that two workloads, which may be paths
- * of profiles, fit into one name. All pairs of an experiment have the same workloads.
+ * of profiles, fit into one name. Names stay unique, because all pairs of an experiment have the
+ * same workloads.
  */
 #define WORKLOAD_MAX 100
 
@@ -92,7 +93,7 @@ char *experiment_find_path(
     return asprintf(&path, "%s/runs/%s/%s", experiment->path, pair, role) < 0 ? NULL : path;
 }
 
-/* Writes a cell without commas and quotes, as in all manifests. */
+/* Writes a cell. As in all manifests, replaces commas, and drops quotes and line ends. */
 static void put_cell(FILE *stream, const char *text) {
     for (; *text; text++) {
         if (*text != '"' && *text != '\r' && *text != '\n')

@@ -18,7 +18,7 @@ struct experiment {
     char *rows;       /* rows of the manifest */
     size_t size;
     FILE *stream; /* stream that writes to `rows` */
-    int folder;   /* that of the path when it was made */
+    int folder;   /* descriptor of the folder, which `path` may no longer name */
 };
 
 /* A record of a pair of runs. Times are in seconds; 0 if unknown. */

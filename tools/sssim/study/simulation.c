@@ -21,7 +21,7 @@
 /* Makes the random numbers of the foreground independent of those of the background. */
 #define FOREGROUND_SALT UINT64_C(0x66726f6e74)
 
-/* Which CPUs are busy first if pairs of them are hardware threads. */
+/* Choice of the busy CPUs with --smt, in the order of the choices of --smt-fill. */
 enum simulation_fill {
     FILL_CORES,
     FILL_RANDOM,

@@ -36,7 +36,7 @@ struct simulation {
     const char *foreground; /* class of the foreground; NULL: no study */
     uint64_t rounds;
     const char *record; /* NULL: nothing is recorded */
-    struct grid grid;   /* the grid of --sweep */
+    struct grid grid;
     int csv;
     int help;
     int version;

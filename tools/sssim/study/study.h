@@ -8,8 +8,8 @@
 #include "trial.h"
 
 /*
- * A study of how much one program slows another: an uncontrolled foreground, and a background under
- * control, on CPUs of its own. They share the memory.
+ * A study of how much one program slows down another: an uncontrolled foreground, and a background
+ * under control on other CPUs. They share the memory.
  */
 
 enum study_side {

@@ -11,7 +11,7 @@
 /* The clock starts above zero, as on a real machine. */
 #define START (1000 * SS_SECOND)
 
-/* The sleepers of instances, whose demand changes as they run, and of the quota. */
+/* Returns the sleeper of an instance, which wakes when the demand of the instance changes. */
 static uint32_t demand_sleeper(const struct trial *trial, uint32_t number) {
     return trial->options.instances + 1 + number;
 }
@@ -292,7 +292,7 @@ static int take_sample(struct trial *trial, struct ss_error *error) {
     return 0;
 }
 
-/* Starts the monitor. A sample begins with the trace, so none contains part of the warm-up. */
+/* Starts the monitor. A sample begins exactly with the trace, so none is partly in the warm-up. */
 static void start_monitor(struct trial *trial) {
     ss_time interval = trial->options.interval ? trial->options.interval : trial->options.window;
     ss_time first = trial->options.warmup % interval;
@@ -453,7 +453,7 @@ static int open_work(struct trial *trial, struct ss_error *error) {
     return 0;
 }
 
-/* Updates the pace of work, and when the quota is used up, after the machine's state changed. */
+/* Updates the pace of work and the sleeper of the quota after the machine's state changed. */
 static void follow_machine(struct trial *trial) {
     const struct machine *machine = &trial->machine;
     double busy = machine->cpus - machine_idle_cpus(machine);

@@ -24,7 +24,7 @@
 
 struct trial_sample {
     double elapsed; /* seconds from the beginning of the trial to the end of the sample */
-    double target;  /* NaN without control, that is in warm-up and in `free` sections */
+    double target;  /* NaN without control: in warm-up and in `free` sections */
     double load;
     double duty; /* see struct ss_duty_meter; NaN if `target` is NaN */
 };
@@ -67,7 +67,7 @@ struct trial_options {
 /* Parts of an instance that executors and modules cannot access. */
 struct trial_instance {
     struct demand demand;
-    ss_time held;      /* time until its demand changes, while throttled */
+    ss_time held;      /* running time until its demand changes; valid while throttled */
     ss_time stopped;   /* time of the stop; SS_TIME_NEVER: not stopped */
     bool awake;        /* the executor's alarm includes its lateness */
     uint64_t switches; /* number of stops and continues in the counted time */
@@ -83,7 +83,7 @@ struct trial {
     struct ss_stepper *steppers;
     struct trial_instance *lives;
     struct demand_class class; /* class of all instances without a mix */
-    /* Sleepers: the executors; the monitor; the executors' instances; the quota. */
+    /* Sleepers, in this order: the executors, the monitor, the instances, the quota. */
     struct sleepers sleepers;
     ss_time start;
     ss_time now;
@@ -105,9 +105,12 @@ struct trial {
     ss_time own_sum;        /* CPU time of the executors in counted samples */
 };
 
+/*
+ * Loads and duties are from 0 to 1. Without samples, means, errors, switches and `own_cpu` are NaN.
+ */
 struct trial_figures {
     size_t samples;
-    double target_mean; /* loads and duties are from 0 to 1; every figure is NaN without samples */
+    double target_mean;
     double load_mean;
     double error_mean_percent;
     double error_mse_e4;
@@ -128,12 +131,17 @@ SS_NONNULL() void trial_close(struct trial *trial);
 /* Returns the controlled time until the trace ends, or SS_TIME_NEVER. */
 SS_NONNULL() ss_time trial_trace_length(const struct trial *trial);
 
-/* Advances virtual time. Fails if an executor can no longer decide. */
+/* Advances virtual time by `length` and completes the figures. Fails like trial_wake(). */
 SS_MUST_USE SS_NONNULL(1) int trial_advance(
     struct trial *trial, ss_time length, struct ss_error *error);
 
 /* Returns when the next event is due. Use this with trial_wake() instead of trial_advance(). */
 SS_NONNULL() ss_time trial_next(const struct trial *trial);
+
+/*
+ * Advances virtual time to the next event and handles it. Fails if an executor can no longer
+ * decide, or memory is exhausted.
+ */
 SS_MUST_USE SS_NONNULL(1) int trial_wake(struct trial *trial, struct ss_error *error);
 
 /*
