@@ -28,7 +28,7 @@ struct ssrequest_loop {
     ss_time period;          /* a second, unless the caller sets another period */
     ss_time step;            /* when to call `hooks->step` */
     ss_time excluded_used;   /* CPU time of this process that is excluded from its total */
-    ss_time excluded_waited; /* the same for time without a CPU; SS_TIME_NEVER if unknown */
+    ss_time excluded_waited; /* excluded time without a CPU; SS_TIME_NEVER if unknown */
     ss_time paused_used, paused_waited; /* both totals when counting was last paused */
 };
 
