@@ -72,7 +72,7 @@ struct fleet {
     struct shared *shared;
     struct fleet_node *nodes; /* in the shared memory */
     int records;              /* descriptor of --record; -1 if not given */
-    pid_t *pids;              /* processes that simulate; 0: has ended */
+    pid_t *pids;              /* processes that simulate; entries of ended ones are 0 */
 };
 
 static void print_help(void) {

@@ -14,15 +14,15 @@
 
 struct fleet_options {
     uint64_t nodes;
-    const char *traces;  /* a folder of traces; NULL: `words` set the target */
-    const char *record;  /* a new folder; NULL: nothing is recorded */
+    const char *traces;  /* a folder of traces; NULL if `words` set the target */
+    const char *record;  /* a new folder; NULL to record nothing */
     ss_time late;        /* mean of the exponential lateness of a start */
     ss_time clock;       /* standard deviation of the normal offset of a clock */
     ss_time clock_error; /* maximum error of a measured offset, uniformly distributed */
     double failures;     /* fraction of the nodes that fail at a random moment */
     ss_time interval;    /* time between samples in records */
     uint64_t seed;
-    uint64_t jobs; /* number of processes; 0: one for each CPU */
+    uint64_t jobs; /* number of processes; 0 for one per CPU */
     int help, version;
     char **words; /* options of sssim for each node, NULL-terminated */
     struct ss_option_store store;
@@ -32,8 +32,8 @@ struct fleet_node {
     /* Random properties: */
     double late;     /* delay of the start, in seconds */
     double offset;   /* offset of the node's clock, in seconds */
-    double measured; /* that offset as measured */
-    double fails;    /* fraction of the run after which the node fails; 1: never */
+    double measured; /* the same offset as measured, with its error */
+    double fails;    /* fraction of the run after which the node fails; 1 for never */
 
     /* Results: */
     double covered;      /* seconds for which the node was under control after --settle */

@@ -55,8 +55,8 @@ struct demand {
     uint32_t width;               /* number of threads in the serial or parallel class */
     size_t phase;                 /* index in the table or profile of the class */
     uint32_t threads;             /* number of runnable threads */
-    const struct memory_use *use; /* memory use of each thread; NULL: the default */
-    ss_time left;                 /* running time until the demand changes; SS_TIME_NEVER: never */
+    const struct memory_use *use; /* memory use of each thread; NULL for the default */
+    ss_time left;                 /* running time until the demand changes; may be SS_TIME_NEVER */
     ss_time gathered;             /* how long its threads will still share one CPU */
     double backlog;               /* CPU time of the waiting work of a queue, nanoseconds */
 };

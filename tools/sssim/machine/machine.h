@@ -45,7 +45,7 @@ struct machine_instance {
  * of a period; if no time is left, all instances wait for the next period.
  */
 struct machine_group {
-    double quota;    /* CPU time per period, nanoseconds; 0: no limit */
+    double quota;    /* CPU time per period, nanoseconds; 0 for no limit */
     ss_time period;  /* length of a period; the first one begins with the machine */
     double left;     /* nanoseconds left in this period */
     ss_time refill;  /* start of the next period */
@@ -79,7 +79,7 @@ struct machine {
     uint64_t stolen; /* nanoseconds taken by the hypervisor */
     double stolen_part;
     double chores;       /* nanoseconds of CPU time of executors not yet spent */
-    struct ticks *ticks; /* NULL: machine_read() is exact */
+    struct ticks *ticks; /* NULL if machine_read() is exact */
 };
 
 /* Opens a machine whose instances all have this width and are stopped. The counters are exact. */

@@ -28,7 +28,7 @@ struct memory_pace {
 
 /* The threads of one trial. */
 struct memory_side {
-    struct work *work; /* the work that has this pace; NULL: this side is absent */
+    struct work *work; /* the work that has this pace; NULL if this side is absent */
     double demanded;   /* accesses per second of all runnable threads if each had a CPU */
     double share;      /* fraction of a CPU that each of them gets */
     double overlap;    /* fraction of a thread's time in which another given thread of this side
@@ -39,7 +39,7 @@ struct memory_side {
 #define MEMORY_SIDES 2
 
 /*
- * The memory that all running threads share. Zeroed: accesses take no time.
+ * The memory that all running threads share. If zeroed, accesses take no time.
  *
  * T accesses per second are demanded, and at most M are served. A thread works at the speed z (1 -
  * w u), where z = min(1, M / T) is the fraction of accesses that is served, w the fraction of its
@@ -48,7 +48,7 @@ struct memory_side {
  * background is known in advance.
  */
 struct memory {
-    double rate; /* M; 0: no limit */
+    double rate; /* M; 0 for no limit */
     struct memory_side sides[MEMORY_SIDES];
 };
 

@@ -19,7 +19,7 @@
  */
 
 struct speed_options {
-    double deviation;   /* standard deviation of the speed; 0: constant */
+    double deviation;   /* standard deviation of the speed; 0 if constant */
     double correlation; /* between logarithms of the speeds in successive windows, 0 to below 1 */
     double launch;      /* standard deviation of a factor that an instance keeps for its life */
     ss_time window;     /* length of a window; above 0 if `deviation` is */
@@ -51,10 +51,10 @@ struct cores_step {
 
 /*
  * The speed of busy CPUs. Pairs of CPUs may be hardware threads of a core, and the frequency may
- * depend on the number of busy cores. Zeroed: every CPU is a core of speed 1.
+ * depend on the number of busy cores. If zeroed, every CPU is a core of speed 1.
  */
 struct cores {
-    double gain; /* work of two busy threads of a core relative to one, 1 to 2; 0: no pairs */
+    double gain; /* work of two busy threads of a core relative to one, 1 to 2; 0 without pairs */
     bool overlaps_at_random; /* busy CPUs are chosen at random; otherwise they fill cores first */
     struct cores_step
         steps[CORES_STEPS_MAX]; /* ordered by cores; beyond the last one, the speed is 1 */
@@ -74,7 +74,7 @@ SS_NONNULL() double cores_speed(const struct cores *cores, double cpus, double b
 /* The work of instances, which follows the state of the machine and does not affect it. */
 
 struct work_options {
-    ss_time iteration;          /* CPU time of an undisturbed iteration; 0: work is not counted */
+    ss_time iteration;          /* CPU time of an undisturbed iteration; 0 to not count work */
     double noise;               /* standard deviation of its length, relative to the mean */
     struct memory_use use;      /* memory use of each thread, unless the profile has its own */
     struct speed_options speed; /* speed of the machine and of the instances */
@@ -104,14 +104,14 @@ struct work_iteration {
 
 /*
  * Counts iterations. Their ends are found afterwards, by a search through the points at which the
- * pace changed, so that the cost of a change does not depend on the number of instances. Zeroed:
- * work is not counted.
+ * pace changed, so that the cost of a change does not depend on the number of instances. If
+ * zeroed, work is not counted.
  */
 struct work {
     struct work_options options;
     struct memory *memory;
     int side;       /* index in `memory->sides` */
-    uint32_t count; /* number of instances; 0: work is not counted */
+    uint32_t count; /* number of instances; 0 if work is not counted */
     struct work_instance *instances;
     struct speed speed;        /* speed of the machine */
     double demanded;           /* accesses per second if each runnable thread had a CPU */
@@ -135,7 +135,7 @@ SS_NONNULL() void work_attach(struct work *work, struct memory *memory, int side
 
 SS_NONNULL() void work_close(struct work *work);
 
-/* Sets the runnable threads of an instance and their memory use; NULL: as in the options. */
+/* Sets the runnable threads of an instance and their memory use; NULL for that of the options. */
 SS_NONNULL(1)
 void work_set_threads(struct work *work, uint32_t instance, uint32_t threads,
     const struct memory_use *use, ss_time now);

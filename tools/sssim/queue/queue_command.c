@@ -20,7 +20,7 @@ struct queue_options {
     struct request_rate_options given; /* complete after request_rate_settle() */
     struct service_options service;
     struct queue_run_options run; /* complete after complete() */
-    uint64_t requests;            /* 0: no limit */
+    uint64_t requests;            /* 0 for no limit */
     uint64_t workers;
     uint64_t servers; /* 0 until check(): one for each speed, or 1 without speeds */
     const char *speeds;

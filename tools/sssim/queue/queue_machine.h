@@ -65,7 +65,7 @@ double queue_power_at(const struct queue_power *power, double busy, double relat
 
 /* Adds up energy, busy time (summed over the CPUs) and idle time (without any busy CPU). */
 struct queue_meter {
-    const struct queue_power *power; /* NULL: unknown */
+    const struct queue_power *power; /* NULL if unknown */
     double relative_frequency;
     ss_time since;
     double seconds, busy_seconds, idle_seconds, joules;

@@ -13,7 +13,7 @@
  * the timeout is in time, and requests that end make room for those that are due.
  */
 #define EXECUTORS     0
-#define SETTLE        1 /* unless control decides when requests count */
+#define SETTLE        1 /* set unless control decides when requests count */
 #define RATE          2
 #define WORKERS_FIRST 3
 
@@ -35,7 +35,7 @@ struct run {
     const struct queue_run_options *options;
     struct sleepers sleepers;
     struct queue_service service;
-    struct trial *trial; /* its executors stop and continue the servers; NULL: they always run */
+    struct trial *trial; /* its executors stop and continue the servers; NULL if they always run */
     ss_time zero;        /* the trial's time at which requests begin */
     struct request_schedule schedule;
     struct request_generator *generator;

@@ -17,16 +17,16 @@ struct queue_run_options {
     const struct request_profile *profile; /* NULL in a closed loop */
     enum request_arrival arrival;
     struct request_rules rules; /* the servers are the targets */
-    ss_time timeout;            /* SS_TIME_NEVER: clients wait forever */
+    ss_time timeout;            /* SS_TIME_NEVER if clients wait forever */
     ss_time settle;             /* requests that end before this, or before this much time of
                                    control, are not counted */
     uint64_t seed;
     struct queue_service_options service;
-    double duty;                        /* duty of each server; 1: never stopped */
+    double duty;                        /* duty of each server; 1 if never stopped */
     ss_time tau;                        /* mean length of a round of stops */
-    const struct queue_power *power;    /* NULL: unknown */
-    double relative_frequency;          /* of the base frequency; 0 counts as 1 */
-    const struct service_options *held; /* NULL: the profile sets the rate */
+    const struct queue_power *power;    /* NULL if unknown */
+    double relative_frequency;          /* frequency divided by the base; 0 counts as 1 */
+    const struct service_options *held; /* NULL if the profile sets the rate */
     ss_time held_for;                   /* how long the rate is controlled */
 };
 
@@ -36,7 +36,7 @@ struct queue_run_end {
     ss_time sending;  /* time at which sending ended */
     ss_time end;      /* time at which sending or, if later, the last request ended */
     uint64_t wasted;  /* number of requests that were completed after their client had given up */
-    struct queue_meter meter; /* from --settle to the end of sending */
+    struct queue_meter meter; /* covers the time from --settle to the end of sending */
     struct request_held held; /* valid if the load of the service was held */
 };
 

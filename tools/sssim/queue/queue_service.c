@@ -17,11 +17,11 @@ struct queue_job {
     ss_time length;         /* length on a CPU of this server without interruptions */
     ss_time late;           /* length of the work after the answer */
     ss_time due;            /* when that work begins */
-    uint32_t slot;          /* NO_SLOT: its client has given up, or the work is late */
+    uint32_t slot;          /* NO_SLOT if its client has given up, or the work is late */
 };
 
 struct queue_worker {
-    struct queue_job *job; /* NULL: idle */
+    struct queue_job *job; /* NULL if idle */
     ss_time left;          /* the part of the job that is left at `since` */
     ss_time since;
 };

@@ -31,11 +31,11 @@ enum queue_given_up {
 struct queue_service_options {
     uint32_t servers;
     uint32_t workers;     /* number of workers of each server */
-    const double *speeds; /* speed of each server, more than 0; NULL: all are 1 */
+    const double *speeds; /* speed of each server, above 0; NULL if all are 1 */
     ss_time work;         /* CPU time of a request at speed 1, or its mean */
     int spread;           /* enum queue_spread */
     int given_up;         /* enum queue_given_up */
-    double cpus;          /* CPUs for all workers and the late work; 0: one for each worker */
+    double cpus;          /* CPUs for all workers and the late work; 0 for one per worker */
     double background;    /* number of these CPUs that the service uses all the time */
     double late;          /* fraction of the work that is done after the answer */
     ss_time late_by;      /* time between the answer and this work */
@@ -59,7 +59,7 @@ struct queue_service {
     uint32_t first; /* number of the first worker's sleeper */
     struct queue_server *servers;
     struct queue_worker *workers;
-    struct queue_job **jobs; /* job of each slot; NULL: unused, or given up */
+    struct queue_job **jobs; /* job of each slot; NULL if unused or given up */
     struct queue_job *spare;
     uint32_t busy;           /* number of workers that have work and whose server runs */
     double share;            /* fraction of a CPU that each busy worker gets */

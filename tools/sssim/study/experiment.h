@@ -11,10 +11,10 @@
 
 /*
  * An experiment folder as tools/experiments creates it: a folder for each record, and
- * manifest.csv, which describes the records. Zero-initialized: not open.
+ * manifest.csv, which describes the records. Not open if zeroed.
  */
 struct experiment {
-    const char *path; /* owned by the caller; NULL: not open */
+    const char *path; /* owned by the caller; NULL if not open */
     char *rows;       /* rows of the manifest */
     size_t size;
     FILE *stream; /* stream that writes to `rows` */

@@ -21,21 +21,21 @@ struct grid_axis {
 
 struct grid {
     struct grid_axis axes[GRID_AXES_MAX];
-    size_t count; /* number of axes; 0: no sweep */
+    size_t count; /* number of axes; 0 without a sweep */
 };
 
 struct simulation {
     struct trial_options trial; /* must be first: the options of modules set it by offset */
     uint64_t cpus;
-    uint64_t instances; /* 0: one for each CPU */
+    uint64_t instances; /* 0 for one per CPU */
     const char *class;
     ss_time duration;       /* SS_TIME_NEVER if not given */
     double background;      /* CPU use of the background, as a fraction of the machine */
     int smt_fill;           /* enum simulation_fill */
     const char *turbo;      /* frequency steps as text; NULL if not given */
-    const char *foreground; /* class of the foreground; NULL: no study */
+    const char *foreground; /* class of the foreground; NULL without a study */
     uint64_t rounds;
-    const char *record; /* NULL: nothing is recorded */
+    const char *record; /* NULL to record nothing */
     struct grid grid;
     int csv;
     int help;

@@ -31,7 +31,7 @@ static const char *const methods[] = {
 
 /*
  * The record of a trial, written by showstopper's own code. Its times are simulated; every
- * simulated run begins at the same time. Zeroed: not open.
+ * simulated run begins at the same time. Not open if zeroed.
  */
 struct recording {
     struct trial *trial;
@@ -40,7 +40,7 @@ struct recording {
     char *folder;
     struct ss_command_line line;
     char *words[2];               /* the only word of the command, a copy */
-    struct ss_recorder *recorder; /* NULL: nothing is recorded */
+    struct ss_recorder *recorder; /* NULL if nothing is recorded */
 };
 
 struct study {

@@ -20,8 +20,8 @@ enum study_side {
 struct study_options {
     struct trial_options sides[MEMORY_SIDES];
     const char *workloads[MEMORY_SIDES];
-    double memory_rate; /* accesses per second; 0: no limit */
-    ss_time duration;   /* maximum time of control; SS_TIME_NEVER: the length of the background's
+    double memory_rate; /* accesses per second; 0 for no limit */
+    ss_time duration;   /* maximum time of control; SS_TIME_NEVER for the length of the background's
                            trace */
     uint64_t round;     /* number of the round, from 1 */
     char *const *argv;

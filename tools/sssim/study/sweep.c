@@ -162,7 +162,7 @@ static bool find_next(const struct grid *grid, size_t *place) {
 
 struct sweep {
     const struct grid *grid;
-    bool runs;                    /* false: command lines are only checked */
+    bool runs;                    /* false to only check the command lines */
     struct ss_option_store store; /* warnings of all runs, without duplicates */
     bool csv;
 };

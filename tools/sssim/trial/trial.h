@@ -37,28 +37,28 @@ struct trial_options {
     double background;            /* number of CPUs that the rest of the system uses */
     ss_time switch_cost;          /* CPU time of an executor per wake-up */
     double steal;                 /* fraction of busy CPUs' time that a hypervisor takes */
-    double quota;                 /* mean number of CPUs that the instances may use; 0: no limit */
-    ss_time quota_period;         /* the period over which the mean is taken */
-    uint64_t tick_rate; /* rate of the kernel's accounting in Hz; 0: the counters are exact */
+    double quota;         /* mean number of CPUs that the instances may use; 0 for no limit */
+    ss_time quota_period; /* the period over which the mean is taken */
+    uint64_t tick_rate;   /* rate of the kernel's accounting in Hz; 0 for exact counters */
     const char *modules[SS_KINDS];
-    const char *options[SS_KINDS]; /* NULL: the defaults */
+    const char *options[SS_KINDS]; /* NULL for the defaults */
     ss_time window;                /* window of the modules and, by default, interval of samples */
     ss_time warmup;
     ss_time settle;
-    ss_time lateness;     /* of wake-ups; SS_TIME_NEVER: as on a real machine, see lateness.h */
+    ss_time lateness;     /* lateness of wake-ups; SS_TIME_NEVER to use lateness.h */
     bool lateness_varies; /* exponentially distributed, with this mean */
     ss_time preempt; /* above 0: the quota throttles the executors, too, and each thread that an
                         executor continues and that finds no idle CPU delays it by this */
     ss_time stop_lateness; /* a stop reaches one thread at once, and the other threads at the next
-                              multiple of this; 0: all at once */
+                              multiple of this; 0 for all at once */
     struct work_options work; /* the work of the instances */
-    struct memory *memory;    /* memory shared with another trial; NULL: the trial has its own, with
-                                 `memory_rate` */
-    int side;                 /* index of this trial's side in that memory */
-    double memory_rate;       /* accesses per second that its own memory serves; 0: no limit */
-    struct cores cores;       /* how fast busy CPUs work */
-    ss_time interval;         /* time between samples; 0: `window` */
-    bool recorded;            /* decisions go into the board's rings */
+    struct memory *memory; /* memory shared with another trial; NULL if the trial has its own, with
+                              `memory_rate` */
+    int side;              /* index of this trial's side in that memory */
+    double memory_rate;    /* accesses per second that its own memory serves; 0 for no limit */
+    struct cores cores;    /* how fast busy CPUs work */
+    ss_time interval;      /* time between samples; 0 for `window` */
+    bool recorded;         /* decisions go into the board's rings */
     uint64_t seed;
     void (*on_sample)(void *context, const struct trial_sample *sample); /* may be NULL */
     void *context;
@@ -68,7 +68,7 @@ struct trial_options {
 struct trial_instance {
     struct demand demand;
     ss_time held;      /* running time until its demand changes; valid while throttled */
-    ss_time stopped;   /* time of the stop; SS_TIME_NEVER: not stopped */
+    ss_time stopped;   /* time of the stop; SS_TIME_NEVER if not stopped */
     bool awake;        /* the executor's alarm includes its lateness */
     uint64_t switches; /* number of stops and continues in the counted time */
     struct ss_journal journal;
