@@ -23,14 +23,14 @@ struct config {
     uint64_t seed;
 };
 
-/* A shorter time in `m` causes a warning: the user probably meant minutes. */
+/* A shorter time in `m` (ms) causes a warning: the user probably meant minutes. */
 #define LENGTH "500ms"
 #define STEP   "100ms"
 
 struct generator {
     const char *name;
     const char *summary;
-    const struct ss_trace_module *module; /* NULL: bursts */
+    const struct ss_trace_module *module; /* NULL for bursts */
     const char *unit; /* the module's option with the time of a sample, or of `parts` samples */
     unsigned parts;
     struct ss_option options[8];
@@ -120,7 +120,7 @@ static int sample(const struct ss_trace_module *module, const struct ss_self *se
     for (ss_time time = 0;;) {
         struct ss_target target;
         module->target(self, time, &target);
-        /* Round to nine decimals: further digits would only show errors of the computation. */
+        /* Round to nine decimals: further digits would only show rounding errors. */
         double load = round(target.load * 1e9) / 1e9;
         if (give(sink, time, load, target.free, error) != 0)
             return -1;

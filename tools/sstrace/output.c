@@ -71,7 +71,7 @@ static int draw(const struct sstrace_spooled_trace *trace, FILE *stream, struct 
 
 /*
  * Writes the input of the Python package: the length of the trace in nanoseconds and a table of its
- * columns. The loads of a `free` column are empty.
+ * columns. The loads of a column that is entirely `free` are empty.
  */
 static void write_table(const struct sstrace_columns *columns, FILE *stream) {
     fprintf(stream, "%" PRIu64 "\n", (uint64_t)columns->length);

@@ -16,7 +16,7 @@ SS_NONNULL() static inline bool sstrace_is_picture(const struct sstrace_request 
 
 /*
  * Writes the trace to the output of the request: a file, whole or not at all, or standard output.
- * A picture is only prepared.
+ * For a picture, instead replaces standard input with the data for sstrace_picture_execute().
  */
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_output_write(const struct sstrace_request *request,
     const struct sstrace_spooled_trace *trace, struct ss_error *error);
@@ -26,8 +26,8 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_output_print(const struct sstrace_re
     const struct sstrace_spooled_trace *trace, FILE *stream, struct ss_error *error);
 
 /*
- * Executes the Python package, which draws the prepared picture and writes it to `path`, whole or
- * not at all. `title` may be NULL. Returns only if the package is not available.
+ * Replaces this process by the Python package, which draws the prepared picture and writes it to
+ * `path`, whole or not at all. `title` may be NULL. Returns only on failure.
  */
 SS_MUST_USE SS_NONNULL(1) int sstrace_picture_execute(
     const char *path, const char *title, struct ss_error *error);

@@ -62,7 +62,7 @@ static int refuse_sysstat(const struct text_input *input, struct ss_error *error
     return 0;
 }
 
-/* Refuses options that the format does not support. `format` is NULL for a trace. */
+/* Refuses options that the format does not support. `format` is NULL for a trace or a generator. */
 static int check_options(const struct sstrace_request *request, const struct sstrace_format *format,
     struct ss_error *error) {
     const struct sstrace_import_options *options = &request->import;

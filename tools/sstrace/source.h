@@ -12,7 +12,7 @@
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_source_run(
     const struct sstrace_request *request, struct ss_trace_sink *sink, struct ss_error *error);
 
-/* Gives all records to `end` after the transformations of the request, and ends it. */
+/* Passes all records through the transformations of the request to `end`, and ends it. */
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_run(
     const struct sstrace_request *request, struct ss_trace_sink *end, struct ss_error *error);
 

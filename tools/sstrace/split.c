@@ -31,10 +31,10 @@ struct machine {
 struct machines {
     struct sstrace_split split;
     struct sstrace_request request; /* a copy that refers to `split` */
-    struct sstrace_spool_file file; /* of all traces */
+    struct sstrace_spool_file file; /* stores all traces */
     struct machine **items;         /* in the order of their first rows */
     size_t count, room;
-    struct sstrace_names names; /* the numbers of `items` */
+    struct sstrace_names names; /* indexes of `items` by name */
     int64_t origin;             /* time zero of all traces */
 };
 

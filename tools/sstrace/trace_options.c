@@ -15,11 +15,11 @@ static int add_file(
 
 #define FIELD(type, member) type, .offset = SS_OPTION_OFFSET(type, struct sstrace_transform, member)
 
-/* The transformations, with the values of each, which a comma separates. */
+/* The transformations and their values, which are separated by a comma. */
 static const struct transformation {
     const char *option;
     enum sstrace_transform_kind kind;
-    struct ss_option first, second; /* of struct sstrace_transform; `name` is NULL if unused */
+    struct ss_option first, second; /* members of the transform; `name` is NULL if unused */
 } transformations[] = {
     {"scale", SSTRACE_SCALE, {"F", FIELD(SS_OPTION_NUMBER, factor)}, {0}},
     {"offset", SSTRACE_LATER, {"TIME", FIELD(SS_OPTION_TIME, from), .sensible = "500ms"}, {0}},

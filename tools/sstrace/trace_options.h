@@ -12,16 +12,16 @@
 struct sstrace_request {
     int check, dump, stat, plot; /* instead of compiling */
     int help, version;
-    const char *output; /* NULL: standard output */
-    const char *split;  /* a folder for the traces of all series; NULL: one trace is written */
-    char **files;       /* empty: standard input */
+    const char *output; /* NULL for standard output */
+    const char *split;  /* a folder for the traces of all series; NULL to write one trace */
+    char **files;       /* standard input if empty */
     int file_count;
     struct sstrace_generation generation; /* without a generator, a file is read */
-    struct sstrace_import_options import; /* `format` is NULL: it is detected */
+    struct sstrace_import_options import; /* `format` is NULL to detect it */
     struct sstrace_transform transforms[SSTRACE_TRANSFORMS_MAX]; /* in the order of the command
                                                                     line, after that of --split */
     size_t transform_count;
-    struct ss_option_store *store; /* owns texts and warnings */
+    struct ss_option_store *store; /* holds texts and warnings */
 };
 
 /*

@@ -17,7 +17,7 @@ struct sstrace_statistics {
     struct ss_trace_record before;
     uint64_t count;
     bool any;              /* at least one record has a load */
-    double work, duration; /* `duration` is in seconds, `work` is its product with the load */
+    double work, duration; /* `work` is the integral of the load over `duration`, seconds */
     double mean, min, largest;
 };
 

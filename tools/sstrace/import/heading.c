@@ -8,7 +8,7 @@
 
 #define LIST 300 /* size of a list of columns in a message */
 
-/* A name reduced to its letters, in lower case: "CPU usage [%]" becomes "cpuusage". */
+/* A name reduced to letters and digits, in lower case: "CPU usage [%]" becomes "cpuusage". */
 struct plain_name {
     char text[48];
 };
@@ -272,8 +272,8 @@ int sstrace_heading_refuse(
 }
 
 /*
- * Returns whether the name ends with the word, or has it between other words: "cpuratio" and
- * "ratioOfTime" have "ratio", "saturation" does not.
+ * Returns whether the name ends with the word or contains it as a separate word: "ratio" is in
+ * "cpuratio" and "ratioOfTime", but not in "saturation".
  */
 static bool has_word(const struct text_field *name, const char *word) {
     size_t length = strlen(word);

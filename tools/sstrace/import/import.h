@@ -37,7 +37,7 @@ struct sstrace_format {
     const void *layout; /* private data of an importer that serves several formats */
 };
 
-/* All formats, ended by NULL. */
+/* All formats, NULL-terminated. */
 extern const struct sstrace_format *const sstrace_formats[];
 
 extern const struct sstrace_format sstrace_format_csv, sstrace_format_sadf,

@@ -2,8 +2,8 @@
 
 /*
  * Tables of unknown origin. Columns are chosen by options, or by unambiguous names. Numbers are
- * percent unless the column's name says "fraction" or "ratio". If neither name nor option says so,
- * and no number is above 1, the numbers are refused instead of guessing.
+ * percent unless the column's name says "fraction" or "ratio". If neither a name nor an option
+ * gives the unit, and no number is above 1, the table is refused, because the unit is ambiguous.
  */
 
 #include <ctype.h>
@@ -23,11 +23,11 @@ struct csv {
     size_t time_number, load_number, series_number; /* numbers of columns, from 1; 0 if absent */
     struct text_field time, load, series;
     struct sstrace_scale scale;
-    int64_t time_unit;  /* unit of numbers in the column of times, ns; 0: a second */
-    bool dated;         /* checked whether the times of the file have dates */
+    int64_t time_unit;  /* unit of numbers in the column of times, ns; 0 for a second */
+    bool dated;         /* the times of the file were checked for dates */
     bool overnight;     /* the times of day of a series have passed midnight */
     bool unit_is_known; /* an option or the column's name gives the unit */
-    double largest;     /* largest load so far, as written; at most 1: the unit is ambiguous */
+    double largest;     /* largest number so far; if at most 1, the unit is ambiguous */
 };
 
 /* Advances to the first row, and keeps the last comment above it. */

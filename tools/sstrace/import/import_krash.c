@@ -27,9 +27,9 @@ struct krash {
     struct text_input *input;
     struct sstrace_scale scale;
 
-    const char *at; /* position in the line; NULL: the next line must be read */
+    const char *at; /* position in the line; NULL if the next line must be read */
     char token[TOKEN];
-    struct text_field field; /* `token` as a field, for messages */
+    struct text_field field; /* the whole token as a field; `token` may be truncated */
 
     struct event *events;
     size_t count, capacity;
@@ -101,7 +101,7 @@ static int read_kill(struct krash *it) {
     return it->kill > 0 ? 0 : blame(it, "a number of seconds above 0");
 }
 
-/* Reads SECONDS PERCENT; `token` has the first. `before` is the time of the previous line. */
+/* Reads SECONDS PERCENT; `token` has the first. `before` is the time of the previous load. */
 static int read_event(struct krash *it, uint32_t cpu, bool selected, int64_t *before) {
     struct event event = {.cpu = cpu};
     double number;
@@ -184,7 +184,10 @@ static int compare(const void *a, const void *b) {
     return (left->time > right->time) - (left->time < right->time);
 }
 
-/* Finds the end of the profile: the time of `kill`, or --every after the last load. */
+/*
+ * Finds the end of the profile: the time of `kill`. Without that, the last load lasts for --every
+ * or, by default, as long as the previous one.
+ */
 static int find_end(struct krash *it, int64_t *end) {
     int64_t last = it->events[it->count - 1].time, before = last;
     for (size_t i = it->count; i > 0 && before == last; i--)
@@ -204,7 +207,7 @@ static int find_end(struct krash *it, int64_t *end) {
     return 0;
 }
 
-/* Adds the changes of all CPUs in order of time. The load before the first change is unknown. */
+/* Adds the changes of all CPUs in order of time. The load of a CPU is 0 before its first change. */
 static int give_all(struct krash *it) {
     const struct sstrace_import_options *options = it->samples->options;
     uint64_t cpus = options->cpus ? options->cpus : it->cpus_count;

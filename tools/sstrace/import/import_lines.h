@@ -15,7 +15,7 @@
 static inline int sstrace_lines_add(struct sstrace_samples *samples, struct text_input *input,
     size_t column, struct sstrace_sample *sample, int64_t length) {
     sample->from = sample->to;
-    /* Sample times have one bit more than trace times. */
+    /* Sample times are signed, so they overflow earlier than trace times. */
     if (length <= 0 || __builtin_add_overflow(sample->from, length, &sample->to))
         return text_input_blame(input, column, "--every is too long");
     return sstrace_samples_add(samples, input, column, sample);
@@ -30,8 +30,8 @@ static inline int64_t sstrace_lines_begin(struct sstrace_samples *samples) {
 }
 
 /*
- * Returns whether the last line has no newline, because the writer omitted it or the file was cut
- * short.
+ * Returns whether the current line is the last one and has no newline, because the writer omitted
+ * it or the file was cut short.
  */
 static inline bool sstrace_lines_open(const struct text_input *input) {
     return feof(input->stream) && input->length > 0;

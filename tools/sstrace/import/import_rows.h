@@ -14,14 +14,14 @@ struct sstrace_layout {
     /* Columns are found by name if the table has a header, otherwise by number, from 1. */
     const char *time_name, *load_name;
     const char *date_name;   /* column with the date of `time_name`, which counts from the start */
-    const char *series_name; /* a column that not every table has */
+    const char *series_name; /* an optional column */
     const char *whole;       /* the series that is the sum of the others; used unless another is
                                 selected */
     size_t time, end, series, load;
-    char separator; /* 0: a comma */
+    char separator; /* 0 for a comma */
     enum sstrace_stamp stamp;
     enum sstrace_unit unit; /* percent unless set */
-    int64_t time_unit;      /* unit in ns; 0: guessed from the magnitude */
+    int64_t time_unit;      /* unit in ns; 0 to guess it from the magnitude */
     bool bad_marks;         /* -1 and 101 mark a missing number */
     bool adds_up;           /* rows of the same time add up to one load */
 };

@@ -36,7 +36,7 @@ struct sadf {
     struct sstrace_sysstat cpus;
     int64_t from, to; /* ns */
 
-    char wanted_host[TEXT_NAME];
+    char wanted_host[TEXT_NAME]; /* host of the selected samples; only its restarts count */
 };
 
 static bool detect_sadf(const char *head) {
@@ -45,8 +45,8 @@ static bool detect_sadf(const char *head) {
 }
 
 /*
- * Reads the column names after the common names of all sections. In a section of CPUs, the next
- * name is "CPU".
+ * Reads the column names that follow those common to all sections. The first of them is "CPU" in a
+ * section of CPUs.
  */
 static int read_names(struct sadf *sadf, struct text_walk *walk) {
     struct text_field name;
@@ -96,7 +96,7 @@ static int read_header(struct sadf *sadf) {
     return read_names(sadf, &walk);
 }
 
-/* Reads the figures of one CPU. All are 0 if the CPU was offline. */
+/* Reads the figures of one CPU. If it was offline, all are 0, and the load is NaN. */
 static int read_load(struct sadf *sadf, struct text_walk *walk, double *load, size_t *column) {
     double sum = 0, idle = 0;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 struct sstrace_name {
-    uint64_t hash; /* 0: empty */
+    uint64_t hash; /* 0 if empty */
     size_t number;
 };
 

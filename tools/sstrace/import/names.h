@@ -7,12 +7,12 @@
 
 #include <showstopper/contract.h>
 
-/* Numbers names in the order in which they appear. Zeroed: no names, and no limit. */
+/* Numbers names in the order in which they appear. Empty and unlimited if zeroed. */
 struct sstrace_names {
-    struct sstrace_name *entries; /* open addressing; half of them are empty */
+    struct sstrace_name *entries; /* open addressing; at least half of them are empty */
     size_t capacity;
     size_t count;
-    size_t max; /* later names have no number; 0: no limit */
+    size_t max; /* later names have no number; 0 for no limit */
 };
 
 /*

@@ -125,7 +125,7 @@ static int pass_on(
     return hold(samples, input, &it);
 }
 
-/* Ends a sample whose end is not known. */
+/* Ends the held sample when the next one begins or, before a gap, after the usual interval. */
 static int flush_begin(struct sstrace_samples *samples, struct text_input *input, int64_t next) {
     int64_t length = next - samples->held.to;
     int64_t usual = samples->usual ? samples->usual : length;

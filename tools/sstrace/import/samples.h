@@ -47,12 +47,12 @@ struct sstrace_import_options {
     const char *idle_column; /* column of idle time; the load is 100 minus this column */
     const char *series_column;
     const char *separator; /* one character, or "tab" */
-    const char *time_unit; /* unit of times without a unit: s, ms, us, ns */
+    const char *time_unit; /* unit of numeric times, see sstrace_stamp_unit() */
     ss_time every;         /* interval of samples without times */
     enum sstrace_unit unit;
     uint64_t cpus;
     enum sstrace_gaps gaps;
-    struct sstrace_split *split; /* NULL: one series is selected */
+    struct sstrace_split *split; /* NULL to select one series */
 };
 
 /* The meaning of the time of a sample. */
@@ -67,7 +67,7 @@ struct sstrace_sample {
     double load;      /* from 0 to 1; NaN for a gap */
 };
 
-/* The moment from which a file counts its times. Zeroed: not yet known. */
+/* The moment from which a file counts its times. Unknown if zeroed. */
 struct sstrace_origin {
     bool known;
     int64_t at; /* ns since 1970, or 0 if the file has no date */
@@ -82,7 +82,7 @@ struct sstrace_samples {
 
     /* State of an importer that reads times of day, or a table without times: */
     uint64_t files;             /* number of the file being read */
-    uint64_t file;              /* number of the file in which the series has begun */
+    uint64_t file;              /* number of the last file with a row of the series */
     struct sstrace_clock clock; /* times of day of the series in that file */
     int64_t now;                /* without times: end of the samples of the series so far, ns */
 
@@ -138,7 +138,7 @@ void sstrace_samples_open(struct sstrace_samples *samples,
 /*
  * Records the name of a series, and returns whether the series is selected. Call this for every row
  * before reading more of it. Without --select the first series is used, and sstrace_samples_end()
- * fails if there were others.
+ * fails if there were others. With `split`, every series is selected.
  */
 SS_NONNULL() bool sstrace_samples_select(struct sstrace_samples *samples, const char *series);
 
@@ -153,7 +153,7 @@ int sstrace_samples_add(struct sstrace_samples *samples, struct text_input *inpu
     const struct sstrace_sample *sample);
 
 /*
- * Notes whether the current file has a date, before its first sample is added. Fails if it is not
+ * Records whether the current file has a date, before its first sample is added. Fails if it is not
  * the only file and one of them has no date, because the time between them is then unknown.
  */
 SS_NONNULL()
@@ -179,8 +179,8 @@ SS_NONNULL()
 int sstrace_samples_end_file(struct sstrace_samples *samples, struct text_input *input);
 
 /*
- * Ends one series of a split table: adds the sample that waits for its end. If the series does not
- * show the length of its samples, `usual` (ns, 0 if unknown) does.
+ * Ends one series of a split table: adds the sample that waits for its end. `usual` (ns, 0 if
+ * unknown) is the length of samples if the series itself does not show it.
  */
 SS_NONNULL()
 int sstrace_samples_flush(struct sstrace_samples *samples, struct text_input *input, int64_t usual);

@@ -20,7 +20,7 @@ struct sstrace_scale {
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_scale_set(struct sstrace_scale *scale,
     const struct sstrace_import_options *options, enum sstrace_unit unit, struct ss_error *error);
 
-/* Rounding and clocks that disagree may make idle time exceed the whole by this, in percent. */
+/* Rounding and clocks that disagree may raise idle time above 100 %, by less than this. */
 #define SSTRACE_ROUNDING 1.0
 
 /* Returns the load of a CPU that was idle for `idle` percent; up to 100 + `rounding` means 0. */

@@ -76,7 +76,7 @@ static int64_t days_since_1970(int year, int month, int day) {
 }
 
 /*
- * Computes the number of a day from 1970-01-01 in the Gregorian calendar. Returns false if the day
+ * Counts the days from 1970-01-01 to a day of the Gregorian calendar. Returns false if the day
  * does not exist. Eight times as fast as timegm(), which would make importing a table of dates a
  * tenth slower.
  */

@@ -18,9 +18,9 @@
 /* The expected form of a time, for messages. */
 #define SSTRACE_STAMP_EXPECTED "YYYY-MM-DD HH:MM:SS, HH:MM:SS or seconds since 1970"
 
-/* The state of one series of times. Zeroed: numbers are seconds, and no time has been read yet. */
+/* The state of one series of times. If zeroed, numbers are seconds, and no time was read yet. */
 struct sstrace_clock {
-    int64_t unit; /* unit of numbers in ns; 0: a second */
+    int64_t unit; /* unit of numbers in ns; 0 for a second */
     bool is_day;  /* the time that was read last has no date */
 
     /* Private, for times of day that pass midnight: */

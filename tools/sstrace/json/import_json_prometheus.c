@@ -40,7 +40,7 @@ struct prometheus {
     struct sstrace_json_mark mark;
 };
 
-/* Reads members of the outermost object. Members such as "warnings" may be anywhere. */
+/* Reads the status and the error, which may come in any order among other members. */
 static int take_top(struct sstrace_json *json, const struct sstrace_json_event *event) {
     struct prometheus *it = json->context;
     if (event->kind == SSTRACE_JSON_END || event->kind == SSTRACE_JSON_NULL)

@@ -16,8 +16,8 @@ static const struct sstrace_json_place places[] = {
 /* The members that are read; `texts` of struct lines has the value of each. */
 static const struct member {
     const char *key;
-    size_t field;                /* in struct sstrace_rows */
-    enum sstrace_json_kind kind; /* SSTRACE_JSON_NULL: any number or text */
+    size_t field;                /* offset in struct sstrace_rows */
+    enum sstrace_json_kind kind; /* SSTRACE_JSON_NULL for any number or text */
 } members[] = {
     {"elapsed_seconds", offsetof(struct sstrace_rows, time), SSTRACE_JSON_NUMBER},
     {"load", offsetof(struct sstrace_rows, load), SSTRACE_JSON_NUMBER},
@@ -31,7 +31,7 @@ struct lines {
     struct sstrace_rows rows;
     char texts[MEMBERS][64];
     bool has[MEMBERS];
-    struct sstrace_json_mark mark; /* of the load */
+    struct sstrace_json_mark mark; /* position of the load */
 };
 
 static struct text_field *field_of(struct lines *it, int member) {
@@ -58,7 +58,7 @@ static int end_object(struct sstrace_json *json) {
     return sstrace_rows_take(&it->rows);
 }
 
-/* Keeps the value of a member as a field of the row. A measurement that is missing is null. */
+/* Keeps the value of a member as a field of the row. A missing load is null. */
 static int take_member(
     struct sstrace_json *json, const struct sstrace_json_event *event, int member) {
     struct lines *it = json->context;

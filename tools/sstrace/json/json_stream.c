@@ -123,7 +123,7 @@ static int on_boolean(void *context, int value) {
     return report(context, &event, value ? 4 : 5);
 }
 
-/* Copies a text and replaces NUL bytes, which would end it. */
+/* Copies a text and replaces NUL bytes, which would end it. Returns whether it was truncated. */
 static bool copy(char to[SSTRACE_JSON_TEXT], const void *from, size_t *length) {
     bool cut = *length >= SSTRACE_JSON_TEXT;
     if (cut)

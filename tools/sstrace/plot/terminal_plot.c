@@ -120,7 +120,7 @@ void sstrace_columns_close(struct sstrace_columns *columns) {
     *columns = (struct sstrace_columns){0};
 }
 
-/* Clamp the mean: rounding must not move it outside of the range that is drawn. */
+/* Clamps the mean, because rounding may move it out of the range that is drawn. */
 double sstrace_column_mean(const struct sstrace_column *column) {
     return fmin(fmax(column->area / column->controlled, column->min), column->largest);
 }
@@ -133,7 +133,7 @@ void sstrace_plot_fit(size_t *columns, int *rows) {
     *columns = width > MARGIN ? (size_t)(width - MARGIN) : 1;
     *rows = height - ROWS_RESERVED < ROWS_MAX ? height - ROWS_RESERVED : ROWS_MAX;
 
-    /* Put quarters, or at least the half, at the edge of a row. */
+    /* Round down, so that all quarters, or at least the half, fall on the edge of a row. */
     *rows -= *rows >= 8 ? *rows % 4 : *rows % 2;
     if (*rows < 2)
         *rows = 2;
@@ -312,7 +312,7 @@ static bool lay_axis(struct axis *axis, const struct sstrace_columns *columns, s
             from = width - length;
         bool close = used > 0 && from < used + 2;
         if (close && last)
-            break; /* a longer step leaves fewer labels */
+            break; /* omit this label: with a longer step there would be even fewer */
         if (close)
             return false;
 

@@ -25,7 +25,7 @@ struct sstrace_column {
  */
 struct sstrace_columns {
     struct ss_trace_sink sink;
-    ss_time length; /* length of the trace; 0: each column shows the last record */
+    ss_time length; /* length of the trace; if 0, each column shows the last record */
     size_t count;
     struct sstrace_column *items;
     size_t current; /* columns before this one are complete */

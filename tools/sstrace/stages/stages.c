@@ -31,7 +31,10 @@ static int take_each(
     return sstrace_give(stage, changed, error);
 }
 
-/* Returns the record at time `at`, which must be between the previous record and this one. */
+/*
+ * Returns the record at time `at`, which must be between the previous record and this one. The time
+ * of the result counts from the start of the clip.
+ */
 static struct ss_trace_record cut(
     const struct sstrace_stage *stage, const struct ss_trace_record *record, ss_time at) {
     struct ss_trace_record edge = {.time = at - stage->how.from};

@@ -12,10 +12,11 @@
 /* Generators and transformations refuse to make more records: that is most likely a mistake. */
 #define SSTRACE_RECORDS_MAX 100000000
 
+/* Comments list the members of struct sstrace_transform that a kind uses. */
 enum sstrace_transform_kind {
     SSTRACE_SCALE,      /* factor */
     SSTRACE_LATER,      /* from */
-    SSTRACE_CLIP,       /* from, to (SS_TIME_NEVER: up to the end) */
+    SSTRACE_CLIP,       /* from, to (SS_TIME_NEVER for the end of the trace) */
     SSTRACE_REPEAT,     /* count */
     SSTRACE_LOAD_SCALE, /* factor */
     SSTRACE_LOAD_CLAMP, /* min, max */
@@ -36,7 +37,7 @@ struct sstrace_stage {
     struct sstrace_transform how;
     struct ss_trace_record before; /* the previous record, if `any` */
     bool any;
-    bool begun, done;           /* CLIP: the first record was passed on; so was the last one */
+    bool begun, done;           /* CLIP: the first record, or the last one, was passed on */
     struct sstrace_spool spool; /* REPEAT */
     ss_time window;             /* RESAMPLE: start of the current window */
     double work;                /* RESAMPLE: load times ns since `window` */
@@ -49,7 +50,7 @@ struct sstrace_stage {
  * every `free` record the previous load.
  */
 struct sstrace_pipeline {
-    struct ss_trace_sink *first; /* the sink of the source */
+    struct ss_trace_sink *first; /* receives the records of the source */
     struct sstrace_stage last, stages[SSTRACE_TRANSFORMS_MAX];
     size_t count;
 };

@@ -24,7 +24,7 @@ static double clamp(const struct sstrace_stage *stage, double load) {
     return fmin(fmax(load, stage->how.min), stage->how.max);
 }
 
-/* Adds a record where the line that ends at `record` crosses a bound. */
+/* Adds a record if the line that ends at `record` crosses a bound, at the crossing. */
 static int give_corner(const struct sstrace_stage *stage, const struct ss_trace_record *record,
     double bound, struct ss_error *error) {
     const struct ss_trace_record *before = &stage->before;
