@@ -212,8 +212,8 @@ static int write_machines(
 }
 
 static void remove_folder(int parent, const char *name, int folder) {
-    int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    SS_OWNED(closedir) DIR *open = again < 0 ? NULL : fdopendir(again);
+    int listing = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    SS_OWNED(closedir) DIR *open = listing < 0 ? NULL : fdopendir(listing);
     for (struct dirent *entry; open && (entry = readdir(open));)
         unlinkat(folder, entry->d_name, 0);
     unlinkat(parent, name, AT_REMOVEDIR);

@@ -36,7 +36,7 @@ struct sadf {
     struct sstrace_sysstat cpus;
     int64_t from, to; /* ns */
 
-    char wanted_host[TEXT_NAME]; /* host of the selected samples; only its restarts count */
+    char selected_host[TEXT_NAME]; /* host of the selected samples; only its restarts count */
 };
 
 static bool detect_sadf(const char *head) {
@@ -146,7 +146,7 @@ static int take_cpu(struct sadf *sadf, struct text_walk *walk, const struct text
     if (!selected)
         return 0;
 
-    strcpy(sadf->wanted_host, sadf->cpus.host);
+    strcpy(sadf->selected_host, sadf->cpus.host);
     return sstrace_samples_add(sadf->samples, sadf->input, column, &sample);
 }
 
@@ -198,7 +198,7 @@ static int take_row(struct sadf *sadf) {
     if (text_field_name(&fields[0], sadf->input, sadf->cpus.host) != 0)
         return -1;
     if (begins_with(&fields[3], "LINUX-RESTART")) {
-        if (!*sadf->wanted_host || strcmp(sadf->wanted_host, sadf->cpus.host) == 0)
+        if (!*sadf->selected_host || strcmp(sadf->selected_host, sadf->cpus.host) == 0)
             sstrace_samples_break(sadf->samples);
         return 0;
     }
