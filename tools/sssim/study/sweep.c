@@ -151,7 +151,7 @@ static void print_table_row(
 }
 
 /* Moves to the next run; the last axis varies fastest. Returns false after the last run. */
-static bool find_next(const struct grid *grid, size_t *place) {
+static bool go_to_next(const struct grid *grid, size_t *place) {
     for (size_t i = grid->count; i-- > 0;) {
         if (++place[i] < grid->axes[i].count)
             return true;
@@ -198,7 +198,7 @@ static int run_all(struct sweep *sweep, char **argv, struct ss_error *error) {
     int status;
     do {
         status = run_one(sweep, place, argv, error);
-    } while (status == 0 && find_next(sweep->grid, place));
+    } while (status == 0 && go_to_next(sweep->grid, place));
     ss_option_store_print_warnings(stderr, "sssim", &sweep->store);
     ss_option_store_free(&sweep->store);
     return status;
