@@ -199,7 +199,7 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *ge
     stats->clock_set_by = ss_clock_set_by(&stats->clock, &now);
     stats->suspended = now.boot - stats->clock.boot;
 
-    /* Also unknown if no descriptor is left to read it. */
+    /* The wait is also unknown if no descriptor is left to read it. */
     ss_time own_wait = ss_platform_own_wait();
     bool known = loop->excluded_waited != SS_TIME_NEVER && own_wait != SS_TIME_NEVER;
     stats->own_wait = known ? ss_time_seconds(ss_time_since(own_wait, loop->excluded_waited)) : NAN;
