@@ -31,7 +31,7 @@ struct generator {
     const char *name;
     const char *summary;
     const struct ss_trace_module *module; /* NULL for bursts */
-    const char *unit; /* the module's option with the time of a sample, or of `parts` samples */
+    const char *unit; /* the module's option with the length of `parts` samples; may be NULL */
     unsigned parts;
     struct ss_option options[8];
 };

@@ -24,7 +24,7 @@ enum sstrace_unit {
     SSTRACE_UNIT_DEFAULT, /* the unit of the format */
     SSTRACE_UNIT_PERCENT,
     SSTRACE_UNIT_FRACTION,
-    SSTRACE_UNIT_CORES, /* 100 is one CPU of --cpus */
+    SSTRACE_UNIT_CORES, /* 100 per CPU; a load of 1 is 100 times --cpus */
 };
 
 struct sstrace_samples;
