@@ -11,15 +11,15 @@ struct ssactuate_options;
 struct ssactuate_verb {
     const char *name;
     bool takes_words, takes_command, takes_record, takes_policy, takes_check;
-    bool changes; /* it changes the machine, and identifies processes by /proc */
+    bool changes; /* may change the machine; requires /proc to identify processes */
     int (*action)(const struct ssactuate_options *options, int *status, struct ss_error *error);
 };
 
 /* The command line: ssactuate VERB [OPTION]... [WORD]... [-- COMMAND...] */
 struct ssactuate_options {
     const struct ssactuate_verb *verb; /* never NULL, except for --help and --version */
-    char **words;                      /* the words after the verb, ended by NULL */
-    char **command;                    /* the words after --, ended by NULL; NULL: no -- */
+    char **words;                      /* words after the verb; ends with NULL */
+    char **command;                    /* words after --; ends with NULL; NULL without -- */
     const char *root;
     const char *record;
     const char *policy;
@@ -33,7 +33,7 @@ struct ssactuate_options {
     struct ss_option_store store;
 };
 
-/* `verbs` is a table of struct ssactuate_verb. */
+/* Parses argv. `verbs` is a table of struct ssactuate_verb. Free `store` even on failure. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssactuate_options_parse(struct ssactuate_options *options,
     const struct ss_suggest_names *verbs, char **argv, struct ss_error *error);
 

@@ -42,7 +42,7 @@ static char **throttle_words(const struct run *run, const char *program) {
     return words;
 }
 
-/* With `duty`, showstopper executes the command. */
+/* With `duty`, runs the command through showstopper. */
 static int make_words(struct run *run, struct ss_error *error) {
     if (run->session.plan.duty == 0)
         return 0;
@@ -56,7 +56,7 @@ static int make_words(struct run *run, struct ss_error *error) {
     return run->throttled ? 0 : ss_error_memory(error);
 }
 
-/* Starts to measure the frequency when the command or the first copy has started. */
+/* Starts to measure the frequency before the command, or its first copy, is executed. */
 static void note_first(void *context, pid_t pid) {
     struct run *run = context;
     if (run->session.options->record && !run->record.machine)

@@ -6,7 +6,7 @@
 
 #include "placement.h"
 
-/* A thread of the command. Pid and start time identify it. */
+/* A thread, identified by its ID and start time. */
 struct ssactuate_thread {
     pid_t id;
     uint64_t started;
@@ -14,7 +14,7 @@ struct ssactuate_thread {
     bool seen;    /* found by the latest scan */
 };
 
-/* Threads that are bound to one CPU each, in the order of their births. */
+/* Threads that are each bound to one CPU. */
 struct ssactuate_binding {
     const struct topology_order *cpus;
     struct ssactuate_thread *threads;
@@ -30,8 +30,8 @@ SS_NONNULL()
 void ssactuate_binding_visit(struct ssactuate_binding *binding, pid_t id, uint64_t started);
 
 /*
- * Forgets threads that have ended, and binds new ones in the order of their births, each to the
- * first of the CPUs with the fewest threads. Calls `bind` for each new thread.
+ * Forgets threads that have ended. Assigns each new thread, oldest first, to the first CPU with the
+ * fewest threads, and calls `bind` to bind it.
  */
 SS_NONNULL(1, 2)
 void ssactuate_binding_end(struct ssactuate_binding *binding,

@@ -93,7 +93,7 @@ int ssactuate_child_check_signals(struct ss_signals *signals, struct ss_error *e
     return result;
 }
 
-/* A copy of the terminal's signal that was passed on arrives within this time of the original. */
+/* A forwarded copy of a terminal's signal arrives within this time of the original. */
 #define REPEATED_MAX (100 * SS_MILLISECOND)
 
 bool ssactuate_is_repeated(struct ssactuate_end *last, int number, bool typed, ss_time now) {
@@ -106,7 +106,7 @@ bool ssactuate_is_repeated(struct ssactuate_end *last, int number, bool typed, s
 
 /* A visit to all threads of a process's descendants. */
 struct visit {
-    const pid_t *spared;        /* two children whose trees are skipped; 0 if unused */
+    const pid_t *spared;        /* two children to skip with their descendants; 0 if unused */
     const struct stat *program; /* processes that execute it are skipped; may be NULL */
     void (*see)(void *context, pid_t thread);
     void *context;

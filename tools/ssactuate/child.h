@@ -35,18 +35,18 @@ SS_MUST_USE SS_NONNULL() int ssactuate_child_fork(
 SS_MUST_USE SS_NONNULL() int ssactuate_child_execute(
     struct ssactuate_child *child, struct ss_error *error);
 
-/* Notes that the child was reaped. */
+/* Records the wait status of the child after it was reaped. */
 SS_NONNULL() void ssactuate_child_reaped(struct ssactuate_child *child, int status);
 
 /*
  * Sets the affinity of all threads of a process and its descendants. Skips this process itself, and
- * the trees of two children (0 if unused).
+ * the children in `spared` (0 if unused) with their descendants.
  */
 SS_NONNULL() void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask);
 
 /*
- * Fails with status 128 plus its number if a signal that ends the run has arrived, so that no
- * command is started. Stops for SIGTSTP.
+ * Fails if a signal that ends the run has arrived, so that no command is started. The status is 128
+ * plus its number. Suspends this process on SIGTSTP.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_child_check_signals(
     struct ss_signals *signals, struct ss_error *error);
@@ -54,13 +54,14 @@ SS_MUST_USE SS_NONNULL() int ssactuate_child_check_signals(
 /* A signal that ends the run. */
 struct ssactuate_end {
     int number; /* 0: no signal yet */
-    bool typed;
+    bool typed; /* sent by a terminal */
     ss_time time;
 };
 
 /*
- * Returns whether this signal repeats the last one, and remembers it otherwise: `timeout
- * --foreground`, for example, passes on what the terminal has sent to the whole group.
+ * Returns whether this signal is a second copy of the last one, and remembers it otherwise:
+ * `timeout --foreground`, for example, forwards a signal that the terminal has sent to the whole
+ * group.
  */
 SS_MUST_USE SS_NONNULL() bool ssactuate_is_repeated(
     struct ssactuate_end *last, int number, bool typed, ss_time now);
@@ -68,9 +69,9 @@ SS_MUST_USE SS_NONNULL() bool ssactuate_is_repeated(
 void ssactuate_child_bind_thread(void *context, pid_t thread, uint32_t cpu);
 
 /*
- * Looks at all threads of this process's descendants, which include orphans of the command, and
- * binds new ones. Skips the trees of two children (0 if unused), and processes that execute
- * `program` (may be NULL), but not their descendants.
+ * Binds new threads of this process's descendants, which include orphans of the command. Skips the
+ * children in `spared` (0 if unused) with their descendants, and processes that execute `program`
+ * (may be NULL), but not the descendants of those.
  */
 SS_NONNULL(1, 2)
 void ssactuate_child_bind(

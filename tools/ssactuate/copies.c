@@ -285,13 +285,13 @@ static void send_urls(struct ssactuate_copies *copies) {
 }
 
 /*
- * Ends the leaving copies that have no unfinished requests, or all of them without a generator. The
- * generator keeps the previous URLs until the copies that are starting serve.
+ * Ends leaving copies that have no unfinished requests or, without a generator, all of them. The
+ * generator may still send requests to a leaving copy until it has accepted URLs without it.
  */
 static void end_unused(struct ssactuate_copies *copies) {
     static char answer[SSACTUATE_STATUS];
     bool knows = copies->control && copies->has_generator;
-    int status = 1; /* not asked yet: once for all copies, because it may not answer for a while */
+    int status = 1; /* 1: not asked yet. Ask once for all copies: an answer may take seconds. */
 
     for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
         struct ssactuate_copy *copy = &copies->copies[i];
@@ -308,7 +308,7 @@ static void end_unused(struct ssactuate_copies *copies) {
     }
 }
 
-/* Prints the URLs of the serving copies if they have changed. */
+/* Stores the URLs of the serving copies for send_urls(), and prints them if they have changed. */
 static int announce(struct ssactuate_copies *copies, struct ss_error *error) {
     struct ss_text text;
     if (ss_text_open(&text, error) < 0)
@@ -337,7 +337,7 @@ static int announce(struct ssactuate_copies *copies, struct ss_error *error) {
     return 0;
 }
 
-/* Starts copies, or makes the last ones leave, until their number is the requested one. */
+/* Starts copies, or makes the last ones leave, until `requested` copies are starting or serving. */
 static int adjust(struct ssactuate_copies *copies, struct ss_error *error) {
     size_t count = count_in(copies, SSACTUATE_STARTING) + count_in(copies, SSACTUATE_SERVING);
 
@@ -408,7 +408,7 @@ static bool kept_lives(const struct ssactuate_kept_copy *kept) {
     return kept->pid > 0 && ss_platform_process_lives(kept->pid, kept->started);
 }
 
-/* Waits before killing: the kernel sent SIGTERM to the copies when their parent died. */
+/* Gives copies time to exit: the kernel sent them SIGTERM when their parent died. */
 void ssactuate_copies_end_orphaned(void *context) {
     const struct ssactuate_copies *copies = context;
     const struct timespec pause = {.tv_nsec = INTERVAL * 1000000L};

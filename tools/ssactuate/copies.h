@@ -35,7 +35,7 @@ struct ssactuate_copies {
     char *const *command;                     /* words with {port} and {instance} */
     const char *url;                          /* with {port} */
     const char *control;                      /* socket of the generator; NULL: no generator */
-    struct ssactuate_child like;              /* how copies are started */
+    struct ssactuate_child like;              /* template for the child of each copy */
     void (*forked)(void *context, pid_t pid); /* called before a copy is executed; may be NULL */
     void *context;
     const pid_t *spared; /* pid of the keeper, a child that is not a copy */
@@ -43,10 +43,10 @@ struct ssactuate_copies {
 
     size_t requested; /* number of copies; ssactuate_copies_advance() adjusts to it */
     struct ssactuate_copy copies[SSACTUATE_INSTANCES_MAX];
-    struct ssactuate_kept_copy *kept; /* by number */
+    struct ssactuate_kept_copy *kept; /* indexed like `copies`; shared with the keeper */
     bool fresh;                       /* a copy was started; the caller resets this */
     bool ending;                      /* all copies have been asked to exit */
-    int status; /* status of the first copy to exit, as in struct ssactuate_child */
+    int status; /* exit status of the first copy to exit that was not surplus */
     bool has_status;
 
     char *urls;         /* URLs of the serving copies, separated by blanks; NULL until all serve */
@@ -61,32 +61,39 @@ SS_MUST_USE SS_NONNULL() int ssactuate_copies_open(
     struct ssactuate_copies *copies, struct ss_error *error);
 
 /*
- * Starts missing copies, waits for them to accept connections, passes their URLs to the generator,
- * and ends surplus copies once the generator has no unfinished requests to them. Never waits long:
- * call it again after ssactuate_copies_timeout(). Fails if a copy cannot be started.
+ * Starts missing copies, passes the URLs to the generator once all copies accept connections, and
+ * ends surplus copies once the generator has no unfinished requests to them. Does not wait for
+ * copies: call it again after ssactuate_copies_timeout(). May wait a few seconds for an answer of
+ * the generator. Fails if a copy cannot be started.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_copies_advance(
     struct ssactuate_copies *copies, struct ss_error *error);
 
-/* Returns the number of milliseconds until advance() is due again; -1: after the next signal. */
+/* Returns the milliseconds until advance() is due again; -1 if only a signal makes it due. */
 SS_NONNULL() int ssactuate_copies_timeout(const struct ssactuate_copies *copies);
 
 /* Notes that a child was reaped. If a copy has exited by itself, ends the others. */
 SS_NONNULL() void ssactuate_copies_reaped(struct ssactuate_copies *copies, pid_t pid, int status);
 
 /*
- * Sends this signal to all copies, or none if it is 0, because they have already received it.
- * advance() kills those that do not exit in time.
+ * Sends this signal to all copies to end them. 0 sends none: the terminal has already sent it.
+ * advance() kills copies that do not exit in time.
  */
 SS_NONNULL() void ssactuate_copies_end(struct ssactuate_copies *copies, int signal);
 
-/* Kills all copies and their descendants. */
+/*
+ * Kills all descendants of this process, except the keeper and the side command with its
+ * descendants. Also kills orphans of the side, which have become children of this process.
+ */
 SS_NONNULL() void ssactuate_copies_kill(struct ssactuate_copies *copies);
 
 /* Returns whether all copies have exited after ssactuate_copies_end(). */
 SS_NONNULL() bool ssactuate_copies_are_over(const struct ssactuate_copies *copies);
 
-/* Ends all copies, in a keeper whose parent has died. `context` is the copies. */
+/*
+ * Waits for all copies to exit, then kills the rest. Called in a keeper whose parent has died;
+ * `context` is the copies.
+ */
 SS_NONNULL() void ssactuate_copies_end_orphaned(void *context);
 
 SS_NONNULL() void ssactuate_copies_close(struct ssactuate_copies *copies);

@@ -33,15 +33,15 @@ struct follow {
     struct ssactuate_load load;
     struct ssactuate_plan all; /* the files of all rules */
     unsigned limits;           /* limits of all rules, as in ssactuate_place_limits() */
-    bool moves;                /* a rule chooses CPUs; otherwise affinities are left alone */
+    bool moves;                /* some rule chooses CPUs; otherwise affinities are left alone */
     bool has_side;             /* the second party is present */
-    ss_time begin, due;        /* the start, and the time of the next sample */
+    ss_time begin, due;        /* times of the start and of the next sample */
     struct change *changes;
     size_t change_count, change_room;
     bool is_incomplete;  /* a change was not recorded, because memory was exhausted */
     ss_time known;       /* the latest time at which the load was known, or the start */
     bool warned_unknown; /* warned that the load is unknown */
-    bool failing;        /* the latest switch has failed */
+    bool failing;        /* the latest switch failed; avoids repeated warnings */
 };
 
 /* Returns the setting of a file, or NULL. */
@@ -53,7 +53,10 @@ static struct ssactuate_setting *find_file(const struct ssactuate_plan *plan, co
     return NULL;
 }
 
-/* Adds the files of a rule to those of all rules. The journal must recognize the values of each. */
+/*
+ * Adds the files of a rule to those of all rules. Keeps the most tolerant `kept` of each file,
+ * because the journal must recognize the values of all rules.
+ */
 static int gather_files(
     struct follow *follow, const struct ssactuate_plan *plan, struct ss_error *error) {
     for (size_t i = 0; i < plan->count; i++) {
@@ -112,7 +115,7 @@ static int choose_side(
         &follow->session.parties[1].place, &follow->session.machine, &plan, error);
 }
 
-/* Plans a rule again, because the order in which limits are set depends on their current values. */
+/* Plans a rule anew for each switch: the order in which limits are set depends on their values. */
 static int plan_rule(
     struct follow *follow, const struct ssactuate_rule *rule, struct ss_error *error) {
     ssactuate_plan_free(&follow->session.plan);
@@ -244,7 +247,7 @@ static size_t name_length(const struct ssactuate_party *party) {
     return party->name ? strcspn(party->name, "=") : 0;
 }
 
-/* Checks that the side whose load decides is the second party. */
+/* Checks that `load side` refers to the second party, by its name if one is given. */
 static int check_load(const struct follow *follow, struct ss_error *error) {
     const char *name = follow->policy.argument, *file = follow->session.options->policy;
     const struct ssactuate_party *side = &follow->session.parties[1];
@@ -340,7 +343,7 @@ static void sample(struct follow *follow, ss_time now) {
         switch_rule(follow, rule, now, load);
 }
 
-/* Samples the load, unless a signal has ended the policy. */
+/* Samples the load and may switch rules. Does neither after a signal, which restores the values. */
 static ss_time wake(void *context, ss_time now) {
     struct follow *follow = context;
     ss_time every = follow->policy.every;

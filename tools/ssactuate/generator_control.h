@@ -23,7 +23,7 @@ SS_MUST_USE SS_NONNULL() SS_WRITES(3, 4) int ssactuate_generator_set_urls(
 
 /*
  * Asks for the status. Returns 0, -ENOENT if no ssrequest is listening at the socket, or another
- * negative errno, such as -EINTR after a signal, or if it does not answer for 2 s.
+ * negative errno, such as -EINTR after a signal or -EAGAIN after 2 s without an answer.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_generator_status(
     const char *path, char answer[SSACTUATE_STATUS]);

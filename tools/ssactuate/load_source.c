@@ -15,7 +15,7 @@
 #include "measure/load.h"
 #include "trace/file.h"
 
-/* If a record gets no row for longer, its run has ended or is stopped. */
+/* If a record gets no row for longer, its run has ended or is suspended. */
 #define SECONDS_BETWEEN_ROWS 60
 
 static int open_reader(struct ssactuate_load *load, const struct ssactuate_policy *policy,

@@ -31,7 +31,7 @@ SS_NONNULL() double ssactuate_load_sample(struct ssactuate_load *load, ss_time n
 
 SS_NONNULL() void ssactuate_load_close(struct ssactuate_load *load);
 
-/* Returns the load in the last complete row of samples.csv; NaN if it is older than a minute. */
+/* Returns the load in the last complete row of samples.csv; NaN if the file is older than 1 min. */
 SS_NONNULL() double ssactuate_load_of_samples(const char *path);
 
 #endif

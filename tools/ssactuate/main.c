@@ -41,7 +41,7 @@ static int list(const struct ssactuate_options *options, int *status, struct ss_
     return 0;
 }
 
-/* Prints the level of one knob, or nothing if it is unknown. */
+/* Prints the level of one knob, or nothing if reading it fails midway. */
 static int print_knob(const struct ssactuate_knob *knob, struct ss_error *error) {
     struct ss_text text;
     if (ss_text_open(&text, error) < 0)

@@ -31,7 +31,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_place_find(struct ssactuate_place *place,
     const struct ssactuate_machine *machine, unsigned limits, const char *prefix,
     struct ss_error *error);
 
-/* Creates the group. */
+/* Creates the group. If that fails, does without a group that would have only a cpuset. */
 SS_MUST_USE SS_NONNULL() int ssactuate_place_make(
     struct ssactuate_place *place, struct ss_error *error);
 

@@ -25,7 +25,7 @@ SS_NONNULL()
 void ssactuate_record_open(
     struct ssactuate_record *record, const struct ssactuate_machine *machine, pid_t command);
 
-/* Samples the frequency if that is needed. */
+/* Samples the frequency, unless counters measure it. */
 SS_NONNULL() void ssactuate_record_sample(struct ssactuate_record *record);
 
 /*

@@ -239,8 +239,8 @@ static void send_signal(struct ssactuate_session *session, int number) {
 /*
  * Passes a signal on. The first one that ends the run restores all values at once, because the
  * command may take long to exit. The second one kills the command. If the command was just
- * started, the terminal may have sent the signal before the command existed: pass it on as well.
- * Nothing waits for a process group that was running before.
+ * started, the terminal may have sent the signal before the command existed: pass it on as well. A
+ * process group that was already running gets no signal, and the run ends without it.
  */
 static int take_signal(
     struct ssactuate_session *session, int number, bool started, struct ss_error *error) {
@@ -320,8 +320,7 @@ static int shorter(int timeout, int other) {
     return other >= 0 && (timeout < 0 || other < timeout) ? other : timeout;
 }
 
-/* Sleeps until a signal arrives, or until wake(), a check of copies or a scan for threads is due.
- */
+/* Sleeps until a signal arrives, or wake(), a check of copies or a scan for threads is due. */
 static void sleep_until(const struct ssactuate_session *session, ss_time due) {
     struct pollfd polls[] = {{.fd = session->signals.pipe[0], .events = POLLIN}};
     ss_time left = ss_time_since(due, ss_platform_now()) / SS_MILLISECOND + 1;

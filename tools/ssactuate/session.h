@@ -32,7 +32,7 @@ struct ssactuate_session {
     struct ss_scheduling *scheduling;
     struct ssactuate_binding binding;
     const struct stat *unbound; /* processes of this program are not bound; may be NULL */
-    int signals_received;       /* number of signals that end the run */
+    int signals_received;       /* signals that have arrived to end the run */
     struct ssactuate_end last;
     bool warned_crowded; /* warned that threads share CPUs */
 
@@ -68,11 +68,14 @@ SS_MUST_USE SS_NONNULL() int ssactuate_session_start(
 /* Looks for new threads of the parties that are running process groups. */
 SS_NONNULL() void ssactuate_session_scan(struct ssactuate_session *session);
 
-/* Waits for the end of the command. Fails if a value could not be restored after a signal. */
+/*
+ * Runs the event loop until the command ends: handles signals, copies and new threads, and calls
+ * wake(). Fails if a copy cannot be started, or a value cannot be restored after a signal.
+ */
 SS_MUST_USE SS_NONNULL() int ssactuate_session_watch(
     struct ssactuate_session *session, struct ss_error *error);
 
-/* Ends the side, if its command is running. */
+/* Ends the command of the side, if it is running, by SIGTERM and, after 2 s, by SIGKILL. */
 SS_NONNULL() void ssactuate_session_end_side(struct ssactuate_session *session);
 
 /* Returns the exit status of the command. */

@@ -128,7 +128,7 @@ static int append(
         errno = ENOSPC;
     ss_paths_fail(journal->name, error);
 
-    /* A full disk may leave a part of a line, to which the next line must not be appended. */
+    /* A full disk may leave a partial line: remove it, or the next line would continue it. */
     return ftruncate(journal->file, before.st_size) < 0 ? ss_paths_fail(journal->name, error) : -1;
 }
 
@@ -382,7 +382,7 @@ int ssactuate_journal_arm(struct ssactuate_journal *journal, struct ss_error *er
     return sync_folder(journal->state, error);
 }
 
-/* Returns whether `found` may be what the kernel has made of the setting's value. */
+/* Returns whether the kernel may have stored the setting's value as `found`. */
 static bool is_made_of(const struct ssactuate_setting *setting, const char *found) {
     const char *expected = setting->value;
     char *end[2];
@@ -815,8 +815,8 @@ static int carry_out(struct ssactuate_journal *journal, const struct ssactuate_r
 }
 
 /*
- * Returns whether a lock does not prove that the run of a journal lives: an earlier version made
- * journals that all users could open, and so lock.
+ * Returns whether another user may hold the lock of a journal, whose run may then be dead: an
+ * earlier version created journals that all users could open, and so lock.
  */
 static bool others_may_hold(const struct ssactuate_journal *journal) {
     struct stat status;

@@ -131,7 +131,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_add_group(struct ssactuate_journa
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_add_running(
     struct ssactuate_journal *journal, pid_t group, struct ss_error *error);
 
-/* Writes the journal to disk. From now on, values are restored by it if the run is killed. */
+/* Marks the journal as complete and syncs it to disk. From now on, it can restore a killed run. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_arm(
     struct ssactuate_journal *journal, struct ss_error *error);
 
@@ -146,18 +146,18 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_set(struct ssactuate_journal *jou
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_scan(
     struct ssactuate_journal *journal, size_t number, struct ss_error *error);
 
-/* Notes that threads of a process group may get this affinity. Call this before setting it. */
+/* Records that threads of a process group may get this affinity. Call this before setting it. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_note_cpus(struct ssactuate_journal *journal,
     size_t number, const struct ss_cpus *cpus, struct ss_error *error);
 
 /*
- * Sets the affinity of all threads of a process group; `cpus` NULL: restores each thread's own.
- * Fails if a thread does not get it.
+ * Sets the affinity of all threads of a process group or, if `cpus` is NULL, restores the one that
+ * each thread had before the run. Fails if a thread does not get it.
  */
 SS_MUST_USE SS_NONNULL(1, 4) int ssactuate_journal_confine(struct ssactuate_journal *journal,
     size_t number, const struct ss_cpus *cpus, struct ss_error *error);
 
-/* Functions that restoring needs in addition to the kernel's files. */
+/* Callbacks for restoring values and removing groups. */
 struct ssactuate_restorer {
     void *context;
     /* Reports a value that was not restored. The line has no newline. */
@@ -179,8 +179,8 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore_values(struct ssactuate_j
     const struct ssactuate_restorer *restorer, struct ss_error *error);
 
 /*
- * Restores files during a run, except those that are kept: `kept` has an item for each file of the
- * journal. Leaves files alone that another program has changed, and fails like
+ * Restores files during a run, except those marked in `kept`, which has an item for each file of
+ * the journal. Leaves files alone that another program has changed, and fails like
  * ssactuate_journal_restore().
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore_others(

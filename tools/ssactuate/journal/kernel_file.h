@@ -14,14 +14,14 @@
 #define SSACTUATE_PATH  320
 #define SSACTUATE_VALUE 128
 
-/* Reads a value, without white space at its end. Returns 0 or a negative errno. */
+/* Reads a value without trailing white space. Returns 0 or a negative errno. */
 SS_MUST_USE SS_NONNULL() int ssactuate_file_read(
     int root, const char *path, char value[SSACTUATE_VALUE]);
 
 /* Writes a value with one call, as the kernel requires. Returns 0 or a negative errno. */
 SS_NONNULL() int ssactuate_file_write(int root, const char *path, const char *value);
 
-/* Returns advice on why the kernel refused to write a file with this errno: ": ADVICE", or "". */
+/* Returns ": REASON" for a write that the kernel refused with this errno, or "" if unknown. */
 SS_NONNULL() const char *ssactuate_file_advise(const char *path, int number);
 
 /* Returns whether this process may write the file. Without a write bit, even root may not. */

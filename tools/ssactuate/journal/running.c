@@ -57,10 +57,10 @@ bool ssactuate_running_add(
     return true;
 }
 
-/* A walk through all processes of a group. */
+/* A scan of all processes of a group. */
 struct scan {
     struct ssactuate_running *running;
-    size_t known, known_seen; /* number of members before the walk, and of those that still exist */
+    size_t known, known_seen; /* members before the scan, and how many of them still exist */
     pid_t process, parent;    /* the process whose threads are visited, and its parent */
 };
 

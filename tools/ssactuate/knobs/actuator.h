@@ -21,7 +21,7 @@ SS_MUST_USE SS_NONNULL(1) int ssactuate_machine_open(
     struct ssactuate_machine *machine, const char *root, struct ss_error *error);
 SS_NONNULL() void ssactuate_machine_close(struct ssactuate_machine *machine);
 
-/* The maximum number of URLs of ssrequest. */
+/* ssrequest accepts up to this many URLs. */
 #define SSACTUATE_INSTANCES_MAX 64
 #define SSACTUATE_URL           300
 
@@ -50,7 +50,7 @@ struct ssactuate_plan {
     char instance_url[SSACTUATE_URL]; /* URL of a copy, with {port} */
 };
 
-/* Adds a setting. It replaces the one of the same file, if any. */
+/* Adds a setting at the end. Removes an earlier setting of the same file. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssactuate_plan_add(
     struct ssactuate_plan *plan, const struct ssactuate_setting *setting, struct ss_error *error);
 /* Removes the settings of all files whose paths begin with `beginning`. */
@@ -59,7 +59,7 @@ SS_NONNULL() void ssactuate_plan_free(struct ssactuate_plan *plan);
 
 /* A word of the command line: ACTUATOR[@TARGET][=LEVEL]. */
 struct ssactuate_knob {
-    const struct ssactuate_machine *machine; /* NULL: not known */
+    const struct ssactuate_machine *machine; /* NULL after ssactuate_knob_parse() */
     const struct ssactuate_actuator *actuator;
     char target[64];   /* empty: not given */
     const char *text;  /* the whole word */
@@ -119,7 +119,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_knob_parse(
 SS_MUST_USE SS_NONNULL() int ssactuate_plan_make(struct ssactuate_plan *plan,
     const struct ssactuate_machine *machine, const char *const *words, struct ss_error *error);
 
-/* Writes the table, one actuator per line. */
+/* Writes the levels and the mechanism of each actuator, or why the machine lacks it. */
 SS_NONNULL() void ssactuate_list_print(const struct ssactuate_machine *machine, FILE *stream);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Knobs that limit the command only: its CPUs, and its share of the machine. */
+/* Knobs of the command alone: its CPUs, its share of the machine, and its copies. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 #define PERIOD_MIN     SS_MILLISECOND
 #define PERIOD_MAX     SS_SECOND
-#define QUOTA_TIME_MIN SS_MILLISECOND /* CPU time per period that the kernel accepts */
+#define QUOTA_TIME_MIN SS_MILLISECOND /* the kernel's minimum of CPU time per period */
 #define MEMORY_MIN     (UINT64_C(1) << 20)
 
 /* Fails, with the reason, if no control group with this limit can be created. */
@@ -53,7 +53,7 @@ static const struct {
     {"per-thread", TOPOLOGY_SIDE_OF_THREADS}, {"free"}, /* all CPUs: takes no number */
 };
 
-/* Sets the CPUs of a list, which this process must be allowed to use. */
+/* Sets `order` to the CPUs of a list. Fails unless this process may use all of them. */
 static int take_list(const struct ssactuate_machine *machine, const char *text,
     struct topology_order *order, struct ss_error *error) {
     struct topology_usable cpus = topology_usable_read(&machine->tree);

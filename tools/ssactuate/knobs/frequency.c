@@ -20,7 +20,7 @@
 /* In kHz: the kernel lowers it to the highest frequency, whatever that is. */
 #define UNLIMITED INT32_MAX
 
-/* Drops the policies of other CPUs. Fails if the target has only some of the CPUs of a policy. */
+/* Drops policies outside the target. Fails if a policy has CPUs both inside and outside of it. */
 static int keep_target(
     struct cpufreq_policies *policies, const struct ssactuate_knob *knob, struct ss_error *error) {
     struct ss_cpus requested;
@@ -322,7 +322,7 @@ static int add_single(struct ssactuate_plan *plan, const struct cpufreq_policy *
     return add_speed(plan, policy, "scaling_setspeed", speed, error);
 }
 
-/* The machine has one turbo switch for all policies, or each policy has its own. */
+/* Plans the turbo switch: one for the whole machine, or one for each policy. */
 static int add_turbo(const struct ssactuate_machine *machine, const struct cpufreq_policy *policy,
     int turbo, struct ssactuate_plan *plan, struct ss_error *error) {
     struct ssactuate_setting setting = {0};

@@ -17,7 +17,7 @@ static bool is_package(const char *name) {
     return strncmp(name, "intel-rapl", 10) == 0 && colon && !strchr(colon + 1, ':');
 }
 
-/* Returns whether the knob names the zone. Without a target it does not name the whole platform. */
+/* Returns whether the knob includes the zone. Without a target, it excludes the whole platform. */
 static bool is_named(const struct ssactuate_knob *knob, const char *zone) {
     if (*knob->target)
         return strcmp(knob->target, zone) == 0;
@@ -31,7 +31,7 @@ static void name_limit(char path[SSACTUATE_PATH], const char *zone) {
     snprintf(path, SSACTUATE_PATH, POWERCAP "/%s/" LIMIT, zone);
 }
 
-/* Returns the packages that the knob names. */
+/* Returns the packages that the knob includes. */
 static struct sys_tree_names find_zones(const struct ssactuate_knob *knob) {
     const struct sys_tree *tree = &knob->machine->tree;
     struct sys_tree_names names = sys_tree_list(tree, POWERCAP);

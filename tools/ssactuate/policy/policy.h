@@ -28,7 +28,7 @@ enum ssactuate_source {
     SSACTUATE_GROUP,  /* a control group */
     SSACTUATE_TRACE,  /* a trace that starts with the run */
     SSACTUATE_RECORD, /* the record of a running showstopper */
-    SSACTUATE_SIDE,   /* a side, by name; by default the last one */
+    SSACTUATE_SIDE,   /* CPU time of the second party; the argument may repeat its name */
 };
 
 struct ssactuate_rule {
@@ -52,12 +52,12 @@ SS_MUST_USE SS_NONNULL() int ssactuate_policy_read(
     struct ssactuate_policy *policy, FILE *stream, const char *name, struct ss_error *error);
 SS_NONNULL() void ssactuate_policy_free(struct ssactuate_policy *policy);
 
-/* Decides which rule holds. */
+/* The rule that applies, and the time of the latest switch. */
 struct ssactuate_decision {
     const struct ssactuate_policy *policy;
     size_t rule;
     bool has_switched;
-    ss_time latest; /* time of the latest switch */
+    ss_time latest; /* time of the latest switch, or of the latest attempt */
 };
 
 /*
