@@ -97,7 +97,7 @@ static FILE *create(const char *folder, const char *name, struct ss_error *error
     if (!path)
         return NULL;
     struct ss_error why = {0};
-    FILE *file = ss_walk_state_stream(path, &why); /* state: the next `plan` depends on it */
+    FILE *file = ss_walk_state_stream(path, &why); /* `plan` trusts it later */
     if (!file)
         ss_error_fail(error, "%s: %s", path, why.message);
     return file;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* The reference is the mean of the last rows. A block before the minimum is not judged. */
+/* The reference is a running mean over REFERENCE_ROWS. Before REFERENCE_MIN, no block is judged. */
 #define REFERENCE_MIN  5
 #define REFERENCE_ROWS 20
 

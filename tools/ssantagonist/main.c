@@ -17,7 +17,7 @@
 #include "suspects.h"
 #include "watch.h"
 
-/* Maximum number of suspects of a study: a group for each code, and as many in each group. */
+/* A study has up to one group of suspects per code, and up to CODES_SUSPECTS_MAX in a group. */
 #define SUSPECTS_MAX (CODES_SUSPECTS_MAX * CODES_SUSPECTS_MAX)
 
 /* The longest text that fits in a plan. */

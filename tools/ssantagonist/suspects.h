@@ -34,7 +34,7 @@ SS_MUST_USE SS_NONNULL() int suspects_add(
 SS_MUST_USE SS_NONNULL() int suspects_add_known(
     struct suspects *suspects, const char *pids, const char *names, struct ss_error *error);
 
-/* Prints them as CSV: pid, started and name. */
+/* Prints the suspects as CSV: pid, started and name. */
 SS_NONNULL() void suspects_print(const struct suspects *suspects, FILE *stream);
 
 /*

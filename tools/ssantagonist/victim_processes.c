@@ -12,7 +12,7 @@
 #include "service_processes.h"
 #include "suspects.h"
 
-/* A process that has ended is not a victim. */
+/* Returns false if the process has ended. */
 static bool add_process(struct suspects *victims, pid_t pid) {
     char number[16];
     struct ss_error ended = {0};

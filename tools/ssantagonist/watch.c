@@ -27,16 +27,16 @@
 /* Minimum time between starts of a command that ends at once. */
 #define REPEAT_MIN (10 * SS_MILLISECOND)
 
-/* Interval between looks whether the command has exited, in milliseconds. */
+/* How often to check whether the command has exited, in milliseconds. */
 #define REAP_INTERVAL 1
 
 /* How long the command may take to exit after SIGTERM, before SIGKILL. */
 #define END_PATIENCE (2 * SS_SECOND)
 
 /*
- * A slot is complete when there is an answer to a request that was due this much later: requests
- * may take longer than others, and ssrequest writes their lines at the end of each second. If none
- * comes, it is complete after the longer time.
+ * A slot of a URL is complete once a request that was due LATE_SECONDS after its end is answered:
+ * some requests take longer than others, and ssrequest writes lines at the end of each second.
+ * Without an answer, it is complete after LATE_MAX seconds.
  */
 #define LATE_SECONDS 2
 #define LATE_MAX     9
@@ -45,18 +45,18 @@
 #define LAUNCHES_WITHOUT 3
 #define LINES_WITHOUT    100
 
-/* ssrequest runs this much longer than the last slot, because its end would count as a failure. */
+/* ssrequest runs this much longer than the last slot: an earlier exit would count as a failure. */
 #define SPARE_SECONDS 10
 
 #define LINE_ROOM 4096
 
-/* A slot, and what is known of it. */
+/* The lines of the victim in a slot. */
 struct row {
     double sum;         /* of its figures */
     double figures;     /* number of them */
     double first, last; /* times of the first and the last line */
     double failed;      /* number of requests that failed */
-    double *values;     /* its figures, for a quantile */
+    double *values;     /* its figures, kept only for a quantile; owned */
     size_t count, room;
 };
 
@@ -76,7 +76,7 @@ struct watch {
     char line[LINE_ROOM];
     size_t used;
     bool has_figure; /* a line had a figure */
-    size_t launches; /* number of launches that have ended, of a repeated command */
+    size_t launches; /* launches of a repeated command that have ended */
     size_t lines_read;
     struct slots slots;
     size_t slot; /* the first slot not yet written */
@@ -135,7 +135,7 @@ static double now(void) {
     return (double)ss_platform_wallclock() / 1e9;
 }
 
-/* Returns the slot in which a figure of this time counts; false outside of all. */
+/* Sets the slot in which a figure of this time counts. Returns false if it counts in none. */
 static bool find_slot(const struct watch *watch, double time, size_t *slot) {
     double place = (time - watch->slots.begin) / watch->slots.length;
     if (place < (double)watch->slot || place >= (double)watch->slots.count ||
@@ -186,7 +186,7 @@ static int fail_to_write(const struct watch *watch, const char *name, struct ss_
         error, "cannot write %s/%s: %s", watch->options->folder, name, strerror(errno));
 }
 
-/* Sets a suspect aside from this row on: ends its throttle, which continues it. */
+/* Sets a suspect aside from this row on: ends its throttle, which then continues the suspect. */
 static int set_aside(struct watch *watch, size_t suspect, size_t row, struct ss_error *error) {
     const struct suspects *throttles = &watch->options->throttles;
     watch->is_aside[suspect] = true;
@@ -204,8 +204,8 @@ static int set_aside(struct watch *watch, size_t suspect, size_t row, struct ss_
 }
 
 /*
- * Counts a row for one suspect. Returns whether it is to be set aside, because the victim lost too
- * much in its blocks, of which this row is the last.
+ * Adds a row to the losses of one suspect. Returns whether the victim has lost too much in its
+ * blocks, of which this row is the last, so that the suspect must be set aside.
  */
 static bool loses_by(struct watch *watch, size_t suspect, size_t slot, double figure) {
     const struct codes *codes = &watch->options->codes;
@@ -219,7 +219,7 @@ static bool loses_by(struct watch *watch, size_t suspect, size_t slot, double fi
     return false;
 }
 
-/* Sets suspects aside in whose blocks the victim, with this figure in this row, loses too much. */
+/* Adds this row to all losses, and sets suspects aside that cost the victim too much. */
 static int check_loss(struct watch *watch, size_t slot, double figure, struct ss_error *error) {
     const struct row *row = &watch->rows[slot];
     bool is_silent =
@@ -447,7 +447,7 @@ static int wait_until(struct watch *watch, double until, struct ss_error *error)
     return poller.revents ? read_lines(watch, error) : 0;
 }
 
-/* Fails if no slot has a figure, or most figures have no logarithm, of which effects consist. */
+/* Fails if no slot has a figure, or most figures are not above 0: effects are ratios of figures. */
 static int check_figures(const struct watch *watch, struct ss_error *error) {
     if (watch->is_over || (watch->known > 0 && 2 * watch->positive >= watch->known))
         return 0;
@@ -513,7 +513,7 @@ static void close_watch(struct watch *watch) {
 static FILE *create(const struct watch *watch, const char *name, struct ss_error *error) {
     SS_OWNED(free) char *path = ss_words_format(error, "%s/%s", watch->options->folder, name);
     struct ss_error why = {0};
-    FILE *file = path ? ss_walk_state_stream(path, &why) : NULL; /* `plan` carries it out */
+    FILE *file = path ? ss_walk_state_stream(path, &why) : NULL; /* `plan` trusts it */
     if (path && !file)
         ss_error_fail(error, "%s: %s", path, why.message);
     return file;

@@ -24,7 +24,7 @@ struct watch_options {
     double settle;    /* fraction of each slot, at its beginning, that is skipped */
     int64_t start_at; /* start of the first slot, nanoseconds since 1970 */
 
-    /* How suspects are throttled. Its rows are the slots here. No check for a loss if empty. */
+    /* Codes of the suspects, whose rows are the slots of the watch. Empty: losses are ignored. */
     struct codes codes;
     uint64_t loss_blocks;      /* successive blocks that must each show a loss */
     struct suspects throttles; /* the processes that throttle the suspects */
@@ -36,9 +36,9 @@ enum watch_kind { WATCH_URL, WATCH_LOG, WATCH_COMMAND };
 SS_NONNULL(1) enum watch_kind watch_kind(const char *victim, const char *iteration);
 
 /*
- * Measures the victim slot by slot until the last slot has ended. If it loses too much while a
- * suspect is stopped, the throttle of this suspect is ended, and aside.csv says from which row on
- * it was not throttled.
+ * Measures the victim slot by slot until the last slot has ended. If the victim loses too much
+ * while a suspect is stopped, ends the throttle of this suspect, and writes to aside.csv from which
+ * row on the suspect was not throttled. Ends early when no suspect is throttled any longer.
  */
 SS_MUST_USE SS_NONNULL() int watch_victim(
     const struct watch_options *options, struct ss_error *error);
