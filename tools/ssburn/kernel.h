@@ -6,7 +6,7 @@
 #include <showstopper/error.h>
 
 /*
- * Runs `ssburn kernel`, whose name is argv[0]. Returns -1 if the command line is invalid and -2 if
+ * Runs `ssburn kernel`; argv[0] is "kernel". Returns -1 if the command line is invalid and -2 if
  * the kernel failed; the error says why.
  */
 SS_MUST_USE SS_NONNULL(1) int kernel_command(char **argv, struct ss_error *error);

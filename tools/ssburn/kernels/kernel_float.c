@@ -6,7 +6,7 @@
 
 #include "kernels.h"
 
-/* Computes pi by Nilakantha's series; the opaque zero keeps the compiler from computing it. */
+/* Computes pi by Nilakantha's series. The barrier keeps the compiler from precomputing it. */
 #define NILAKANTHA(type, terms, result)                                                            \
     type result = 3, sign_ = 4;                                                                    \
     for (int i_ = 2; i_ < 2 * (terms); i_ += 2) {                                                  \
@@ -126,8 +126,8 @@ const struct kernel kernel_fft = {"fft", "float",
 #define SIDE 48
 
 /*
- * Checks a product: the sum of its elements is the sum of products of column sums and row sums,
- * which is exact with small integers.
+ * Multiplies two matrices and checks the product: the sum of its elements is the sum of products of
+ * column sums and row sums, which is exact with small integers.
  */
 #define PRODUCT(type, data)                                                                        \
     type(*a)[SIDE] = (data)->memory, (*b)[SIDE] = a + SIDE, (*c)[SIDE] = b + SIDE;                 \

@@ -195,7 +195,7 @@ static bool search_open(struct kernel_data *data) {
     return true;
 }
 
-/* Searches the array for random numbers. It contains half of the possible ones. */
+/* Searches the array for random numbers. It contains only the even ones. */
 static bool search_round(struct kernel_data *data) {
     const uint32_t *numbers = data->memory;
     uint64_t found = 0, wrong = 0, random = ++data->state;

@@ -39,7 +39,7 @@ enum kernel_size {
 struct kernel_data {
     void *memory; /* NULL if not needed */
     size_t bytes;
-    uint64_t state;     /* position at which the last round ended */
+    uint64_t state;     /* carried from round to round: a position, a counter or a seed */
     int descriptors[2]; /* -1 if not open */
     int failure;        /* errno of a system call that failed in a round; 0 if none did */
 };

@@ -206,7 +206,7 @@ static void report(
         counts->of[SERVE_LOST], server->queue.max, (double)server->worked_time / 1e9, cpu_time);
 }
 
-/* Serves until a signal ends it. */
+/* Serves until a signal, then answers waiting requests with 503 and prints the counts. */
 static int serve_until_end(struct server *server, struct ss_error *error) {
     double begin = cpu_seconds();
 

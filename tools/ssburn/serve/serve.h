@@ -6,7 +6,7 @@
 #include <showstopper/error.h>
 
 /*
- * Runs `ssburn serve`, whose name is argv[0]. Returns -1 if the command line is invalid and -2 if
+ * Runs `ssburn serve`; argv[0] is "serve". Returns -1 if the command line is invalid and -2 if
  * serving failed; the error says why.
  */
 SS_MUST_USE SS_NONNULL(1) int serve_command(char **argv, struct ss_error *error);

@@ -56,8 +56,8 @@ SS_NONNULL() void serve_request_answer(struct serve_request *request, bool is_do
 SS_NONNULL() void serve_http_quiesce(struct serve_http *http);
 
 /*
- * Waits a moment for answers to be sent, then ends the server and returns the counts. Every request
- * must have an answer.
+ * Waits up to 2 s for answers to be sent, then ends the server, frees it and returns the counts.
+ * Every request must have been answered.
  */
 SS_NONNULL() struct serve_counts serve_http_stop(struct serve_http *http);
 

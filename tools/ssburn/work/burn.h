@@ -19,7 +19,7 @@ struct tally {
     ss_time began;      /* start of the current iteration, which is the end of the previous one */
 };
 
-/* Prints the line that describes an iteration. The first iteration begins when this returns. */
+/* Prints the work of an iteration, in units. The first iteration begins when this returns. */
 SS_MUST_USE SS_NONNULL(1) int tally_begin(
     struct tally *tally, uint64_t work, struct ss_error *error);
 

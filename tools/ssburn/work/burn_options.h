@@ -33,7 +33,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int options_parse(
     struct options *options, char **argv, struct ss_error *error);
 void options_print_help(void);
 
-/* Takes a number of bytes, 4096, 32K, 8M or 1G, within the bounds of the row. */
+/* Takes a number of bytes, such as 4096, 32K, 8M or 1G, within the bounds of the row. */
 ss_argument_taker options_take_size;
 
 #endif

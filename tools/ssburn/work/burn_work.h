@@ -17,7 +17,7 @@
 struct work_line;
 
 /*
- * The working set: one cycle through all of its cache lines in random order. Zeroed: none.
+ * The working set: one cycle through all of its cache lines in random order. Zeroed: empty.
  */
 struct work_memory {
     struct work_line *lines;
