@@ -14,7 +14,7 @@
 
 /*
  * Shares per thread and iteration. A share is short compared with an iteration, because threads are
- * idle during the last shares, but long compared with the cost of taking one.
+ * idle during the last shares of the run, but long compared with the cost of taking one.
  */
 #define SHARES_PER_THREAD 32
 #define SHARE_UNITS_MAX   UINT64_C(500000)
