@@ -20,9 +20,10 @@ struct ssguest_driven {
 };
 
 /*
- * Sets the guest's clock, runs the command, passes SIGINT and SIGTERM on, and turns the guest off.
- * Sets `status` to the status of the command, or to 128 plus the number of the signal. The guest
- * must run ssguest_serve().
+ * Sets the guest's clock, runs the command, and turns the guest off. Passes SIGINT on, and SIGTERM
+ * or SIGHUP as SIGTERM. Sets `status` to that of the command or, if a signal or the exit of the
+ * caller ends the run first, to 130 for SIGINT and 143 otherwise. The guest must run
+ * ssguest_serve().
  */
 SS_MUST_USE SS_NONNULL() int ssguest_drive(
     const struct ssguest_driven *driven, int *status, struct ss_error *error);

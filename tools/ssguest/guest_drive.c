@@ -76,8 +76,8 @@ static bool take_line(struct driver *driver, char line[4096]) {
 }
 
 /*
- * Passes the first signal on to the command. A second one, or one before the command, stops the
- * run.
+ * Passes the first signal on to the command. A second one, or one while no command is running, ends
+ * the run.
  */
 static void read_signal(struct driver *driver) {
     struct signalfd_siginfo arrived;
@@ -125,7 +125,10 @@ static enum outcome wait_once(struct driver *driver, ss_time deadline) {
     return files[3].revents ? GONE : FOUND;
 }
 
-/* Waits for a line that begins with the word, and copies the rest to `value`. */
+/*
+ * Waits for a line that begins with the word, and copies the rest to `value`. The line `missing
+ * FOLDER` also ends the wait, as STOPPED.
+ */
 static enum outcome await_word(struct driver *driver, const char *word, ss_time patience) {
     ss_time limit = ss_platform_now() + patience;
     size_t length = strlen(word);
@@ -183,7 +186,7 @@ static int fail(const struct driver *driver, const char *what, struct ss_error *
     return ss_error_fail(error, "%s: no output", what);
 }
 
-/* Returns 0 if a word was found; otherwise fails, or leaves the exit status in `stopped`. */
+/* Returns 0 if the word was found; otherwise -1, with an error unless `stopped` is set. */
 static int expect(struct driver *driver, enum outcome outcome, const char *gone, const char *late,
     struct ss_error *error) {
     if (outcome == FOUND)
@@ -256,7 +259,7 @@ static int pin_threads(const struct driver *driver, struct ss_error *error) {
     return 0;
 }
 
-/* Returns the CPU time of a thread of qemu, in microseconds; 0 if it has ended. */
+/* Returns the CPU time of a virtual CPU in microseconds; 0 if its thread has ended. */
 static int64_t read_cpu_time(const struct driver *driver, uint64_t number) {
     char path[128], text[1024];
     unsigned long long user = 0, kernel = 0;
@@ -302,7 +305,7 @@ static bool read_clock(const char *text, int64_t *microseconds) {
            !__builtin_add_overflow(*microseconds, fraction, microseconds);
 }
 
-/* Returns LATE if no answer has a valid time. */
+/* Keeps the reading of the quickest answer. Returns LATE if no answer has a valid time. */
 static enum outcome ask_clock(struct driver *driver, struct reading *reading) {
     int64_t quickest = INT64_MAX;
 
@@ -351,7 +354,7 @@ static enum outcome set_clock(struct driver *driver) {
     return FOUND;
 }
 
-/* Appends a line to the file of clocks. The first line follows a heading. */
+/* Writes a line to the file of clocks. O_TRUNC replaces the file, which then gets a heading. */
 static void keep_clock(struct driver *driver, const char *when, int flags) {
     struct reading reading = {0};
     if (!driver->driven->clock || ask_clock(driver, &reading) != FOUND)
@@ -381,7 +384,7 @@ static int boot(struct driver *driver, struct ss_error *error) {
         "the guest does not answer with a valid time", error);
 }
 
-/* Runs the command. If the command does not end in time after a signal, ends the guest. */
+/* Runs the command. Stops waiting if it does not exit in time after a signal. */
 static int run(struct driver *driver, int *status, struct ss_error *error) {
     int64_t before[VCPUS_MAX];
 

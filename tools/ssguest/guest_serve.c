@@ -24,9 +24,8 @@
 #define PORTS 3
 
 /*
- * How often to check whether the output has ended: processes may outlive the command and keep it
- * open. Output that has arrived until then is passed on, unless its reader is stuck for
- * STUCK_TURNS.
+ * Number of checks for the end of the output: processes may outlive the command and keep it open.
+ * Output that arrives until then is passed on, unless its reader is stuck for STUCK_TURNS.
  */
 #define DRAIN_TURNS    40
 #define STUCK_TURNS    200
@@ -35,10 +34,10 @@
 /* Output is passed on in small pieces, so that a slow reader is not mistaken for a stuck one. */
 #define PIECE 4096
 
-/* The bytes that a process has read and passed on. It shares this with the server. */
+/* The bytes that a forwarder has read and passed on. Shared by the forwarder and the server. */
 struct flow {
     atomic_uint_fast64_t taken, passed;
-    atomic_bool is_taking; /* it is reading: bytes may be missing in `taken` */
+    atomic_bool is_taking; /* it is reading, so `taken` may lack bytes */
 };
 
 struct server {
@@ -48,7 +47,7 @@ struct server {
     size_t length;
     pid_t command;       /* 0: not started, or exited */
     pid_t forwarders[2]; /* processes that pass on output and errors; 0: exited */
-    int pipes[2];        /* what they read from; -1: closed */
+    int pipes[2];        /* read ends of the output pipes; -1: closed */
     struct flow *flows;
     bool is_off;
 };
@@ -141,7 +140,7 @@ _Noreturn static void forward(const struct server *server, int from, int index) 
     _exit(0);
 }
 
-/* Executes the command. Returns its pid, or reports why it was not executed. */
+/* Executes the command. Returns its pid, or 0 after sending the exit status of the failure. */
 static pid_t start_command(struct server *server, const int outputs[2]) {
     sigset_t none;
 
@@ -169,7 +168,7 @@ static pid_t start_command(struct server *server, const int outputs[2]) {
     return 0;
 }
 
-/* Starts the command and the processes that pass on its output. Reports status 125 on failure. */
+/* Starts the command and the processes that pass on its output. */
 static void run_command(struct server *server) {
     int outputs[2] = {-1, -1};
     struct flow *flows = mmap(
@@ -187,7 +186,8 @@ static void run_command(struct server *server) {
         if (server->forwarders[i] == 0) {
             close(ends[1]);
             ss_owned_close(&outputs[0]);
-            ss_owned_close(&server->pipes[0]); /* its writers must notice if the other exits */
+            /* Otherwise, writers to the first pipe would block after its forwarder exits. */
+            ss_owned_close(&server->pipes[0]);
             forward(server, ends[0], i);
         }
 
@@ -238,7 +238,7 @@ static uint64_t count_arrived(const struct server *server, int index) {
     return atomic_load(&server->flows[index].taken) + (uint64_t)unread;
 }
 
-/* Waits until the output is passed on, and reports that to the driver, so that it waits as well. */
+/* Waits until the output is passed on. Meanwhile sends `left`, so that the driver waits, too. */
 static void drain(struct server *server) {
     uint64_t arrived[2] = {0}, passed = 0;
 
@@ -291,7 +291,7 @@ static void answer(struct server *server, const char *line) {
 
 static void read_requests(struct server *server) {
     char *end;
-    size_t used = server->length < sizeof server->line ? server->length : 0; /* 0: not a request */
+    size_t used = server->length < sizeof server->line ? server->length : 0; /* drop long lines */
     ssize_t length = read(server->port, server->line + used, sizeof server->line - used);
 
     if (length <= 0) {
