@@ -24,7 +24,7 @@
 #include "topology_document.h"
 #endif
 
-/* --settle waits until power is at most this multiple of the given one, but not longer. */
+/* --settle waits until power is at most this multiple of its argument, up to SETTLE_SECONDS. */
 #define SETTLED        1.02
 #define SETTLE_SECONDS 120
 
@@ -197,7 +197,7 @@ static int sample_states(const struct request *request, int *status, struct ss_e
     return result;
 }
 
-/* Prints the maximum error of the clock in seconds, as the kernel estimates it. */
+/* Prints the kernel's bound on the clock's error in seconds. Sets the status to 1 if unknown. */
 static int print_clock(const struct request *request, int *status, struct ss_error *error) {
     struct timex state = {.modes = 0}; /* read only */
     (void)request;

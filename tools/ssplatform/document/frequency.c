@@ -9,7 +9,7 @@
 
 #define CPUS "sys/devices/system/cpu/"
 
-/* Files with frequencies in kHz, in the folder cpufreq of each CPU. */
+/* Files in the folder cpufreq of each CPU. Frequencies are in kHz. */
 static const struct field {
     const char *name;
     const char *file;

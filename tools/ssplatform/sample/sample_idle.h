@@ -37,8 +37,8 @@ struct sample_idle {
 
 /*
  * Finds the idle states of these CPUs, or of all CPUs if `cpus` is NULL, of the machine whose /sys
- * is below `root` (NULL for this machine). Sets `cpu_count` to 0 if not available. Free them even
- * on failure.
+ * is below `root` (NULL for this machine). Sets `cpu_count` to 0 if there are none. Free `idle`
+ * even on failure.
  */
 SS_MUST_USE SS_NONNULL(1, 4) int sample_idle_find(
     struct sample_idle *idle, const char *root, const struct ss_cpus *cpus, struct ss_error *error);

@@ -149,7 +149,7 @@ void sample_power_free(struct sample_power *power) {
     sys_tree_close(&power->tree);
 }
 
-/* Returns the energy that a package has used since the last sample; NaN if it is unknown. */
+/* Returns the microjoules that a package has used since the last sample; NaN if unknown. */
 static double used_energy(const struct sample_power *power, size_t index, double now) {
     double before = power->before[index], used = now - before;
     if (used >= 0)
@@ -215,7 +215,7 @@ static void print_columns(FILE *stream, void *source) {
     fputs("watts", stream);
 }
 
-/* Takes a sample `elapsed` after the previous one; NaN if unknown. */
+/* Takes a sample `elapsed` after the previous one. Returns watts; NaN if unknown. */
 static double take_sample(struct sample_power *power, ss_time elapsed) {
     switch (power->kind) {
     case SAMPLE_RAPL:

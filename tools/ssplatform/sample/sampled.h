@@ -23,9 +23,9 @@ struct sample_source {
 ss_time sample_due(ss_time last, ss_time now);
 
 /*
- * Appends a sample to the file every second, at absolute times, until SIGTERM or SIGINT ends the
- * process with status 0. A sample after missed ones covers their time, too. First prints `open`.
- * Returns only if the file cannot be written.
+ * Truncates the file, prints `open`, and writes a sample to the file every second, at absolute
+ * times, until SIGTERM or SIGINT ends the process with status 0. A sample after missed ones covers
+ * their time, too. Returns only if the file cannot be written.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int sample_loop(
     const struct sample_source *source, const char *path, struct ss_error *error);
