@@ -24,7 +24,7 @@ void ssload_command_catch(bool has_command);
  */
 int ssload_command_start(char **words, struct ss_error *error);
 
-/* Returns whether a signal ends ssload itself. Without a command it may interrupt a write. */
+/* Returns whether a signal has ended the run. Without a command, it may interrupt a write. */
 bool ssload_command_is_over(void);
 
 /* Sleeps until `until`. Returns true early if the run ends. */

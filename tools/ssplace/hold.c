@@ -23,9 +23,9 @@ struct holder {
     int signals;       /* descriptor */
     sigset_t before;   /* the caller's signal mask */
     int lifeline;      /* write end of the container's input, which only this process holds */
-    int output;        /* output of the program */
+    int output;        /* read end of the program's standard output */
     pid_t child;       /* the program; 0: it has exited */
-    int status;        /* exit status of the program, once it has exited */
+    int status;        /* wait status of the program, once it has exited */
     bool is_container; /* the program is a container: it has printed `open` */
     bool is_ended;     /* one of ss_end_signals() has arrived */
 };

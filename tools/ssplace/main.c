@@ -41,7 +41,10 @@ static int make(
     return 0;
 }
 
-/* why-not quota|cpus|memory: prints why no group can have this limit; status 1 if one can. */
+/*
+ * why-not quota|cpus|memory: creates and removes a group with this limit. If that is impossible,
+ * prints why; otherwise sets the status to 1.
+ */
 static int why_not(const struct ssplace_options *options, int *status, struct ss_error *error) {
     static const char *const names[LIMIT_KINDS] = {"quota", "cpus", "memory"};
     struct ss_error reason = {0};

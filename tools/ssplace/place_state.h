@@ -48,7 +48,7 @@ SS_MUST_USE SS_NONNULL() int ssplace_clear(
 /* Removes the folder of a cleared place. */
 SS_NONNULL() void ssplace_remove(struct ssplace *place);
 
-/* Clears and removes a place in any state, even if a process holds it or is opening it. */
+/* Ends the process that holds or opens the place, if any, then clears and removes the place. */
 SS_MUST_USE SS_NONNULL() int ssplace_close(
     struct ssplace *place, char *environment, struct ss_error *error);
 
