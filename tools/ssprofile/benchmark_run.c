@@ -378,7 +378,7 @@ static void await_child(pid_t child, int *status) {
     }
 }
 
-/* Runs a command and returns its output. */
+/* Runs a command. Returns its output, or NULL with the error set. */
 static char *run_command(const struct ssprofile_runner *runner, char *const *command,
     bool is_benchmark, struct samples *samples, struct ss_error *error) {
     int ends[2], status;

@@ -23,7 +23,7 @@ struct ssprofile_runner {
     int idle_latency;         /* descriptor that keeps CPUs out of idle states; -1 if not open */
 };
 
-/* The file that keeps CPUs out of idle states while a benchmark is stopped. */
+/* The file that keeps CPUs out of idle states while it is open. */
 #define SSPROFILE_LATENCY "/dev/cpu_dma_latency"
 
 /* Lets ssprofile_choose_cpu() choose. */
@@ -37,7 +37,8 @@ SS_NONNULL() int ssprofile_choose_cpu(uint64_t requested, uint32_t *cpu, struct 
 
 /*
  * Opens a runner. From then on SIGINT, SIGTERM and, unless it is ignored, SIGHUP end the benchmark,
- * so that this process can clean up. Close the runner afterwards.
+ * so that this process can clean up, and CPUs are kept out of idle states if possible, unless
+ * `with_idle_states` is true. Close the runner afterwards.
  */
 SS_NONNULL(1) void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_states);
 void ssprofile_runner_close(struct ssprofile_runner *runner);

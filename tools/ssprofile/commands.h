@@ -2,7 +2,7 @@
 #ifndef SSPROFILE_COMMANDS_H
 #define SSPROFILE_COMMANDS_H
 
-/* The command that is in C. argv[0] is its name. */
+/* Runs `ssprofile measure`; argv[0] is "measure". The other commands are in Python. */
 
 #include <showstopper/error.h>
 

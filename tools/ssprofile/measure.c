@@ -103,14 +103,14 @@ static void print_help(void) {
 struct setting {
     struct ssprofile_throttle throttle;
     char limits[32];
-    const struct ssprofile_profile *profile; /* results so far; NULL if none */
+    const struct ssprofile_profile *profile; /* results so far; NULL if absent */
 };
 
 /* A benchmark under a throttle. */
 struct job {
     struct setting *setting;
     const struct ssprofile_task *task;
-    bool failed; /* the benchmark cannot be run on this machine */
+    bool failed; /* a run failed, so further repetitions are skipped */
 };
 
 struct measurement {
@@ -335,7 +335,10 @@ static void print_description(
     fputc('\n', stream);
 }
 
-/* `version` is NULL if the battery does not have one; an earlier battery may have had one. */
+/*
+ * Writes version.txt. If `version` is NULL and the folder has no results yet, removes the file,
+ * which an earlier battery may have left.
+ */
 static int keep_version(
     const struct measurement *measurement, const char *version, struct ss_error *error) {
     if (version)

@@ -58,7 +58,7 @@ static bool append_repetition(
 
 const struct ssprofile_profile *ssprofile_results_profile(
     const struct ssprofile_results *results, const char *machine, const char *limits) {
-    for (size_t i = results->count; i-- > 0;) { /* rows of a profile often follow each other */
+    for (size_t i = results->count; i-- > 0;) { /* backward: rows of a profile are often adjacent */
         const struct ssprofile_profile *profile = &results->profiles[i];
         if (strcmp(profile->machine, machine) == 0 && strcmp(profile->limits, limits) == 0)
             return profile;
