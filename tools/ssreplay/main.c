@@ -218,7 +218,7 @@ struct recorded_run {
     bool starts; /* false with --dry-run */
     int record;  /* descriptor of the record's folder */
     struct json_object *plan, *inputs;
-    char **copies; /* paths of the copies of inputs; owned, as the list */
+    char **copies; /* paths of the copies of inputs; all owned */
     size_t copy_count;
     char **words; /* owned by the plan */
     size_t count, options;
@@ -259,8 +259,8 @@ static void print_module_options(FILE *stream, const struct recorded_run *run, c
 }
 
 /*
- * Returns the path of a copy, or NULL with the error set. `showstopper` inherits a descriptor of
- * the file whose owner was checked: if others may rename the record, the path may not lead there.
+ * Returns the path of a copy, or NULL with the error set. For a run, it is the path of a descriptor
+ * that showstopper inherits, because others may replace the file after its owner was checked.
  */
 static char *open_copy(
     const struct recorded_run *run, const struct json_object *input, struct ss_error *error) {
