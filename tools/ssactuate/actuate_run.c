@@ -69,7 +69,7 @@ static ss_time wake(void *context, ss_time now) {
     return run->record.is_sampled ? now + INTERVAL : SS_TIME_NEVER;
 }
 
-/* Plans the run. This changes nothing. */
+/* Plans the run without changing anything. */
 static int plan_run(struct run *run, struct ss_error *error) {
     static char *none[] = {NULL};
     struct ssactuate_session *session = &run->session;

@@ -34,12 +34,12 @@ struct ssactuate_kept_copy {
 struct ssactuate_copies {
     char *const *command;                     /* words with {port} and {instance} */
     const char *url;                          /* with {port} */
-    const char *control;                      /* socket of the generator; NULL: no generator */
+    const char *control;                      /* socket of the generator; NULL without one */
     struct ssactuate_child like;              /* template for the child of each copy */
     void (*forked)(void *context, pid_t pid); /* called before a copy is executed; may be NULL */
     void *context;
     const pid_t *spared; /* pid of the keeper, a child that is not a copy */
-    const pid_t *side;   /* pid of the side command, likewise; NULL: absent */
+    const pid_t *side;   /* pid of the side command, spared as well; NULL if absent */
 
     size_t requested; /* number of copies; ssactuate_copies_advance() adjusts to it */
     struct ssactuate_copy copies[SSACTUATE_INSTANCES_MAX];

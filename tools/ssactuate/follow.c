@@ -38,10 +38,10 @@ struct follow {
     ss_time begin, due;        /* times of the start and of the next sample */
     struct change *changes;
     size_t change_count, change_room;
-    bool is_incomplete;  /* a change was not recorded, because memory was exhausted */
-    ss_time known;       /* the latest time at which the load was known, or the start */
-    bool warned_unknown; /* warned that the load is unknown */
-    bool failing;        /* the latest switch failed; avoids repeated warnings */
+    bool is_incomplete; /* a change was not recorded, because memory was exhausted */
+    ss_time known;      /* the latest time at which the load was known, or the start */
+    bool warned_unknown;
+    bool failing; /* the latest switch failed; avoids repeated warnings */
 };
 
 /* Returns the setting of a file, or NULL. */

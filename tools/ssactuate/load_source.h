@@ -15,7 +15,7 @@ struct ssactuate_load {
     bool is_open; /* the reader is open */
     struct ss_trace_records trace;
     char *samples;                           /* the path of samples.csv; owned */
-    pid_t side;                              /* the side command; 0: not running */
+    pid_t side;                              /* pid of the side command; 0: not running */
     const struct ssactuate_running *running; /* the side if it is a process group, or NULL */
     uint64_t used;                           /* CPU time of the side at the last sample */
     ss_time begin, then; /* time when the source was opened, and time of the last sample */

@@ -35,7 +35,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_place_find(struct ssactuate_place *place,
 SS_MUST_USE SS_NONNULL() int ssactuate_place_make(
     struct ssactuate_place *place, struct ss_error *error);
 
-/* Sets the limits that the group has. */
+/* Sets the limits of the plan, as far as the group was made for them. */
 SS_MUST_USE SS_NONNULL() int ssactuate_place_limit(
     const struct ssactuate_place *place, const struct ssactuate_plan *plan, struct ss_error *error);
 

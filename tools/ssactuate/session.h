@@ -78,7 +78,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_session_watch(
 /* Ends the command of the side, if it is running, by SIGTERM and, after 2 s, by SIGKILL. */
 SS_NONNULL() void ssactuate_session_end_side(struct ssactuate_session *session);
 
-/* Returns the exit status of the command. */
+/* Returns the exit status of the command or, with copies, of the first one that was not surplus. */
 SS_NONNULL() int ssactuate_session_status(const struct ssactuate_session *session);
 
 /* Restores everything and frees the session, also after a failure. */

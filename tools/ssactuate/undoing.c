@@ -62,7 +62,7 @@ void ssactuate_undoing_reaped(struct ssactuate_undoing *undoing, pid_t pid, int 
         return;
 
     undoing->keeper.pid = 0;
-    /* The cause may be a passing lack of memory: ss_keeper_dismiss() tries again. */
+    /* A start may fail because memory is short for a while: ss_keeper_dismiss() tries again. */
     if (!WIFEXITED(status) && ss_keeper_start(&undoing->keeper) < 0)
         undoing->keeper.pid = 0;
 }

@@ -5,9 +5,7 @@
 #include "actuator.h"
 #include "keeper/keeper.h"
 
-/*
- * The journal of a run, and the keeper that restores values by this journal if the run is killed.
- */
+/* The journal of a run, and the keeper that restores values from it if the run is killed. */
 struct ssactuate_undoing {
     struct ssactuate_state state;
     struct ssactuate_journal journal;

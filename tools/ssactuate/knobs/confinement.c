@@ -116,7 +116,7 @@ int ssactuate_pin_place(const struct ssactuate_machine *machine, const char *lev
 
     plan->pinned = plan->ordered = strcmp(place, "free") != 0;
     if (!plan->pinned) {
-        /* Binding needs an order of the CPUs: numerical if the topology is unknown. */
+        /* Binding needs an order of the CPUs. Without a topology, use the numerical one. */
         if (plan->each && topology_place(machine->root, &all, &plan->cpus, &ignored) < 0) {
             all.scheme = TOPOLOGY_FIRST;
             return topology_place(machine->root, &all, &plan->cpus, error);
@@ -131,7 +131,7 @@ int ssactuate_pin_place(const struct ssactuate_machine *machine, const char *lev
         return -1;
     }
 
-    /* A mask with all usable CPUs excludes none. */
+    /* A mask of all usable CPUs restricts nothing. */
     plan->pinned = plan->cpus.count < ss_cpus_count(&cpus.usable);
     return 0;
 }

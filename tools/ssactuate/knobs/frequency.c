@@ -359,7 +359,7 @@ static int set_policy(const struct ssactuate_machine *machine, struct cpufreq_po
     if (switched && level->turbo)
         policy->highest = NAN;
 
-    /* Earlier knobs may have planned anything but turbo for this policy. */
+    /* Drop all that earlier knobs have planned for this policy, except turbo. */
     snprintf(beginning, sizeof beginning, "%s/scaling_", policy->folder);
     ssactuate_plan_remove(plan, beginning);
 
