@@ -15,7 +15,7 @@
 
 #define LOSS_MAX 0.3 /* a loss of this fraction of the figure, or more, is too large */
 
-/* Must be zeroed at first. */
+/* Initialize to zero. */
 struct loss {
     double mean, variance; /* of the last rows in which the suspect ran */
     double rows;           /* number of those rows, up to a limit */

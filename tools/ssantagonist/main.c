@@ -118,7 +118,7 @@ static int find_suspects(
     return status == 0 ? 0 : ss_error_wrap(error, request->group ? "--suspects-of" : "--suspects");
 }
 
-/* Finds those of the victim's processes that this user may examine. */
+/* Finds the victim's processes, as far as this user may examine them. */
 static int find_victims(
     const struct request *request, struct suspects *victims, struct ss_error *error) {
     const struct watch_options *watch = &request->watch;

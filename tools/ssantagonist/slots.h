@@ -23,8 +23,8 @@ SS_NONNULL() double slots_begin(const struct slots *slots, size_t slot);
 
 /*
  * Returns the rate of lines in a slot with `figures` lines, computed from the times of the first
- * and last line; NaN if unknown. The time between these two needs no rounding to whole lines, but
- * excludes stalls at the edges of the slot, which are added.
+ * and last line; NaN if unknown. This avoids rounding to whole lines. Stalls at the edges of the
+ * slot are added, because the time between the two lines excludes them.
  */
 SS_NONNULL()
 double slots_rate(

@@ -203,7 +203,7 @@ static bool is_measuring_program(const char *process) {
     return false;
 }
 
-/* Descendants are stopped with a suspect, so the same limits apply to them. */
+/* Descendants are stopped with a suspect, so the same rules apply to them. */
 static void find_protected(void *context, pid_t pid) {
     struct protected_process *found = context;
     bool realtime = false;
