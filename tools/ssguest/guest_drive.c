@@ -152,7 +152,7 @@ static enum outcome await_word(struct driver *driver, const char *word, ss_time 
     }
 }
 
-/* Finds the last line of a file with printable characters. */
+/* Finds the last line that has printable characters, and drops its other characters. */
 static bool find_last_line(const char *folder, const char *name, char found[512]) {
     char line[512];
     SS_OWNED(free) char *path = NULL;

@@ -36,7 +36,7 @@ struct column {
     const char *heading; /* at most six characters */
     const char *help;    /* of the metric */
     size_t offset;       /* of a double in struct ss_load_sample */
-    int rank;            /* a narrow window lacks the columns of the lowest ranks */
+    int rank;            /* a narrow window drops the lowest ranks first */
     enum need need;
 };
 

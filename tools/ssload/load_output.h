@@ -24,7 +24,7 @@ struct ssload_sums {
     struct ss_load_span span;
     struct ss_load_sample last;
     double busy;     /* busy seconds of CPU time; never decreases, as idle times may */
-    double capacity; /* seconds of CPU time that passed */
+    double capacity; /* available CPU time in seconds */
     double seconds;
     double pressure;         /* sum of pressure times seconds */
     double pressure_seconds; /* seconds in which the pressure was known */

@@ -23,7 +23,7 @@ enum serve_outcome {
     SERVE_LOST,    /* the client left before the whole answer was sent */
     SERVE_SERVED,  /* completed, with the whole answer sent */
     SERVE_REFUSED, /* 503: the queue was full */
-    SERVE_DROPPED, /* 503: waiting when the server ended, or later */
+    SERVE_DROPPED, /* 503: still waiting when the server ended, or arrived later */
     SERVE_OUTCOMES
 };
 

@@ -60,7 +60,7 @@ static int take_class(
     return found < 0 ? -1 : 0;
 }
 
-/* The bounds in the rows are the text of THREADS_MAX, WORK_UNITS_MAX and WORK_MEMORY_MIN. */
+/* The bounds in the rows repeat THREADS_MAX, WORK_UNITS_MAX and WORK_MEMORY_MIN as text. */
 #define AT(member)       .offset = offsetof(struct options, member)
 #define COUNT_AT(member) SS_OPTION_COUNT_AT(struct options, member)
 
