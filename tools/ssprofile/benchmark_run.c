@@ -286,8 +286,8 @@ static bool is_over(pid_t child, ss_time *until) {
 }
 
 /*
- * Reads to the end, or until shortly after the child has ended, so that the child never waits for
- * room in the pipe, but keeps only the beginning. Sends SIGTERM to the child at the first signal to
+ * Reads to the end, or until shortly after the child has ended, but keeps only the beginning: the
+ * child must never wait for room in the pipe. Sends SIGTERM to the child at the first signal to
  * this process; at the second, sends SIGKILL and stops reading.
  */
 static void read_output(int file, char *text, pid_t child, struct samples *samples) {

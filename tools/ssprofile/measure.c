@@ -354,7 +354,7 @@ static int keep_version(
                : 0;
 }
 
-/* Adds how to resume to an error that a signal caused. */
+/* Fails after an interruption, and says how to resume. */
 static int fail_interrupted(const struct ss_error *why, struct ss_error *error) {
     return ss_error_fail(error, "%s; run the same command again to resume", why->message);
 }

@@ -20,7 +20,7 @@
 enum ssprofile_throttle_kind {
     SSPROFILE_NO_THROTTLE,
     SSPROFILE_DUTY,      /* showstopper in an open loop */
-    SSPROFILE_LOAD,      /* showstopper's control */
+    SSPROFILE_LOAD,      /* showstopper in a closed loop */
     SSPROFILE_QUOTA,     /* the CPU quota of a control group */
     SSPROFILE_FREQUENCY, /* the frequency of all CPUs, set by ssactuate */
     SSPROFILE_THROTTLES,

@@ -4,8 +4,7 @@
  * showstopper-replay DIR [OPTION]... repeats the run recorded in DIR, in the folder where it was
  * started and with the same command line. Options given on the command line follow the recorded
  * ones and so replace them. Differences between the two machines are printed first. A record of
- * another user is refused unless --trust-owner names that user; with --dry-run, its command is
- * shown.
+ * another user is refused unless --trust-owner names that user; --dry-run only shows its command.
  */
 
 #include <errno.h>
@@ -29,7 +28,7 @@
 #include "program.h"
 #include "text_stream.h"
 
-/* A record has this instead of a byte that is not UTF-8. */
+/* Records have this character in place of bytes that are not UTF-8. */
 #define REPLACEMENT "\xef\xbf\xbd"
 
 /* `showstopper --replay` executes this program, so messages carry its name. */
@@ -55,7 +54,7 @@ static const char *show(struct json_object *value, char *buffer, size_t size) {
     case json_type_object:
         snprintf(buffer, size, "%d members", json_object_object_length(value));
         return buffer;
-    default: /* numbers as the document writes them */
+    default: /* numbers as they are in the document */
         return json_object_get_string(value);
     }
 }
@@ -430,8 +429,8 @@ static char **make_command(
 }
 
 /*
- * Finds the other programs. Installed ones are in bin, and this one in SHOWSTOPPER_LIBEXEC_SUBDIR;
- * static ones are all in one folder.
+ * Returns the folder of the other programs: bin if this one is installed, in
+ * SHOWSTOPPER_LIBEXEC_SUBDIR, or its own folder for static programs. free() the result.
  */
 static char *find_programs(struct ss_error *error) {
     char *folder = ss_platform_program_path(1, "");

@@ -9,12 +9,12 @@
 
 #define SAMPLE_STATES_MAX 32
 
-/* The time in one state of one CPU. */
+/* The counter of one state of one CPU. */
 struct sample_counter {
-    unsigned number; /* number of the state of this CPU */
-    size_t state;
-    bool is_known; /* `last` is valid */
-    double last;   /* microseconds */
+    unsigned number; /* N in cpuidle/stateN of this CPU */
+    size_t state;    /* index in `states` */
+    bool is_known;   /* `last` is valid */
+    double last;     /* microseconds */
 };
 
 /* A CPU with idle states. */
