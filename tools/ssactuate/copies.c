@@ -290,19 +290,19 @@ static void send_urls(struct ssactuate_copies *copies) {
  */
 static void end_unused(struct ssactuate_copies *copies) {
     static char answer[SSACTUATE_STATUS];
-    bool knows = copies->control && copies->has_generator;
+    bool has_generator = copies->control && copies->has_generator;
     int status = 1; /* 1: not asked yet. Ask once for all copies: an answer may take seconds. */
 
     for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
         struct ssactuate_copy *copy = &copies->copies[i];
         bool has_left =
             copies->are_urls_sent && !(copies->urls && ss_words_has(copies->urls, ' ', copy->url));
-        if (copy->state != SSACTUATE_LEAVING || (knows && !has_left))
+        if (copy->state != SSACTUATE_LEAVING || (has_generator && !has_left))
             continue;
 
-        if (knows && status == 1)
+        if (has_generator && status == 1)
             status = ssactuate_generator_status(copies->control, answer);
-        if (!knows || status == -ENOENT ||
+        if (!has_generator || status == -ENOENT ||
             (status == 0 && ssactuate_generator_find_unfinished(answer, copy->url) == 0))
             end(copy, SIGTERM);
     }

@@ -57,7 +57,7 @@ static struct ssactuate_setting *find_file(const struct ssactuate_plan *plan, co
  * Adds the files of a rule to those of all rules. Keeps the most tolerant `kept` of each file,
  * because the journal must recognize the values of all rules.
  */
-static int gather_files(
+static int add_rule_files(
     struct follow *follow, const struct ssactuate_plan *plan, struct ss_error *error) {
     for (size_t i = 0; i < plan->count; i++) {
         const struct ssactuate_setting *setting = &plan->settings[i];
@@ -84,14 +84,14 @@ static int check_plan(
 }
 
 /* Plans all rules once, so that errors in them are reported before the command starts. */
-static int gather(struct follow *follow, struct ss_error *error) {
+static int plan_all_rules(struct follow *follow, struct ss_error *error) {
     const struct ssactuate_machine *machine = &follow->session.machine;
     for (size_t i = 0; i < follow->policy.count; i++) {
         const struct ssactuate_rule *rule = &follow->policy.rules[i];
         struct ssactuate_plan plan;
         bool failed = ssactuate_plan_make(&plan, machine, rule->knobs, error) < 0 ||
                       check_plan(follow, &plan, error) < 0 ||
-                      gather_files(follow, &plan, error) < 0;
+                      add_rule_files(follow, &plan, error) < 0;
 
         follow->limits |= ssactuate_place_limits(machine, &plan);
         follow->moves |= plan.pinned || plan.cpu_count > 0 || plan.each;
@@ -287,7 +287,7 @@ static int read_parties(struct follow *follow, struct ss_error *error) {
 static int prepare(struct follow *follow, struct ss_error *error) {
     struct ssactuate_session *session = &follow->session;
     if (read_policy(follow, error) < 0 || read_parties(follow, error) < 0 ||
-        gather(follow, error) < 0)
+        plan_all_rules(follow, error) < 0)
         return -1;
 
     /* A running process group is not moved to a control group. */
@@ -325,7 +325,7 @@ static void note_load(struct follow *follow, ss_time now, double load) {
 }
 
 /* Sets the process whose CPU time is the load: 0 once it has exited, as its pid may be reused. */
-static void name_side(struct follow *follow) {
+static void set_load_process(struct follow *follow) {
     const struct ssactuate_session *session = &follow->session;
     const struct ssactuate_party *side = &session->parties[1];
     follow->load.side = side->runs ? side->child.process.pid : 0;
@@ -335,7 +335,7 @@ static void name_side(struct follow *follow) {
 
 static void sample(struct follow *follow, ss_time now) {
     ssactuate_session_scan(&follow->session);
-    name_side(follow);
+    set_load_process(follow);
     double load = ssactuate_load_sample(&follow->load, now);
     note_load(follow, now, load);
     size_t rule = ssactuate_decide(&follow->decision, now, load);
@@ -364,7 +364,7 @@ static int start(struct follow *follow, struct ss_error *error) {
         ssactuate_session_start(session, error) < 0)
         return -1;
 
-    name_side(follow);
+    set_load_process(follow);
     if (follow->load.running)
         follow->load.used = follow->load.running->used;
     follow->begin = follow->known = ss_platform_now();

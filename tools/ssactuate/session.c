@@ -316,7 +316,7 @@ static void bind_threads(struct ssactuate_session *session) {
     session->warned_crowded |= session->binding.crowded;
 }
 
-static int shorter(int timeout, int other) {
+static int min_timeout(int timeout, int other) {
     return other >= 0 && (timeout < 0 || other < timeout) ? other : timeout;
 }
 
@@ -329,9 +329,10 @@ static void sleep_until(const struct ssactuate_session *session, ss_time due) {
     if (due != SS_TIME_NEVER)
         timeout = left < 60000 ? (int)left : 60000;
     if (session->has_copies)
-        timeout = shorter(timeout, ssactuate_copies_timeout(&session->copies));
+        timeout = min_timeout(timeout, ssactuate_copies_timeout(&session->copies));
     if (session->plan.each)
-        timeout = shorter(timeout, session->parties[0].group > 0 ? SCAN_INTERVAL : BIND_INTERVAL);
+        timeout =
+            min_timeout(timeout, session->parties[0].group > 0 ? SCAN_INTERVAL : BIND_INTERVAL);
 
     poll(polls, 1, due == 0 ? 0 : timeout);
 }

@@ -207,7 +207,7 @@ static int set_aside(struct watch *watch, size_t suspect, size_t row, struct ss_
  * Adds a row to the losses of one suspect. Returns whether the victim has lost too much in its
  * blocks, of which this row is the last, so that the suspect must be set aside.
  */
-static bool loses_by(struct watch *watch, size_t suspect, size_t slot, double figure) {
+static bool add_to_loss(struct watch *watch, size_t suspect, size_t slot, double figure) {
     const struct codes *codes = &watch->options->codes;
     struct loss *loss = &watch->losses[suspect];
     bool stopped[CODES_ROWS_MAX];
@@ -236,7 +236,7 @@ static int check_loss(struct watch *watch, size_t slot, double figure, struct ss
     for (size_t i = 0; i < suspects; i++) {
         if (watch->is_aside[i])
             continue;
-        if (loses_by(watch, i, slot, value) && set_aside(watch, i, slot, error) < 0)
+        if (add_to_loss(watch, i, slot, value) && set_aside(watch, i, slot, error) < 0)
             return -1;
         watch->is_over &= watch->is_aside[i];
     }

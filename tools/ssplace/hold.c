@@ -190,7 +190,7 @@ static int open_place(struct holder *holder, char *const *words, struct ss_error
     return holder->is_ended ? 0 : publish(holder, error);
 }
 
-static int stay(struct holder *holder, struct ss_error *error) {
+static int wait_for_end(struct holder *holder, struct ss_error *error) {
     struct pollfd signals = {holder->signals, POLLIN, 0};
 
     if (!holder->is_ended) {
@@ -208,7 +208,7 @@ static int stay(struct holder *holder, struct ss_error *error) {
 }
 
 /* Closes the container's input, which ends it, and removes the place. */
-static int leave(struct holder *holder, char *environment, struct ss_error *error) {
+static int close_place(struct holder *holder, char *environment, struct ss_error *error) {
     struct pollfd signals = {holder->signals, POLLIN, 0};
 
     ss_owned_close(&holder->lifeline);
@@ -231,9 +231,9 @@ int ssplace_hold(struct ssplace *place, char *const *words, struct ss_error *err
         return -1;
 
     if (open_signals(&holder, error) < 0 || open_place(&holder, words, error) < 0 ||
-        stay(&holder, error) < 0)
+        wait_for_end(&holder, error) < 0)
         result = -1;
-    if (leave(&holder, words[0], error) < 0)
+    if (close_place(&holder, words[0], error) < 0)
         result = -1;
     ss_owned_close(&holder.output);
     ss_owned_close(&holder.signals);
