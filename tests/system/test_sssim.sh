@@ -188,6 +188,7 @@ the only step below 200 requests per second|queue --max 200 --step 200 --hold 2s
 --rate has no effect with --profile step|queue --profile step --max 140 --step 5 --hold 2s --rate 5
 --settle requires --profile constant|queue --profile step --max 140 --step 5 --hold 2s --settle 5s
 --duty must be above 0|queue --rate 5 --duty 0
+--background leaves no CPU time for requests: use less than 2|queue --rate 5 --workers 2 --background 2
 --speeds: 'fast'|queue --rate 5 --speeds 1,fast
 --speeds: '0' is not between|queue --rate 5 --speeds 1,0
 --speeds: 2 speeds for 3 servers: use one for each|queue --rate 5 --speeds 1,2 --servers 3

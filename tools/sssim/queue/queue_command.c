@@ -292,6 +292,10 @@ static int complete(struct queue_options *options, struct ss_error *error) {
     run->service.speeds = options->speeds || options->factor != 1 ? options->speed : NULL;
     run->power = options->power.count > 0 ? &options->power : NULL;
 
+    double cpus = queue_service_cpus(&run->service);
+    if (run->service.background >= cpus)
+        return ss_error_fail(
+            error, "--background leaves no CPU time for requests: use less than %g", cpus);
     if (run->settle < run->rules.end)
         return 0;
     return ss_error_fail(
