@@ -15,7 +15,7 @@ clang-tidy.
 END
 }
 
-# Constructs about which cppcheck is wrong; gcc or clang-tidy check most of them.
+# False positives of cppcheck. gcc or clang-tidy checks most of these constructs.
 suppressed=(
     # SS_OWNED() frees at the end of a scope.
     memleak
@@ -32,13 +32,13 @@ suppressed=(
     duplicateAssignExpression
     # Seeks to find the size of the file before appending.
     'seekOnAppendedFile:*/joblog.c'
-    # A compound literal after a question mark.
+    # cppcheck cannot parse a compound literal after a question mark.
     internalAstError
 )
 
-# Constructs about which gcc 12 is wrong.
+# False positives of gcc 12.
 misunderstood=(
-    # A pointer that a function stores in its caller's struct is not lost. LeakSanitizer checks all tests.
+    # A pointer that a function stores in its caller's struct is not lost. LeakSanitizer finds real leaks in the tests.
     -Wno-analyzer-malloc-leak
     # The analyzer follows loops only twice, so the third element of an array seems uninitialized.
     -Wno-analyzer-use-of-uninitialized-value
@@ -52,7 +52,7 @@ for id in "${suppressed[@]}"; do
     cppcheck+=("--suppress=$id")
 done
 
-# Prints the words as a list of CMake.
+# Joins the words with semicolons, as a list of CMake.
 list() {
     local IFS=';'
     echo "$*"

@@ -19,13 +19,13 @@ default: all whose compiler is installed. Tests need cmocka: Debian's for the ar
 END
 }
 
-# The triplet of the compiler for each architecture of Debian.
+# Triplet of the cross compiler for each Debian architecture.
 declare -A triplets=([arm64]=aarch64-linux-gnu [armhf]=arm-linux-gnueabihf [ppc64el]=powerpc64le-linux-gnu
     [riscv64]=riscv64-linux-gnu [s390x]=s390x-linux-gnu)
 declare -A emulators=([arm64]=aarch64 [armhf]=arm [ppc64el]=ppc64le [riscv64]=riscv64 [s390x]=s390x)
 
-# Tests of values that the emulator itself provides: /proc/self/stat, /proc/PID/exe, and with another root the path of a
-# library.
+# Tests that fail under the emulator, which replaces what they read: /proc/self/stat, /proc/PID/exe, and, with another
+# root, the path of a library.
 untrue='^unit\.(actuate_running|branches_reach|launch|registry|usage)$'
 
 cmocka='' folder='' jobs=$(nproc)
@@ -55,7 +55,7 @@ if [ ${#names[@]} -eq 0 ]; then
     [ ${#names[@]} -gt 0 ] || refuse "no cross compiler is installed, such as gcc-s390x-linux-gnu"
 fi
 
-# find_kernel: musl-gcc does not find the kernel's headers, which are in the folder of another C library.
+# find_kernel: links to the kernel's headers, because musl-gcc does not search the folder of glibc, where they are.
 find_kernel() {
     local name
     mkdir -p "$build/kernel"
@@ -65,7 +65,7 @@ find_kernel() {
     ln -sfn "/usr/include/$(gcc -print-multiarch)/asm" "$build/kernel/asm"
 }
 
-# set_up: sets `options` to those of cmake, `left_out` to the tests that ctest excludes, and the folders of pkg-config.
+# set_up: sets `options` for cmake, `left_out` for ctest, and the folders that pkg-config searches.
 set_up() {
     export PKG_CONFIG_LIBDIR=$build/cmocka/lib/pkgconfig
     options=(-G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG"
@@ -96,7 +96,7 @@ find_cmocka() {
         cmake --build "$build/cmocka-build" --parallel "$jobs" && cmake --install "$build/cmocka-build"
 }
 
-# check_architecture: prints a row of the table.
+# check_architecture: builds, runs the tests and prints a row of the table. Fails unless all of them passed.
 check_architecture() {
     local tests result warnings
     if ! find_cmocka; then

@@ -23,7 +23,7 @@ static inline __attribute__((noreturn)) void exit_counted(int status) {
     _exit(status);
 }
 
-/* SIGTSTP does not end the process, so counting starts over. */
+/* Starts new counts after writing, because SIGTSTP does not end the process. */
 static inline int raise_counted(int number) {
     __gcov_dump();
     __gcov_reset();

@@ -53,7 +53,7 @@ debian_mirror() {
         END { if (!found) print other }')}"
 }
 
-# Prints the settings of apt that reach the mirror on this machine.
+# Copies the apt settings that this machine needs to reach the mirror.
 write_apt_configuration() {
     apt-config dump | grep -E '^Acquire::(https?|Check-Valid-Until|Check-Date)\b' \
         >"$root/etc/apt/apt.conf.d/90fresh-root" || true
@@ -91,7 +91,7 @@ bootstrap() {
     fi
 }
 
-# Devices may be unusable if the temporary folder is mounted with nodev.
+# Binds the devices of this machine, because those of debootstrap do not work in a folder that is mounted with nodev.
 mount_machine() {
     local device
     mount -t proc proc "$root/proc"

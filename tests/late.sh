@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs tests whose calls of the system are delayed at random, to find those that need a fast machine.
+# Runs tests with random delays in system calls, to find those that need a fast machine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=options.sh
@@ -23,8 +23,8 @@ shows once in a hundred runs. Calls differ from run to run: repeat it. PATTERN s
 END
 }
 
-# The first two measure the order or the rate of the delayed calls themselves. In the last, a kernel without pidfds
-# leaves the time between a check and its signal, which is short, unprotected.
+# The first two measure the order or the rate of the delayed calls themselves. In the last, a kernel before 6.9 cannot
+# signal a group by pidfd, so the usually short time between the check of its pid and the signal is unprotected.
 unfit='^(process\.hold\.signals_are_sent_in_order_and_in_reverse|system\.experiments\.load_of_other_processes_is_reported'
 unfit+='|process\.reuse\.the_reused_pid_of_an_ended_branch_is_not_signaled.*)$'
 

@@ -2,11 +2,11 @@
 # shellcheck shell=bash
 # Sourced by tests/run.sh: how it adapts to the machine.
 
-# Characters that mean something in commands of a shell, options of modules, plans, PATH or make.
+# Characters that are special in shell commands, module options, plans, PATH or make.
 special=$' \t\n"\'`$\\;&|()<>*?[]{}#%,:'
 
-# Sockets have paths of at most 107 characters, and tests make folders in folders. In MB, tests fill less than half of
-# this at a time.
+# The path of a socket has at most 107 characters, and tests nest folders. `free_space` is in MB, more than twice what
+# tests fill at a time.
 longest_folder=60 free_space=1024
 
 # smallest NUMBER [LIMIT]...: prints the smallest of them. A limit that is not a number, such as "max", does not count.
@@ -70,13 +70,13 @@ runs_programs() {
     return "$status"
 }
 
-# is_open FOLDER: succeeds unless we can become another user, to whom the folder is closed.
+# is_open FOLDER: succeeds unless the folder is closed to another user whom we can become.
 is_open() {
     local nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
     ! (cd / && "${nobody[@]}" true) 2>/dev/null || (cd / && "${nobody[@]}" test -x "$1") 2>/dev/null
 }
 
-# fault_of FOLDER: prints why tests cannot have their temporary files there; nothing if they can.
+# fault_of FOLDER: prints why tests cannot put temporary files there; nothing if they can.
 fault_of() {
     local free
     if [[ $1 == *["$special"]* ]]; then
@@ -93,8 +93,8 @@ fault_of() {
     fi
 }
 
-# choose_folder FOLDER...: exports TMPDIR: the first of these folders in which tests can have their temporary files. If
-# each has a fault, it leaves TMPDIR as it is.
+# choose_folder FOLDER...: exports as TMPDIR the first of these folders in which tests can put temporary files, and
+# prints why it passes over the others. If each has a fault, leaves TMPDIR as it is.
 choose_folder() {
     local folder fault
     for folder; do

@@ -110,8 +110,8 @@ missing_of() {
     done
 }
 
-# install_packages: installs what is missing if we may, which takes a Debian. What --strict and --coverage promise takes
-# all packages. Sets `parts` to ON if no part of Showstopper is left out.
+# install_packages: installs missing packages if we may, which requires Debian. --strict and --coverage require all
+# packages. Sets `parts` to ON, or to OFF if a part of Showstopper will be left out.
 install_packages() {
     local missing
     # shellcheck disable=SC2086 # a compiler and its options
@@ -182,7 +182,7 @@ run_tests() {
     [ -n "$expected" ] || fail "tests were skipped that can run here: see above"
 }
 
-# hold_back_summary FILE
+# hold_back_summary FILE: copies ctest's output, except for its summary, which goes to the file.
 hold_back_summary() {
     : >"$1"
     sed -u -e "/^[0-9]*% tests passed/,\$ { w $1" -e 'd' -e '}'
@@ -196,7 +196,7 @@ find_fixed_layout() {
     fi
 }
 
-# Prints the scripts of the tree, without the user's own.
+# Prints the shell scripts of the tree, without untracked ones.
 shell_scripts() {
     local files
     mapfile -t files < <(list_sources .)
@@ -284,7 +284,7 @@ check_sanitized() {
     fixed_layout=()
 }
 
-# Prints the table of the output of tests/line-counts.
+# Prints the shares of lines that ran, from the output of tests/line-counts. Fails if one is below its minimum.
 print_coverage() {
     awk -F , -v src_bar="$src_bar" -v tools_bar="$tools_bar" -v analysis_bar="$analysis_bar" \
         -v file_bar="$file_bar" '
@@ -314,7 +314,7 @@ check_coverage() {
     local failed='' low='' counts
     build coverage all
     find build-coverage -name '*.gcda' -delete
-    # Other users must be able to write their processes' counts, whose errors would otherwise appear in tests.
+    # Processes of other users must be able to write their counts, or gcov would print errors during tests.
     mapfile -t counts < <(find build-coverage -name '*.gcno' | sed 's/gcno$/gcda/')
     touch "${counts[@]}"
     chmod a+w "${counts[@]}"

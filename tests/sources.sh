@@ -7,8 +7,8 @@ list_tracked() {
     [ -e "$1/.git" ] && git -c safe.directory='*' -C "$1" ls-files 2>/dev/null
 }
 
-# list_sources TREE: prints the files of the tree: those that git tracks. If git does not work, as in a source tarball,
-# all but those of builds.
+# list_sources TREE: prints the files that git tracks and that exist. If git does not work, as in a source tarball,
+# prints all files but those of builds.
 list_sources() {
     local file
     { list_tracked "$1" || find "$1" \( -path "$1/build*" -o -name .git \) -prune -o ! -type d -printf '%P\n'; } |
