@@ -87,7 +87,7 @@ void family_kill_together(const struct family *family, pid_t last) {
     int policy = sched_getscheduler(0);
     sched_getparam(0, &before);
     sched_setscheduler(0, SCHED_FIFO, &highest);
-    /* It could react before its own SIGKILL, on another CPU or if we are preempted. */
+    /* `last` could react before its own SIGKILL, on another CPU or if we are preempted. */
     if (last > 1)
         kill(last, SIGSTOP);
     family_signal(family, SIGKILL);
@@ -110,8 +110,8 @@ static size_t kill_all_found(void) {
 }
 
 /*
- * One look may miss a child: its parent, killed while it forked, was still alone when it was found.
- * A SIGSTOP that the parent's group got during that fork is the child's, too.
+ * Repeats, because a look may miss a child that its parent was just forking when it was killed. If
+ * the parent's group got SIGSTOP during that fork, the child is stopped and would not end itself.
  */
 void family_end_all(void) {
     RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, kill_all_found() == 0);

@@ -8,7 +8,7 @@
 
 #include "run.h"
 
-/* The processes of a run that have our mark and a certain name. */
+/* Processes with our mark whose names have the same beginning, such as all executors. */
 
 struct family {
     pid_t pids[RUN_PIDS_MAX];
@@ -54,7 +54,10 @@ pid_t family_find_guardian(struct run *run, pid_t except);
 /* Kills every remaining process with our mark. */
 void family_end_all(void);
 
-/* Fails unless all of `kept` live and run after the run; then ends them. */
+/*
+ * Waits until no process of showstopper is left, and fails the test unless all of `kept` run. Then
+ * kills every process with our mark.
+ */
 void family_end_kept(const struct family *kept);
 
 /* For run_setup.prepare: simulates a kernel without pidfds. */
@@ -63,7 +66,10 @@ void family_deny_pidfds(void);
 /* For run_setup.prepare: only ordinary priorities. */
 void family_deny_realtime(void);
 
-/* For run_setup.prepare: becomes a user without privileges and without real-time priority. */
+/*
+ * For run_setup.prepare: becomes a user without privileges and without real-time priority. Exits
+ * with PROCESS_SKIPPED if not permitted.
+ */
 void family_become_nobody(void);
 
 /* For run_setup.prepare: leads a process group. */

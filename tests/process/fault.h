@@ -18,12 +18,12 @@ struct fault {
 
 struct run *fault_start(const struct fault *fault, const char *const *words);
 
-/* Returns whether at least one call was made to fail. Call this once per run, after its end. */
+/* Returns whether a call was made to fail, and forgets it: a second call returns false. */
 bool fault_has_struck(const struct fault *fault);
 
 /*
- * Waits for a run that was started with -q, and frees it. Fails the test unless it exits with this
- * status, prints one line with a reason that contains `part`, and leaves nothing.
+ * Waits for the run and frees it. Fails the test unless it exits with this status, prints a single
+ * line to standard error, which gives a reason and contains `part`, and leaves nothing.
  */
 void fault_expect_refusal(struct run *run, int status, const char *part);
 

@@ -64,7 +64,7 @@ static inline bool isolated_need(bool isolated) {
     return true;
 }
 
-/* For an ordinary run and an isolated one, in turn. */
+/* The head of a loop over an ordinary run and an isolated one. */
 #define EACH_MODE(isolated)                                                                        \
     int isolated = 0;                                                                              \
     isolated < 2 && isolated_need(isolated);                                                       \

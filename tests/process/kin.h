@@ -23,8 +23,8 @@
 #include "run.h"
 
 /*
- * Children of the test, forked but not executed. Each dies with its parent. When start returns, the
- * child has finished its preparation.
+ * Children of the test, forked without exec. Each dies with its parent. kin_start() returns when
+ * the child is ready.
  */
 
 static int kin_gate[2]; /* held open by every child that is not ready */

@@ -202,7 +202,7 @@ static void on_signal(int number) {
     caught = number;
 }
 
-/* Prints how often it was continued in some milliseconds, or up to `max` times. */
+/* `stops MS [MAX]`: counts how often it is continued within MS milliseconds, up to MAX times. */
 static int count_continuations(char **words) {
     double end = seconds(CLOCK_MONOTONIC) + (double)payload_number(words, 0) / 1e3;
     long times = 0, max = words[1] ? payload_number(words, 1) : LONG_MAX;
@@ -215,7 +215,7 @@ static int count_continuations(char **words) {
     return 0;
 }
 
-/* Waits for a termination signal, prints its name and exits with 0. */
+/* Waits for a termination signal and prints its number. */
 static void catch (void) {
     static const int polite[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     sigset_t all;
@@ -267,7 +267,7 @@ static void spin_with(long megabytes) {
     payload_spin();
 }
 
-/* Adds a byte to a file. Exits with 7 when the file has `max` bytes, otherwise with 0. */
+/* `count FILE MAX`: adds a byte to the file. Exits with 7 once it has MAX bytes, else with 0. */
 static int count(char **words) {
     struct stat status;
     int file = open(*words, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);

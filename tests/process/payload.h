@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Payloads end by themselves, in case a test leaves one behind. */
+/* Payloads end by themselves after this time, in case a test leaves one behind. */
 #define LIFE_SECONDS 290
 
 struct payload_act {
@@ -21,7 +21,7 @@ extern const struct payload_act payload_tree_acts[];
 extern const struct payload_act payload_tty_acts[];
 extern const struct payload_act payload_rights_acts[];
 
-/* Returns an argument. Exits unless there are so many. */
+/* Returns the argument with this index, from 0, as a number. Exits if it is missing. */
 long payload_number(char **words, int which);
 
 /* Spins for a part of the available CPU time, or for all of it if the test is greedy. */

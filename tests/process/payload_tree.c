@@ -157,7 +157,7 @@ static void forget_streams(void) {
         close(nothing);
 }
 
-/* Forks a daemon: its parent and its session's leader exit. Returns 0 in the daemon. */
+/* Forks a daemon, whose parent, the leader of its session, exits. Returns 0 in the daemon. */
 static pid_t daemonise(void) {
     pid_t middle = fork_named("payload-middle");
     if (middle) {
@@ -284,8 +284,8 @@ static int do_fork_storm(char **words) {
 }
 
 /*
- * `brood PARENTS`: each parent forks a child of 5 ms again and again; every other child enters a
- * session of its own.
+ * `brood PARENTS`: each parent keeps forking children that live for 5 ms; every other child enters
+ * a session of its own.
  */
 static int do_brood(char **words) {
     pid_t child = 1;
@@ -346,7 +346,7 @@ static int do_chain(char **words) {
     return 0;
 }
 
-/* `late-setsid` leaves the group after this many milliseconds, or once this file exists. */
+/* `late-setsid MS|FILE`: a child leaves the group after MS milliseconds, or once FILE exists. */
 static int do_late_setsid(char **words) {
     if (fork_named("payload-early") == 0) {
         if (*words[0] != '/')

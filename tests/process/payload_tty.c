@@ -47,7 +47,7 @@ static int read_byte(char **words) {
     return 0;
 }
 
-/* `tty-write`: writes lines long enough that some follow the start of the run. */
+/* `tty-write`: keeps writing lines for a while, so that some come after the start of the run. */
 static int write_lines(char **words) {
     static const char line[] = "a line\n";
     int terminal = open_terminal();

@@ -159,7 +159,7 @@ static bool changes_folder(const struct operation *operation) {
            operation->kind == POWER_MOVE || operation->kind == POWER_DROP;
 }
 
-/* Returns the first sync of this node at or after `from`. */
+/* Returns the first sync of this node at or after `from`, or SIZE_MAX. */
 static size_t find_sync(const struct power_log *log, int node, size_t from) {
     for (size_t i = from; i < log->count; i++) {
         if (log->operations[i].kind == POWER_SYNC && log->operations[i].node == node)
@@ -233,7 +233,7 @@ void power_cut(const struct power_cut *cut) {
     }
 }
 
-/* Returns the synced contents of a file; `cut` may add what was written after the sync. */
+/* Returns the last synced contents of a file or, as `cut` selects, half or all of later ones. */
 static const char *contents_of(const struct power_cut *cut, int node) {
     static char half[65536];
     const struct power_log *log = cut->log;

@@ -7,7 +7,7 @@
 #include "process.h"
 #include "run.h"
 
-/* The folder that --record writes, also while the run writes it. */
+/* Reads the folder that --record writes, even while the run is writing it. */
 
 static inline struct run_text record_read(const char *record, const char *name) {
     return run_read_file(run_path(record, name));
@@ -21,7 +21,7 @@ static inline bool record_has(const char *record, const char *name) {
 static inline size_t record_count(const char *record, const char *name, const char *part) {
     struct run_text text = record_read(record, name);
     size_t count = run_count_text(&text, part);
-    free(text.bytes); /* tests wait for a number of lines */
+    free(text.bytes); /* tests call this repeatedly while they wait */
     return count;
 }
 
@@ -37,10 +37,7 @@ static inline void record_expect_events(const char *record, size_t count, const 
         count, part, record_read(record, "events.jsonl").bytes);
 }
 
-/*
- * Ends the run by a signal once the table has this number of rows, because a busy machine may need
- * long for them.
- */
+/* Interrupts the run once the table has this many rows, however long a busy machine needs. */
 static inline void record_interrupt_after(
     struct run *run, const char *record, const char *table, size_t rows) {
     RUN_UNTIL(run, run->ended || record_rows(record, table) >= rows);

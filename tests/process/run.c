@@ -26,7 +26,7 @@
 
 #define NAP_MS 3
 
-static struct run *runs; /* all that were not freed */
+static struct run *runs; /* all that are not freed yet */
 
 const char *run_first_cpu(void) {
     cpu_set_t set;
@@ -441,7 +441,7 @@ static const char *folders[128];
 static size_t folder_count;
 static pid_t folder_maker;
 
-/* Also after a failure. A child of the test that exits does not remove them. */
+/* Called at exit, so also after a failure. A child of the test that exits removes nothing. */
 static void remove_folders(void) {
     while (folder_maker == getpid() && folder_count > 0)
         run_remove_folder(folders[--folder_count]);

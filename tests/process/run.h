@@ -19,8 +19,8 @@
 #define RUN_PATIENCE 120.0
 
 /*
- * Time within which the processes of a run must be gone, in seconds. The manual promises 1 s; the
- * rest allows for a busy machine.
+ * Time within which the processes of a run must be gone, in seconds. Usually this takes less than
+ * 1 s; a busy machine may need longer.
  */
 #define RUN_CLEAN_PATIENCE 60.0
 
@@ -68,7 +68,10 @@ void run_greedily(void);
 /* Returns the words of both lists, in memory that is never freed. */
 const char *const *run_join(const char *const *words, const char *const *more);
 
-/* Skips the test if a sanitizer does not work with a preloaded library in this environment. */
+/*
+ * Starts a program; the first word is its name or path. Skips the test if `setup` preloads a
+ * library, with which a sanitizer does not work.
+ */
 struct run *run_start(const struct run_setup *setup, const char *const *words);
 
 /* Starts showstopper with these options. */
@@ -98,8 +101,8 @@ struct run *run_succeed(struct run *run);
 void run_look(struct run *run);
 
 /*
- * Ends a run that still runs with this signal, and fails the test unless it dies from it. The pid
- * of a run that has ended may belong to another process.
+ * Sends this signal and fails the test unless the run dies from it. Also fails if the run has
+ * already ended, because its pid may have been reused.
  */
 void run_end(struct run *run, int signal);
 
@@ -182,7 +185,10 @@ size_t run_alive(pid_t pids[RUN_PIDS_MAX]);
 /* Finds marked processes whose name begins with `name` (`ss-executor`, `payload`). */
 size_t run_named(const char *name, pid_t pids[RUN_PIDS_MAX]);
 
-/* Finds processes, marked or not, for which is_wanted(PID, what) returns true. */
+/*
+ * Finds processes that are younger than the test and whose name begins with `name`, marked or not,
+ * for which is_wanted(PID, what) returns true.
+ */
 size_t run_collect(const char *name, bool (*is_wanted)(pid_t pid, const char *what),
     const char *what, pid_t pids[RUN_PIDS_MAX]);
 
@@ -201,7 +207,7 @@ bool run_lives(pid_t pid);
 /* Stops the process and waits until it has stopped. */
 void run_stop(struct run *run, pid_t pid);
 
-/* Returns the pid as an argument. */
+/* Returns the pid as text, for an argument. */
 const char *run_pid_text(pid_t pid);
 
 /* Waits until no marked process is alive; fails the test if one remains. */
@@ -217,7 +223,7 @@ const char *run_temporary(void);
 const char *run_make_folder(void);
 void run_remove_folder(const char *folder);
 
-/* Returns NAME in such a new folder. */
+/* Makes such a folder and returns the path of NAME in it. */
 const char *run_new_path(const char *name);
 
 /* Returns formatted text in memory that is never freed, because a test is a short-lived process. */

@@ -176,7 +176,7 @@ static double read_number(const char *folder, const char *name) {
     return number;
 }
 
-/* Returns the number of CPUs whose time a group may use. */
+/* Returns the quota of a group in CPUs; infinity without a quota. */
 static double quota_of(const char *group) {
     double quota, period;
     const char *text = run_read_file(run_path(group, "cpu.max")).bytes;
@@ -219,7 +219,7 @@ static pid_t maker;
 static char made[8][sizeof group.path];
 static size_t made_count;
 
-/* Removes the groups of a failed test, whose processes have been killed. */
+/* Removes groups that a failed test has left; their processes have been killed. */
 static void remove_made(void) {
     for (size_t i = made_count; maker == getpid() && i-- > 0;) {
         for (int patience = 500; rmdir(made[i]) < 0 && errno == EBUSY && patience > 0; patience--)

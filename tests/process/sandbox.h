@@ -20,7 +20,7 @@
 #define SHIMS_WORK true
 #endif
 
-/* In a coverage build, processes write files when they end. */
+/* In a coverage build, processes write files at their end, which exceed a limit on file size. */
 #ifdef SHOWSTOPPER_TESTS_COVERAGE_H
 #define FILES_ARE_LIMITED false
 #else
@@ -51,7 +51,7 @@ void sandbox_stay_on_one_cpu(void);
 /* Makes this system call fail with this error. For run_setup.prepare: exits if not permitted. */
 void sandbox_deny(long call, unsigned error);
 
-/* The same where this argument, counted from 0, has a bit of the mask. */
+/* The same if this argument, counted from 0, has a bit of the mask; always if the mask is 0. */
 void sandbox_deny_if(long call, int argument, unsigned mask, unsigned error);
 
 /*
@@ -62,7 +62,7 @@ void sandbox_leave_mounts(void);
 /* Mounts a tmpfs of this size (such as "64k"). Returns false if not permitted. */
 bool sandbox_can_mount_small(const char *folder, const char *size);
 
-/* The same for run_setup.prepare. */
+/* The same for run_setup.prepare: exits if not permitted. */
 void sandbox_mount_small(const char *folder, const char *size);
 
 /* Fills the file system of a folder. */
@@ -95,7 +95,7 @@ const char *control_group_path(void);
 /* Returns whether the hierarchy has version 2. */
 bool control_group_is_unified(void);
 
-/* Sets a limit, whose file name depends on the version. Returns false if it cannot be set. */
+/* Writes a limit to the file `name`, or `unified` in version 2. Returns false if not permitted. */
 bool control_group_limit(const char *name, const char *unified, const char *value);
 
 /* Returns whether a file of the group begins with this word. */

@@ -72,7 +72,7 @@ static inline void screen_scroll(struct screen *screen) {
     screen_blank(screen, screen->bottom);
 }
 
-/* Does nothing below the scroll region. */
+/* Scrolls only at the end of the scroll region; below it, just moves the cursor. */
 static inline void screen_line_down(struct screen *screen) {
     if (screen->row == screen->bottom)
         screen_scroll(screen);
@@ -103,7 +103,7 @@ static inline void screen_erase_row(struct screen *screen) {
 }
 
 static inline void screen_erase(struct screen *screen) {
-    /* Some terminals would then keep the erased text in their history. */
+    /* Erasing the whole screen adds its text to the history of some terminals. */
     EXPECT(screen->row > 0 || screen->column > 0, "the whole screen is erased");
     screen_erase_row(screen);
     for (int row = screen->row + 1; row < screen->height; row++)
@@ -185,7 +185,7 @@ static inline const char *screen_write(struct screen *screen, const char *bytes)
     return bytes;
 }
 
-/* Returns the screen after these bytes, for a window of that size. */
+/* Returns a screen of the default size after these bytes. */
 static inline struct screen screen_of(const char *bytes) {
     struct screen screen = screen_new(SCREEN_ROWS, SCREEN_COLUMNS);
     screen_write(&screen, bytes);
@@ -194,9 +194,9 @@ static inline struct screen screen_of(const char *bytes) {
 
 /*
  * Resizes the window and resets the scroll region. Lines that are too wide are cut, as in xterm, or
- * wrapped, as in other terminals; the cursor stays on its letter. If lines are cut, excess rows are
- * removed below the cursor first. If lines are wrapped, they are removed at the top; a cursor whose
- * line was removed moves to the upper left corner.
+ * wrapped, as in other terminals; the cursor stays on its letter. Excess rows are removed below the
+ * cursor first, and the rest, such as rows added by wrapping, at the top; a cursor whose line was
+ * removed moves to the upper left corner.
  */
 static inline struct screen screen_resize(struct screen *from, int height, int width, bool rewrap) {
     static struct screen tall; /* room for all rows, one after another */
@@ -245,8 +245,8 @@ static inline struct screen screen_resize(struct screen *from, int height, int w
 }
 
 /*
- * Returns all rows so far above row `end`, each ended by a line feed, without trailing empty ones;
- * free() it.
+ * Returns the history and the rows above row `end`, each ended by a line feed, without trailing
+ * empty rows; the caller frees the text.
  */
 static inline char *screen_text(const struct screen *screen, int end) {
     char *text = malloc(screen->history_length + (size_t)screen->height * (SCREEN_MAX + 1) + 1);

@@ -2,7 +2,8 @@
 
 /*
  * Preloaded into the program under test, empties a file while the program reads it, as the file's
- * owner may: SS_TEST_CUT=PATH is cut before the program maps it or reads more than a few bytes.
+ * owner may: SS_TEST_CUT=PATH is cut once, before the program first maps a file as shared or reads
+ * more than 8 bytes by pread().
  */
 
 #include <dlfcn.h>

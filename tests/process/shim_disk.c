@@ -3,7 +3,7 @@
 /*
  * Preloaded into the program under test and its commands, logs changes of folders and syncs in the
  * order in which they happen. SS_TEST_DISK=LOG:FOLDER; without it, nothing is logged. Only paths in
- * the folder and in /dev/shm are logged:
+ * the folder and those of ssbatch in /dev/shm are logged:
  *
  *   make PATH        a new folder
  *   file PATH        a new file or symbolic link
@@ -234,7 +234,7 @@ static void kill_in_time(void) {
         raise(SIGKILL);
 }
 
-/* Only the log matters, and hundreds of syncs would take long on a slow or busy disk. */
+/* Does not sync: only the log matters, and hundreds of syncs would take long on a busy disk. */
 static int sync_noted(int descriptor) {
     kill_in_time();
     char link[64], path[PATH_MAX] = "";

@@ -3,8 +3,8 @@
 /*
  * Preloaded into the program under test, replaces a folder that it makes, as another user may who
  * can write to the folder's parent. SS_TEST_SWAP=WHEN:FOLDER: FOLDER becomes FOLDER.moved, and
- * FOLDER.other becomes FOLDER, after the call WHEN: mkdir or posix_fallocate. After mkdir, the
- * folder that was made next to it takes its place, if its name only begins with that of FOLDER.
+ * FOLDER.other becomes FOLDER, after the call WHEN: mkdir or posix_fallocate. If mkdir makes a
+ * folder whose name only begins with that of FOLDER, such as FOLDER.123, that one is replaced.
  */
 
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
 
 /*
  * Preloaded into the program under test, exchanges PATH and PATH.other before one of its system
- * calls that name files or judge them, as another user may who owns their folder.
+ * calls that open, examine or change files, as another user may who owns their folder.
  * SS_TEST_SWAPS=FIRST:SECOND:REPORT:PATH: at call number FIRST, and back at call SECOND. REPORT
  * gets a byte for each call. SS_TEST_SWAPS_NAME=PART counts only calls whose name has this part;
  * SS_TEST_SWAPS_OTHER=OTHER replaces PATH.other.

@@ -22,7 +22,7 @@ static const char script[] =
     "    ls -l $pid/fd | sed 's/.* \\([0-9]* ->\\)/\\1/'\n"
     "done\n";
 
-/* Not by run_start(), which would wait with a time-out. */
+/* Uses system(), because a wait of run_wait() that times out calls this function. */
 void run_print_processes(void) {
     setenv("SS_SNAPSHOT", run_mark(), 1);
     if (system(script) != 0)

@@ -26,7 +26,7 @@ struct terminal {
 #define TERMINAL_CTRL_Z         "\032"
 #define TERMINAL_CTRL_BACKSLASH "\034"
 
-/* Opens a pseudo-terminal that is not read unless the test does. Gets the path of its other end. */
+/* Opens a pseudo-terminal, which only the test reads. Stores the path of its other end. */
 int terminal_make(char path[TERMINAL_PATH]);
 
 /*

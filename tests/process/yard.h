@@ -21,8 +21,8 @@
 
 /*
  * A place where tests run root's processes safely: a payload that can become root, and a control
- * group (version 2) delegated to the user that runs it, as with `systemd-run --user -p
- * Delegate=yes`. All processes in the group end with the test, however that ends.
+ * group (version 2) delegated to the user that starts runs, as with `systemd-run --user -p
+ * Delegate=yes`. However a test ends, its janitor, a child process, then ends what it left.
  */
 
 #define YARD_USER 65534 /* the user of family_become_nobody() */
@@ -83,7 +83,7 @@ static inline size_t yard_each_freezer(void (*see)(const char *path)) {
     return count;
 }
 
-/* All processes in it were started by the test. */
+/* Kills the processes of the group, all of which the test has started, and removes it. */
 static inline void yard_tear_down(const char *group) {
     int pid;
     FILE *file = fopen(run_path(group, "cgroup.procs"), "re");
@@ -140,8 +140,8 @@ static inline void yard_become_user(void) {
 }
 
 /*
- * Other users may not execute the program, because it runs as root. Returns false if no program may
- * become root.
+ * Copies the payload as a set-user-ID program of root, in a folder closed to other users. Returns
+ * false if no program may become root.
  */
 static inline bool yard_copy_program(void) {
     struct run_setup setup = {.prepare = family_become_nobody};
@@ -156,7 +156,7 @@ static inline bool yard_copy_program(void) {
     return can;
 }
 
-/* After the test, whatever its result. */
+/* Called at exit. Fails the test if the janitor cannot remove everything. */
 static inline void yard_leave(void) {
     int status = 1;
     if (getpid() != yard.visitor)
