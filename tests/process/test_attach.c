@@ -24,10 +24,10 @@
 /* Long rounds at a low load: the target is stopped most of the time. */
 #define SLOW "-v", "-c", "fixed", "-l", "2%", "-D", "600m"
 
-/* A stop in which a payload, which naps, gets CPU time if it runs. */
+/* Stops so long that even a napping payload uses CPU time during one unless it is stopped. */
 #define SLOWER "-v", "-c", "fixed", "-l", "2%", "-D", "5s"
 
-/* For a busy machine, on which a process may get no CPU until a short run is over. */
+/* Durations of further tries: on a busy machine, a process may get no CPU during a short run. */
 #define LONGER "8s", "60s"
 
 #define REFUSED(message, ...) run_expect_refusal(START("-l", "50%", __VA_ARGS__), message)
@@ -143,7 +143,7 @@ TEST_CASE(process_stopped_from_outside_is_continued) {
     run_end(run, SIGTERM);
 }
 
-/* Processes that are killed together. A guardian alone is replaced, and the run continues. */
+/* Processes to kill together. If the guardian alone is killed, it is replaced. */
 static const char *const *const victims[] = {WORDS("master"), WORDS("ss-executor"),
     WORDS("ss-guardian"), WORDS("ss-executor", "master"), WORDS("ss-guardian", "master"),
     WORDS("ss-executor", "ss-guardian")};
@@ -382,7 +382,7 @@ TEST_CASE(daemons_are_ended_by_the_rest_of_a_killed_run) {
     }
 }
 
-/* The kernel reports it as a child of this process. */
+/* The kernel reports the sibling as a child of the test, which is not attached. */
 TEST_CASE(a_sibling_forked_by_an_attached_process_is_limited_and_ended) {
     SKIP_UNLESS(geteuid() == 0, "root: other users may not see the addresses of a process");
     SKIP_UNLESS(ss_platform_process_image(getpid()), "addresses: not random");
@@ -623,7 +623,7 @@ static void move(pid_t pid, const char *group) {
     run_write_file(run_path(group, "cgroup.procs"), run_pid_text(pid));
 }
 
-/* Another group below the attached one, in which a process starts outside of its tree. */
+/* One process starts in the attached group, another moves into a group below it. */
 TEST_CASE(processes_that_join_a_stopped_group_stop_with_it) {
     need_group();
     const char *record = run_new_path("record");
@@ -673,7 +673,7 @@ TEST_CASE(a_process_that_leaves_a_stopped_group_is_continued) {
     control_group_remove();
 }
 
-/* A run that was killed with all of its processes has left the group stopped. */
+/* A run leaves a group stopped if all processes of the run are killed at once. */
 TEST_CASE(a_stopped_group_is_attached_and_continued) {
     need_group();
     struct run *target = start_one();
@@ -786,7 +786,7 @@ static int claim(pid_t pid) {
     return file;
 }
 
-/* Until nothing hinders the run. */
+/* Removes one obstacle after another, until the run starts. */
 TEST_CASE(stopped_and_claimed_trees_are_refused) {
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
     pid_t child = family_find("payload-session").pids[0];

@@ -62,8 +62,7 @@ static void kill_call(struct run *run) {
     run_wait(run);
 }
 
-/* Returns the parent of the command of `main`, the only shell that runs. It may just have forked.
- */
+/* Returns the minder whose child is the shell of `main`, which may just have forked another. */
 static pid_t find_minder_of_main(void) {
     pid_t shells[RUN_PIDS_MAX], minders[RUN_PIDS_MAX];
     struct ss_process shell;
@@ -269,7 +268,7 @@ static void copy_folder(const char *from, const char *to) {
     run_succeed(run_start(NULL, WORDS("cp", "-a", from, to)));
 }
 
-/* The call that a power cut ended is another host's while a second call makes an attempt. */
+/* While a second call runs, the call that a power cut ended looks like one of another host. */
 TEST_CASE(files_in_memory_do_not_replace_those_of_another_host) {
     glob_t found;
     write_plan("run a takes 1s keep\n"

@@ -117,8 +117,8 @@ static void signal_runs(struct run *runs[RUNS], int number) {
 
 /*
  * Starts several runs and stops each before it can end. Stops masters first, because they would
- * continue the other processes. Sets `all` to the stopped processes with this name, `each` of a
- * run. On a busy machine, a run may end first: then returns false after the end of all runs.
+ * continue the other processes. Sets `all` to the stopped processes with this name, `each` per run.
+ * On a busy machine, a run may end first: then returns false after the end of all runs.
  */
 static bool stop_in_time(struct run *runs[RUNS], const char *name, size_t each,
     void (*prepare)(void), struct family *all) {

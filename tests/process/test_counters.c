@@ -59,7 +59,7 @@ static struct table read_table(const char *record) {
     return table;
 }
 
-/* A row may also be empty because its counts came late; a kernel that permits none is reported. */
+/* Uses the event that reports a kernel without counting, as late counts leave rows empty, too. */
 static bool may_count(const char *record) {
     return record_count(record, "events.jsonl", "task_clock_seconds") == 0;
 }
@@ -109,8 +109,7 @@ TEST_CASE(a_counter_row_is_written_every_second) {
         ck_assert_uint_eq(said, 1);
 }
 
-/* Returns the number of rows, without those whose counts came late if the kernel permits counting.
- */
+/* Returns the number of rows with counts, or of all rows if the kernel does not permit counting. */
 static size_t count_filled(const char *record) {
     struct table table = read_table(record);
     return may_count(record) ? table.filled : table.count;

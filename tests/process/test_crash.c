@@ -70,7 +70,7 @@ static void expect_end_by(int signal) {
     ck_assert_uint_eq(run_count_text(&run->err, "crashed"), 0);
 }
 
-/* A library of the system crashes when the master matches a line. */
+/* A preloaded regexec() crashes when the master matches a line. */
 static void expect_end_by_fault(void) {
     struct run_setup setup = {.folder = folder,
         .prepare = family_dump_no_core,

@@ -149,8 +149,8 @@ TEST_CASE(parents_do_not_see_their_released_children_stopped) {
 }
 
 /*
- * Starts a child that has stopped 3 ms of CPU time after this process is continued, as the kernel
- * stops a child if its parent's group was stopped and continued during fork().
+ * Starts a child that stops, after 3 ms of CPU time since this process was continued. The kernel
+ * stops a child like that if its parent's group was stopped and continued during fork().
  */
 static void bear_a_stopped_child(void) {
     struct timespec used = {0};
@@ -189,7 +189,7 @@ TEST_CASE(descendants_stopped_by_an_earlier_signal_are_continued) {
     expect_child_runs(leader);
 }
 
-/* An instance that runs for hours is continued only once. */
+/* At full load an instance is not continued again for hours, so each new branch must be. */
 TEST_CASE(stopped_descendants_are_continued_as_branches) {
     uint64_t started[2];
     pid_t leader = start_leader(started);
@@ -232,7 +232,7 @@ static bool is_stuck(pid_t leader) {
     return true;
 }
 
-/* A kernel that does not stop such children passes, too. */
+/* Also passes on a kernel that does not stop such children. */
 TEST_CASE(child_stopped_during_fork_is_continued_after_a_second) {
     bool stuck = false;
     shared = kin_share(sizeof *shared);

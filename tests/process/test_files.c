@@ -14,6 +14,7 @@
 #include "run.h"
 #include "sandbox.h"
 
+/* When a run met the spoiled counters. */
 enum meeting {
     NEVER,  /* it had ended before */
     AT_END, /* perhaps too late for a sample */
@@ -65,7 +66,7 @@ static const char *const ways[] = {"error", "empty", "garbled", "cut"};
 
 #define WAYS (sizeof ways / sizeof *ways)
 
-/* The default chooses the source of the load, whose reads may be cut without harm. */
+/* `exact` is not tried with `cut`: the source that it chooses may not need the part cut off. */
 TEST_CASE(counters_that_become_unreadable_end_the_run) {
     for (size_t i = 0; i < 2 * WAYS - 1; i++) {
         const char *feedback = i < WAYS ? "realtime" : "exact";
@@ -183,7 +184,7 @@ TEST_CASE(a_run_continues_if_its_messages_are_lost) {
     }
 }
 
-/* It is not replaced by a file. */
+/* A file would be replaced, but not a pipe. */
 TEST_CASE(a_summary_is_written_to_a_pipe) {
     const char *pipe = run_new_path("pipe");
     struct stat status;

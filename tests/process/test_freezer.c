@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Instances that become another user's: frozen in a control group if the run may make one, warned
- * about otherwise. Only root can set this up.
+ * Processes of instances that become another user. The run freezes them in a control group if it
+ * may make one, and otherwise warns about them. Only root can set this up.
  */
 
 #include <ctype.h>
@@ -21,12 +21,12 @@
 /* Long rounds, mostly stopped. */
 #define ROUNDS "-c", "fixed", "-l", "10%", "-D", "400m"
 
-/* For a busy machine, on which a process may get no CPU until a short run is over. */
+/* Durations of further tries: on a busy machine, a process may get no CPU during a short run. */
 #define LONGER "16s", "40s"
 
 /*
- * CPU time is measured for this many seconds; a process may use at most this share of it. If an
- * executor gets no CPU for some of them, it freezes late; then for up to 27 times as long.
+ * CPU time is measured for WATCHED seconds; a process may use at most the share SHARE_MAX of them.
+ * An executor that gets no CPU freezes late, so longer measurements follow, up to 27 * WATCHED.
  */
 #define WATCHED   1.0
 #define SHARE_MAX 0.2
@@ -87,7 +87,7 @@ static void expect_order(struct run *run) {
     ck_assert_uint_eq(run_count_text(&run->out, WARNING), 0);
 }
 
-/* Waits until the process is frozen and thawed. Returns the CPU time that it used as a share. */
+/* Waits until the process is frozen and thawed. Returns the share of the time in which it ran. */
 static double measure_share(struct run *run, pid_t pid, double watched) {
     RUN_UNTIL(run, freezer_says("cgroup.freeze", "1"));
     RUN_UNTIL(run, freezer_says("cgroup.events", "frozen 1"));
@@ -258,7 +258,7 @@ TEST_CASE(kept_processes_are_thawed_and_keep_running) {
     }
 }
 
-/* `left`: a shell command line that starts root's process and returns. */
+/* Each instance starts root's process in the background and then runs `left`, a shell command. */
 static struct run *start_leaving(const char *left) {
     struct run_setup setup = {.prepare = yard_become_user};
     const char *line = run_format("%s become-root & %s", yard.program, left);
@@ -311,8 +311,8 @@ static pid_t start_root(void) {
 }
 
 /*
- * Makes a freezer that stays empty: another process seems to have got the pid of the one for which
- * it was made. Fails unless the function removes it; gets the process, which has ended.
+ * Makes a freezer that stays empty, because the pid of its process seems to have been reused. Fails
+ * unless `removes` removes it. `ended` is the pid of that process, which has ended by then.
  */
 static void expect_removal(void (*removes)(pid_t ended)) {
     char name[SS_FREEZER_NAME];
@@ -459,7 +459,7 @@ static void become_user_without_output(void) {
 /* Matching a line takes longer than writing it, so the pipe is never empty. */
 #define SLOW_PATTERN "(.*)\\1x$"
 
-/* It can be neither stopped nor ended, and writes until the run has closed its pipe. */
+/* The run can neither stop nor end the process, which writes until the run has closed its pipe. */
 TEST_CASE(a_process_that_keeps_writing_does_not_delay_the_end) {
     yard_enter(false);
     struct run_setup setup = {.prepare = become_user_without_output};

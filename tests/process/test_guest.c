@@ -95,7 +95,7 @@ static struct run *serve(const char *const *words) {
 
 #define SERVE(...) serve(WORDS(__VA_ARGS__))
 
-/* Requests that the guest starts this command. */
+/* Starts a guest and requests that it runs this command. */
 static struct run *carry_out(const char *const *command) {
     struct run *run = serve(run_join(WORDS("--"), command));
     request("run\n");
@@ -139,7 +139,7 @@ TEST_CASE(signals_reach_the_command_in_the_guest) {
     await_port(run, 2, "up\n");
     request("INT\n");
     await_port(run, 1, "status 5\n");
-    request("TERM\nrun\n"); /* nothing runs that the first one could end */
+    request("TERM\nrun\n"); /* the first request finds nothing to end */
     await_port(run, 2, "up\nup\n");
     request("TERM\n");
     await_port(run, 1, "status 143\n");
@@ -197,10 +197,10 @@ static size_t count_lefts(void) {
 }
 
 /*
- * There is room for the output in a pipe of 64 KiB and a terminal, which takes 13 KiB and more, but
- * not in the terminal alone: the rest can leave the guest only after its reader has read more. The
- * reader follows the guest, which would take it for stuck after a while, not the clock. What has
- * not left the guest ends with it.
+ * The output fits into a pipe of 64 KiB and a terminal, which holds at least 13 KiB, but not into
+ * the terminal alone, so that the rest leaves the guest only as its reader reads. Reads once for
+ * each `left` that the guest says. The guest drops the rest if its reader seems stuck: returns
+ * false if that happened because this process was late.
  */
 static bool reads_all_output(void) {
     size_t lefts = 0;
@@ -228,7 +228,7 @@ static bool reads_all_output(void) {
     return longest < 1 || is_whole;
 }
 
-/* A reader that gets no CPU for a second may be taken for stuck, rightly. */
+/* Repeated, because the guest may take a reader that gets no CPU for a second for stuck. */
 TEST_CASE(output_leaves_the_guest_as_long_as_it_is_read) {
     for (int i = 0; !reads_all_output(); i++)
         ck_assert_int_lt(i, 10);
@@ -287,7 +287,7 @@ static void answer(int out, const char *request) {
     say(out, machine.counts ? text : machine.answer);
 }
 
-/* Writes down and answers each request. */
+/* Logs and answers each request. */
 static void be_machine(void) {
     char request[128];
     prctl(PR_SET_NAME, "CPU 0/KVM"); /* as the thread of a virtual CPU */

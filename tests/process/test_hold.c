@@ -23,7 +23,7 @@ static void open_board(void) {
     ss_platform_adopt_orphans();
 }
 
-/* Refreshes the board and returns the index of the first new entry. */
+/* Refreshes the holds from the board and returns the index of the first new one. */
 static uint32_t refresh(void) {
     uint32_t fresh;
     ss_holds_refresh(&holds, board, 0, &fresh);
@@ -46,7 +46,7 @@ static void need_groups(void) {
 
 static pid_t *member; /* shared with the children */
 
-/* The child's parent is the test, so it dies with the test and not with the leader. */
+/* Outlives the leader, its parent. The test then adopts it, and it dies with the test. */
 _Noreturn static void outlive(pid_t leader, pid_t test) {
     prctl(PR_SET_PDEATHSIG, 0);
     alarm(PROCESS_TIMEOUT);

@@ -43,7 +43,7 @@ TEST_CASE(isolated_run_writes_one_summary) {
     ck_assert_uint_eq(run_count_text(&run->err, "ended by duration"), 1);
     ck_assert_msg(json_is(run->out.bytes, "ended_by", "\"duration\""), "%s", run->out.bytes);
     ck_assert_double_eq(json_number(run->out.bytes, "instances"), 1);
-    /* The run inside has the same pid each time: this may be of an earlier one that was killed. */
+    /* A killed run may leave such a file. The master inside has the same pid, 2, each time. */
     const char *folder = run_make_folder();
     const char *summary = run_path(folder, "summary");
     run_write_file(run_path(folder, ".summary.2"), "{");
@@ -243,8 +243,8 @@ TEST_CASE(isolation_without_permission_is_refused) {
 }
 
 /*
- * Leaves a hierarchy of version 2 whose only group uses no CPU time, and whose root seems to have
- * one process, number 2: a kernel thread out here, but not in another PID namespace.
+ * Mounts a fake hierarchy of version 2 whose only group uses no CPU time, and whose root lists one
+ * process, number 2: a kernel thread here, but not in another PID namespace.
  */
 static void enter_version_2(void) {
     if (!sandbox_unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)

@@ -66,7 +66,7 @@ static void kill_master(const struct isolated_run *isolated, size_t turn) {
     kill(isolated->master, SIGKILL);
 }
 
-/* One, two or all. */
+/* Kills one, two or all, depending on `turn`. */
 static void kill_executors(const struct isolated_run *isolated, size_t turn) {
     struct family executors = members(isolated, "ss-executor");
     ck_assert_uint_eq(executors.count, INSTANCES);
@@ -74,7 +74,7 @@ static void kill_executors(const struct isolated_run *isolated, size_t turn) {
     family_signal(&executors, SIGKILL);
 }
 
-/* Processes with neither parent nor mark must end with the run, too. */
+/* Orphans without a mark must end with the run, too. */
 static void terminate(const struct isolated_run *isolated, size_t turn) {
     kill(isolated->run->pid, SIGTERM);
 }

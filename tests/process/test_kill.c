@@ -75,12 +75,12 @@ static struct family find_victims(struct run *run, const struct blow *blow, size
     return victims;
 }
 
-/* Strikes once, after this part of a round. Fails unless nothing is left. */
+/* Kills processes of a run after the fraction `moment` of a round. Fails unless nothing is left. */
 static void strike_once(const struct run_setup *setup, const struct blow *blow,
     enum workload workload, size_t turn, double moment) {
     struct run *run = start_in(setup, workload);
     struct family victims = find_victims(run, blow, turn);
-    /* Without parents and mark, only a guardian that has found them before can end these. */
+    /* A guardian can end unmarked orphans only if it has found them before. */
     if (blow->master && (workload == UNMARKED_SESSIONS || workload == UNMARKED_DAEMONS))
         RUN_UNTIL(run, family_all_stopped("payload"));
     run_let_pass(run, moment * ROUND);
@@ -100,7 +100,7 @@ struct strike {
     size_t tries;
 };
 
-/* Strikes runs of each workload at different moments of a round. */
+/* Kills processes of runs of each workload, at different moments of a round. */
 static void strike(const struct strike *row) {
     size_t workloads_tried = row->last - row->first + 1, all = row->tries * workloads_tried;
     for (size_t i = 0; i < all; i++)
@@ -205,7 +205,7 @@ TEST_CASE(a_master_killed_just_after_its_start_leaves_nothing_behind) {
     }
 }
 
-/* At once, and during the grace period. */
+/* Kills the master at once, and during the grace period. */
 TEST_CASE(a_master_killed_during_shutdown_leaves_nothing_behind) {
     for (int later = 0; later < 2; later++) {
         struct run *run = start(STUBBORN);
@@ -246,7 +246,7 @@ static pid_t replace_guardian(struct run *run) {
     return second;
 }
 
-/* The new one must find out which process belongs to which instance. */
+/* The new guardian must find out which process belongs to which instance. */
 TEST_CASE(a_new_guardian_takes_over_all_processes) {
     static const struct {
         enum workload workload;
@@ -293,7 +293,7 @@ TEST_CASE(a_session_created_without_a_guardian_is_found) {
     run_end(run, SIGTERM);
 }
 
-/* The guardian hangs, and its work is left to it or to an executor in its place. */
+/* The guardian sleeps for a minute at its start, so executors must do its work. */
 static const struct run_setup hanging_guardian = {
     .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-guardian")};
 
@@ -359,7 +359,7 @@ static bool was_continued(pid_t pid) {
     return !(signals & 1ULL << (SIGSTOP - 1)) && run_state(pid) != 'T';
 }
 
-/* Nor does it block the end. */
+/* If it is stopped again, it does not delay the end of the run. */
 TEST_CASE(a_stopped_executor_or_guardian_is_continued) {
     for (const char *const *name = WORDS("ss-executor 1", "ss-guardian"); *name; name++) {
         struct run *run = start(SESSIONS);
@@ -438,7 +438,7 @@ TEST_CASE(children_of_a_slowly_exiting_leader_are_ended) {
     run_expect(run_wait(run), -SIGKILL);
 }
 
-/* By a signal, and at the planned end. */
+/* A signal ends it, and so does the planned end. */
 TEST_CASE(an_instance_that_stops_itself_can_be_ended) {
     struct run *run =
         START("-n", "2", "-l", "100%", "-c", "fixed", "--grace", "30s", PAYLOAD, "stop");

@@ -60,7 +60,7 @@ TEST_CASE(programs_write_lines_to_a_pseudo_terminal) {
     ck_assert_ptr_nonnull(strstr(text.bytes, "0001\ntick 000"));
 }
 
-/* It changes nothing: no CR is added, nothing is echoed, and ^C and ^D have no effect. */
+/* The terminal adds no CR and echoes nothing, and ^C and ^D have no effect. */
 TEST_CASE(with_tty_only_standard_output_is_a_terminal) {
     SKIP_UNLESS_TERMINALS();
     struct run *direct = CALL(PAYLOAD, "binary");
@@ -70,7 +70,7 @@ TEST_CASE(with_tty_only_standard_output_is_a_terminal) {
     run = SUCCEED(OUTPUT_ALONE, PAYLOAD, "output");
     run_expect_text(&run->err, "output 1 error 0 controlling 0\n");
     ck_assert_uint_eq(run->out.length, 0);
-    /* If lines are matched, standard error passes through a pipe, as without --tty. */
+    /* With --output, standard error is forwarded through a pipe, as without --tty. */
     const char *folder = run_make_folder();
     run = SUCCEED(OUTPUT_ALONE, "--output", folder, PAYLOAD, "output");
     run_expect_file(run_path(folder, "0.err"), "output 1 error 0 controlling 0\n");
@@ -133,7 +133,7 @@ static void print_to_unread(void) {
         _exit(99);
 }
 
-/* It has room for a part of what is read at a time. */
+/* The terminal has room for only a part of what showstopper reads at a time. */
 TEST_CASE(a_terminal_that_is_not_read_blocks_only_the_instance) {
     struct run_setup setup = {.prepare = print_to_unread};
     terminal_make(unread_name);

@@ -44,7 +44,7 @@ static void write_process(const char *file, pid_t pid) {
     run_write_file(run_path(folder, file), text);
 }
 
-/* Opens the place `p`, which this process holds. `first`: that of its container; 0: none. */
+/* Opens the place `p`, which this process holds. `first`: its container's first process, or 0. */
 static void open_place(pid_t first) {
     folder = run_make_folder();
     root = run_path(folder, "root");
@@ -63,7 +63,7 @@ static void open_place(pid_t first) {
         run_write_file(run_path(folder, "p/place"), "");
 }
 
-/* Makes a control group below the root whose only process is this one; 0: none. */
+/* Makes a control group below the root with the process `member`, or with none if it is 0. */
 static void make_group(const char *name, pid_t member) {
     char path[256], text[32] = "";
     snprintf(path, sizeof path, "root/sys/fs/cgroup/%s", name);
@@ -169,7 +169,7 @@ TEST_CASE(the_control_group_that_counts_cpu_time_is_printed) {
     struct run *run = run_succeed(ASK("group", NULL));
     ck_assert_str_eq(run->out.bytes, "/showstopper-p\n");
     write_process("p/place", first);
-    expect_refusal(ASK("group", NULL), "p: the container has exited"); /* by the other /proc */
+    expect_refusal(ASK("group", NULL), "p: the container has exited"); /* not in root/proc yet */
     snprintf(file, sizeof file, "root/proc/%d", (int)first);
     make(file);
     snprintf(file, sizeof file, "root/proc/%d/cgroup", (int)first);
@@ -180,7 +180,7 @@ TEST_CASE(the_control_group_that_counts_cpu_time_is_printed) {
 
 /* ---- holding ---- */
 
-/* An environment whose container prints this before `open`, and then runs until its input ends. */
+/* Holds `q` in a container that runs `said` before it prints `open`, until its input ends. */
 static struct run *hold(const char *said) {
     const char *program = run_path(folder, "environment");
     const char *text =
@@ -190,7 +190,7 @@ static struct run *hold(const char *said) {
     return call(WORDS(PLACE, "hold", "--root", root, "q", "--", program));
 }
 
-/* Its group is missing, but it is a container only once it has printed `open`. */
+/* The error shows that `open` was read: only then is the group sought, which does not exist. */
 TEST_CASE(an_environment_may_print_much_before_it_is_open) {
     open_place(0);
     expect_refusal(hold(":"), "q: cannot find the container's first process");

@@ -61,7 +61,7 @@ static bool has_drawings(const struct terminal *terminal, size_t count) {
     return drawings(terminal) >= count && strstr(last_drawing(terminal), DRAWN);
 }
 
-/* Keys that a test types before the end of a drawing would appear within it. */
+/* Waits for whole drawings, because keys that a test types during one would appear within it. */
 static void wait_drawings(struct terminal *terminal, size_t more) {
     size_t count = drawings(terminal) + more;
     RUN_UNTIL(terminal->run, has_drawings(terminal, count));
@@ -607,7 +607,7 @@ static bool make_some_room(void) {
         WORDS(SHOWSTOPPER, "-n", "1", "-l", "50%", "-c", "fixed", "--progress", "always",          \
             __VA_ARGS__, PAYLOAD, "spin"))
 
-/* It has room for some drawings, and for a part of the next one. */
+/* The terminal has room for some drawings, and for a part of the next one. */
 TEST_CASE(a_run_ends_as_planned_at_a_terminal_that_is_not_read) {
     open_unread();
     RUN_UNTIL(NULL, make_some_room());

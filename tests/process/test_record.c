@@ -118,8 +118,8 @@ static void expect_no_parts(const char *row) {
 }
 
 /*
- * Every CPU has a column. Times are those of samples.csv, and loads are present for any source of
- * the run's load.
+ * Fails unless cpus.csv has a column for the run's only CPU, the times of samples.csv, and loads.
+ * Calls `expect` for each sample.
  */
 static void expect_cpus(const char *record, void (*expect)(const char *row)) {
     const char *heading = run_format("time,elapsed_seconds,cpu%s\n", run_last_cpu());
@@ -175,7 +175,7 @@ TEST_CASE(samples_have_the_columns_of_their_source) {
 }
 
 struct sums {
-    double error, squares, duty, samples; /* percent, percent squared, parts of 1 */
+    double error, squares, duty, samples; /* percent, percent squared, fractions, a count */
     double running, all;                  /* seconds */
 };
 
@@ -468,7 +468,7 @@ static void expect_labels(const char *record, const char *labels) {
     }
 }
 
-/* Options of a record are replayed only with a record. */
+/* --record-decisions, which requires --record, is replayed only if --record is given. */
 TEST_CASE(labels_and_options_of_a_record_are_replayed) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record"), *again = run_path(folder, "again");
@@ -486,7 +486,7 @@ TEST_CASE(labels_and_options_of_a_record_are_replayed) {
     run_expect_text(&run->out, "\nlabels     pair=a \"b\"\n           round=1\n           last=\n");
 }
 
-/* Returns a new folder. A plan in it that others may write to would be refused. */
+/* Returns a new folder. Sets the umask, because a plan that others may write to is refused. */
 static const char *make_record(void) {
     const char *record = run_new_path("record");
     umask(022);

@@ -71,7 +71,7 @@ TEST_CASE(only_one_of_several_concurrent_runs_gets_the_folder) {
     expect_one_winner("--force");
 }
 
-/* Carries out a short run. */
+/* Records a short run. */
 static struct run *record_to(const char *record, const char *option) {
     return RUN("-q", "-l", "100%", "-c", "fixed", "--record", record, option, PAYLOAD, "exit", "0");
 }
@@ -338,7 +338,7 @@ static struct run *record_while_replaced(
 
 #define REPLACED "it was replaced as soon as it had been created: choose"
 
-/* Another user's folder that replaces a new one; with a mark, as of a run that has not ended. */
+/* Another user's folder replaces a new one. With a mark, it looks like a record being written. */
 static void expect_foreign_folder_is_refused(const char *folder, bool has_mark) {
     const char *record = run_path(folder, "record");
     const char *other = run_path(folder, "record.other");

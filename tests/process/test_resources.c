@@ -138,7 +138,7 @@ TEST_CASE(command_changed_before_exec_is_refused) {
     }
 }
 
-/* All commands restart repeatedly; each in turn fails once. */
+/* Changes the command of each run while it is being repeated. */
 TEST_CASE(command_changed_between_iterations_ends_the_run) {
     size_t count = count_changes();
     for (size_t i = 0; i < count; i++) {

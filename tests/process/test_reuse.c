@@ -29,7 +29,7 @@ static void (*const kernels[])(void) = {NULL, deny_group_signals, family_deny_pi
 
 #define KERNELS (sizeof kernels / sizeof *kernels)
 
-/* Runs the body at the same time as the user of the tests and as one without privileges. */
+/* Runs the body twice at a time: as the user of the tests, and as one without privileges. */
 static void run_apart(void (*body)(void)) {
     pid_t children[2];
     bool possible = true;
@@ -138,7 +138,7 @@ TEST_CASE(the_reused_pid_of_an_ended_leader_is_not_signaled) {
     run_apart(try_the_reused_pid_of_an_ended_leader_is_not_signaled);
 }
 
-/* The pid of each restarted instance had belonged to another process. */
+/* Strangers reuse the pids of ended iterations while the next ones run. */
 static void try_reused_pids_of_leaders_of_iterations_are_not_signaled(void) {
     for (size_t i = 0; i < KERNELS; i++) {
         struct run_setup setup = {.prepare = kernels[i]};
@@ -281,7 +281,7 @@ static void try_reused_pids_with_equal_start_time_are_not_signaled(void) {
         RUN_UNTIL(run, run_state(run->pid) == 'T');
         family_signal(&executors, SIGSTOP);
         RUN_UNTIL(run, run_state(executors.pids[0]) == 'T');
-        /* From here on, we would continue every stopped process. */
+        /* The stopped executors do not continue their instances. */
         struct family instances = family_find("payload");
         family_signal(&instances, SIGCONT);
         for (int taken = 0; taken < 25;) {

@@ -51,7 +51,7 @@ TEST_CASE(load_follows_the_target) {
 }
 
 TEST_CASE(duty_is_enforced) {
-    /* On a busy machine, it may get no CPU when it is to be stopped, or only then. */
+    /* On a busy machine, the executor may stop the instance late, or the instance get no CPU. */
     double share = 0;
     for (const char *const *length = WORDS("2000", "8000", "30000");
          *length && !(share > 0 && share < 45); length++) {
@@ -165,7 +165,7 @@ TEST_CASE(repeat_counts_iterations) {
     json_expect_between(run->out.bytes, "iterations_per_second", 0.001, 10);
 }
 
-/* Returns the number that a file consists of so far; 0 if it has no whole line yet. */
+/* Returns the pid that the file contains; 0 if it has no whole line yet. */
 static pid_t read_pid(const char *file) {
     pid_t pid = 0;
     struct run_text text = run_read_file(file);
@@ -220,7 +220,7 @@ static size_t count_iterations(const char *record, char instance) {
     return record_count(record, "iterations.csv", begin);
 }
 
-/* Lines that a busy machine delivers in bursts leave it unknown. */
+/* The length is unknown if a busy machine delivered the lines in bursts. */
 static void expect_length_if_known(const char *json, const char *name, double length) {
     if (!json_is(json, name, "null"))
         json_expect_between(json, name, 0.99 * length, 1.01 * length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Whose load is held, and the CPU time of real services: small servers that are forked here. */
+/* Finds services and measures their CPU time. The services are small servers, forked here. */
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,10 +25,10 @@
 
 #define WORK (200 * SS_MILLISECOND) /* CPU time of a request */
 
-/* Below what a request takes, and the resolution of clocks and waited-for times. */
+/* A measurement may miss this much: more than the resolution of its clocks, less than a request. */
 #define LOST (60 * SS_MILLISECOND)
 
-/* So many readings look at all processes of a usual machine. */
+/* Readings enough to look at all processes of a usual machine. */
 #define READINGS 500
 
 enum order {

@@ -310,7 +310,7 @@ static pid_t find_master(struct run *run, bool isolated) {
     return isolated ? isolated_showstopper(run, true) : run->pid;
 }
 
-/* Waits until all have been in this state at each look for longer than under control. */
+/* Returns whether both were always in this state, for longer than control would keep them so. */
 static bool stand_still(char state, double *since) {
     if (!are_in_state(state))
         *since = run_now();

@@ -12,7 +12,7 @@
 #include "run.h"
 #include "sandbox.h"
 
-/* Waits for CPU time, which grows slowly on a busy machine. */
+/* For waits that depend on CPU time, which grows slowly on a busy machine. */
 #define STUCK_PATIENCE (2 * RUN_PATIENCE)
 
 #define LOOP                                                                                       \

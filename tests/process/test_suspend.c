@@ -8,8 +8,8 @@
 #include "keeper/signals.h"
 
 /*
- * Receives the signals, which end with 0, then takes the first one and suspends itself. Exits with
- * the first signal that still waits, except SIGCONT.
+ * Sends itself the signals in `sent`, which a 0 ends, takes the first one and suspends itself.
+ * Exits with the first signal that still waits, except SIGCONT.
  */
 _Noreturn static void receive(const int *sent) {
     static struct ss_signals signals;

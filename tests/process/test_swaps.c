@@ -61,7 +61,7 @@ static void begin(void) {
     run_write_file(run_path(victim, "file"), SECRET);
 }
 
-/* A file that becomes a link, and the link of a file. */
+/* Makes a file of another user, which is exchanged with a link to the victim's file. */
 static void make_file_and_link(void) {
     make_their_file(run_path(theirs, "out"));
     make_their_link(run_path(victim, "file"), run_path(theirs, "out.other"));
@@ -242,7 +242,7 @@ TEST_CASE(the_way_up_may_change_at_any_moment) {
     ck_assert(run_exists(run_path(theirs, "file")));
 }
 
-/* In a study of which another user owns the folder. */
+/* Another user owns the folder of the study. */
 TEST_CASE(the_hidden_folder_of_a_run_may_become_a_link) {
     begin();
     const char *study = run_path(folder, "study"), *plan = run_path(folder, "plan");

@@ -19,27 +19,26 @@
 #define ROUNDS       "-c", "fixed", "-l", "10%", "-D", "400m"
 #define START_2(...) START("-v", "-n", "2", ROUNDS, "--grace", "30s", __VA_ARGS__)
 
-/* For a busy machine, on which a process may get no CPU until a short run is over. */
+/* Durations of further tries: on a busy machine, a process may get no CPU during a short run. */
 #define LONGER "16s", "60s"
 
 /*
- * CPU time is measured for this many seconds. If an executor gets no CPU for some of them, its
- * instance is stopped late; then for up to 27 times as long.
+ * CPU time is measured for WATCHED seconds. An executor that gets no CPU stops its instance late,
+ * so longer measurements follow.
  */
 #define WATCHED     1.0
 #define WATCHED_MAX (27 * WATCHED)
 
 /*
- * Maximum CPU time of each of `count` processes, as a share: half of what it would use without
- * stops, but at least what a process with its own CPU uses in the tenth of the time in which it
- * runs.
+ * Maximum share of a CPU that each of `count` processes may use: half of what it would use without
+ * stops, but between 0.15 and 0.2, because a process with its own CPU uses 0.1.
  */
 static double share_max(size_t count) {
     double unstopped = run_cpu_count() / (double)count;
     return fmin(fmax(unstopped / 2, 0.15), 0.2);
 }
 
-/* Maximum sum of all shares: twice what two instances can use in their tenths. */
+/* Maximum sum of all shares: twice what two instances can use if each runs a tenth of the time. */
 static double sum_max(size_t count) {
     return 0.4 * fmin(run_cpu_count(), (double)count);
 }

@@ -21,7 +21,7 @@ static void set(const char *file, const char *value) {
     ck_assert_msg(control_group_limit(file, file, value), "%s: %s", file, value);
 }
 
-/* Moves a process into the group. Frozen by version 1, it does not even end by SIGKILL. */
+/* Moves a process into the group and freezes or thaws it. SIGKILL does not end a frozen process. */
 static void hold_process(struct run *run, pid_t held, bool is_frozen) {
     const char *pid = run_pid_text(held);
     set("cgroup.procs", pid);
