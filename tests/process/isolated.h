@@ -121,7 +121,8 @@ static inline struct isolated_run isolated_find(struct run *run) {
     return isolated;
 }
 
-static inline void isolated_expect_nobody(const struct isolated_run *isolated) {
+/* Like run_free_clean(), and fails the test if a process of the namespace is left. */
+static inline void isolated_free_clean(const struct isolated_run *isolated) {
     pid_t pids[RUN_PIDS_MAX];
     RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, isolated_members(isolated->space, "", pids) == 0);
     run_free_clean(isolated->run);

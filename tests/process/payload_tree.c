@@ -389,13 +389,13 @@ static void on_continue(int number) {
         _exit(98);
 }
 
-static void tell_continuations(void) {
+static void report_continuations(void) {
     struct sigaction action = {.sa_handler = on_continue, .sa_flags = SA_RESTART};
     sigaction(SIGCONT, &action, NULL);
 }
 
 static int do_stop_self(char **words) {
-    tell_continuations();
+    report_continuations();
     payload_say("ready");
     raise(SIGSTOP);
     payload_spin();
@@ -404,7 +404,7 @@ static int do_stop_self(char **words) {
 /* Not an instance, so no run may signal it. Lives until its standard input is closed. */
 static int do_bystander(char **words) {
     char text[32];
-    tell_continuations();
+    report_continuations();
     snprintf(text, sizeof text, "%d", (int)getpid());
     payload_say(text);
     return read(STDIN_FILENO, text, 1) != 0;

@@ -11,9 +11,9 @@
 
 #include "run.h"
 
-#define MOST    4000 /* operations, files and names */
-#define NOWHERE (-1)
-#define MEMORY  "/dev/shm/"
+#define ENTRIES_MAX 4000 /* operations, files and names */
+#define NOWHERE     (-1)
+#define MEMORY      "/dev/shm/"
 
 struct operation {
     enum power_operation kind;
@@ -33,11 +33,11 @@ struct place {
 
 struct power_log {
     const char *root;
-    struct operation operations[MOST];
+    struct operation operations[ENTRIES_MAX];
     size_t count;
-    struct place places[MOST];
+    struct place places[ENTRIES_MAX];
     int place_count, node_count;
-    int held[MOST]; /* by place: the node that has the name, at the end of the log or of a cut */
+    int held[ENTRIES_MAX]; /* by place: the node with this name, at the end of the log or a cut */
 };
 
 static const char *const words[] = {"make", "file", "write", "move", "drop", "sync", "mark"};
@@ -49,7 +49,7 @@ static int find_place(struct power_log *log, int folder, const char *name, size_
             place->name[length] == '\0')
             return i;
     }
-    ck_assert_int_lt(log->place_count, MOST);
+    ck_assert_int_lt(log->place_count, ENTRIES_MAX);
     log->places[log->place_count] = (struct place){folder, strndup(name, length)};
     log->held[log->place_count] = NOWHERE;
     return log->place_count++;
@@ -149,7 +149,7 @@ static bool read_operation(struct power_log *log, FILE *file) {
     operation.path = strdup(operation.kind == POWER_MARK ? path : relative(log, path));
     if (operation.kind == POWER_SYNC)
         operation.contents = read_bytes(file, strtoul(second, NULL, 10));
-    ck_assert_uint_lt(log->count, MOST);
+    ck_assert_uint_lt(log->count, ENTRIES_MAX);
     add_operation(log, &operation, operation.kind == POWER_MOVE ? relative(log, first) : NULL);
     return true;
 }

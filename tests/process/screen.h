@@ -19,7 +19,7 @@
 
 struct screen {
     char rows[SCREEN_MAX][SCREEN_MAX + 1]; /* multibyte characters are shown as `?` */
-    bool goes_on[SCREEN_MAX];              /* the next row continues the line */
+    bool wraps[SCREEN_MAX];                /* the next row continues the line */
     int height;
     int width;
     int top; /* the rows that scroll */
@@ -35,7 +35,7 @@ struct screen {
 static inline void screen_blank(struct screen *screen, int row) {
     memset(screen->rows[row], ' ', (size_t)screen->width);
     screen->rows[row][screen->width] = '\0';
-    screen->goes_on[row] = false;
+    screen->wraps[row] = false;
 }
 
 static inline struct screen screen_new(int height, int width) {
@@ -67,7 +67,7 @@ static inline void screen_scroll(struct screen *screen) {
         screen_keep(screen, 0);
     for (int row = screen->top; row < screen->bottom; row++) {
         memcpy(screen->rows[row], screen->rows[row + 1], sizeof screen->rows[row]);
-        screen->goes_on[row] = screen->goes_on[row + 1];
+        screen->wraps[row] = screen->wraps[row + 1];
     }
     screen_blank(screen, screen->bottom);
 }
@@ -81,13 +81,13 @@ static inline void screen_line_down(struct screen *screen) {
 }
 
 static inline void screen_end_line(struct screen *screen) {
-    screen->goes_on[screen->row] = false;
+    screen->wraps[screen->row] = false;
     screen_line_down(screen);
 }
 
 static inline void screen_put(struct screen *screen, char letter) {
     if (screen->column == screen->width) {
-        screen->goes_on[screen->row] = true;
+        screen->wraps[screen->row] = true;
         screen_line_down(screen);
         screen->column = 0;
     }
@@ -99,7 +99,7 @@ static inline void screen_erase_row(struct screen *screen) {
     int from = screen->column < screen->width ? screen->column : screen->width - 1;
     for (int column = from; column < screen->width; column++)
         screen->rows[screen->row][column] = ' ';
-    screen->goes_on[screen->row] = false;
+    screen->wraps[screen->row] = false;
 }
 
 static inline void screen_erase(struct screen *screen) {
@@ -213,7 +213,7 @@ static inline struct screen screen_resize(struct screen *from, int height, int w
     int at_column = 0;
     for (int row = 0; row < used; row++) {
         int length = screen_length(from, row);
-        if (from->goes_on[row])
+        if (from->wraps[row])
             length = from->width;
         for (int column = 0; column <= length || (row == from->row && column <= from->column);
              column++) {
@@ -224,7 +224,7 @@ static inline struct screen screen_resize(struct screen *from, int height, int w
             if (column < length && (rewrap || tall.column < width))
                 screen_put(&tall, from->rows[row][column]);
         }
-        if (row < used - 1 && !(rewrap && from->goes_on[row])) {
+        if (row < used - 1 && !(rewrap && from->wraps[row])) {
             ck_assert_int_lt(tall.row, SCREEN_MAX - 1);
             screen_line_down(&tall);
             tall.column = 0;
@@ -235,7 +235,7 @@ static inline struct screen screen_resize(struct screen *from, int height, int w
         screen_keep(&tall, row);
     for (int row = gone; row <= tall.row; row++) {
         memcpy(to.rows[row - gone], tall.rows[row], sizeof to.rows[0]);
-        to.goes_on[row - gone] = tall.goes_on[row];
+        to.wraps[row - gone] = tall.wraps[row];
     }
     to.history = tall.history;
     to.history_length = tall.history_length;

@@ -24,10 +24,10 @@
 #include "family.h"
 #include "sandbox.h"
 
-#define MOST 256
+#define STRANGERS_MAX 256
 
-/* Pids wrap around to 300. */
-#define NUMBERS_MAX "700"
+/* Highest pid in the namespace. After it, pids start again at 300. */
+#define PID_LIMIT "700"
 
 struct stranger {
     pid_t number;  /* the pid that it took */
@@ -42,7 +42,7 @@ static size_t oldest;
 static size_t count;
 
 static struct stranger *stranger_at(size_t index) {
-    return &strangers[(oldest + index) % MOST];
+    return &strangers[(oldest + index) % STRANGERS_MAX];
 }
 
 /* Before Linux 6.14 all PID namespaces share one limit. */
@@ -58,7 +58,7 @@ static void limit_numbers(void) {
     int file = has_own_number_limit() ? open("/proc/sys/kernel/pid_max", O_WRONLY | O_CLOEXEC) : -1;
     if (file < 0)
         return;
-    if (write(file, NUMBERS_MAX, strlen(NUMBERS_MAX)) < 0)
+    if (write(file, PID_LIMIT, strlen(PID_LIMIT)) < 0)
         fputs("the numbers are not limited\n", stderr);
     close(file);
 }
@@ -173,9 +173,9 @@ static bool try_once(pid_t number, bool only_group) {
     sigset_t all;
     sigset_t before;
     if (!strangers)
-        strangers = mmap(NULL, MOST * sizeof *strangers, PROT_READ | PROT_WRITE,
+        strangers = mmap(NULL, STRANGERS_MAX * sizeof *strangers, PROT_READ | PROT_WRITE,
             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert(strangers != MAP_FAILED && count < MOST);
+    ck_assert(strangers != MAP_FAILED && count < STRANGERS_MAX);
     struct stranger *stranger = stranger_at(count);
     *stranger = (struct stranger){.number = number, .process = number};
     sigfillset(&all);
@@ -236,6 +236,6 @@ void strangers_dismiss(size_t but) {
         expect_untouched(stranger);
         kill(stranger->process, SIGKILL);
         waitpid(stranger->process, NULL, 0);
-        oldest = (oldest + 1) % MOST;
+        oldest = (oldest + 1) % STRANGERS_MAX;
     }
 }

@@ -131,7 +131,7 @@ TEST_CASE(isolation_works_without_privilege) {
     run_wait_ready(run, 2);
     run_end(run, SIGTERM);
     ck_assert_uint_eq(run_count(run, "caught 15\n"), 2);
-    isolated_expect_nobody(&isolated);
+    isolated_free_clean(&isolated);
 }
 
 static void deny_namespaces(void) {

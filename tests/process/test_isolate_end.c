@@ -51,7 +51,7 @@ static void wait_until_stopped(const struct isolated_run *isolated) {
 /* Returns after the outer process has ended with this status; no process may be left inside. */
 static void expect_end(const struct isolated_run *isolated, int status) {
     run_expect(run_wait(isolated->run), status);
-    isolated_expect_nobody(isolated);
+    isolated_free_clean(isolated);
 }
 
 static void kill_outer(const struct isolated_run *isolated, size_t turn) {
@@ -125,7 +125,7 @@ TEST_CASE(killing_all_run_processes_leaves_nothing_behind) {
         family_signal(&crew, SIGKILL);
         kill_outer(&isolated, i);
         run_wait(isolated.run);
-        isolated_expect_nobody(&isolated);
+        isolated_free_clean(&isolated);
     }
 }
 

@@ -22,9 +22,9 @@
 
 #include "platform/platform.h"
 
-static void *wait_in_thread(void *told) {
-    if (told)
-        *(pid_t *)told = (pid_t)syscall(SYS_gettid);
+static void *wait_in_thread(void *tid) {
+    if (tid)
+        *(pid_t *)tid = (pid_t)syscall(SYS_gettid);
     kin_wait_for_ever();
     return NULL;
 }
@@ -338,7 +338,7 @@ TEST_CASE(shared_memory_is_private) {
     }
 }
 
-static bool is_told(int forks) {
+static bool has_event(int forks) {
     struct pollfd poll_forks = {.fd = forks, .events = POLLIN};
     return poll(&poll_forks, 1, 0) == 1;
 }
@@ -360,7 +360,7 @@ TEST_CASE(fork_events_are_reported_with_parent_and_child) {
     for (int i = 0; i < 3; i++) {
         ck_assert(ss_platform_fork_events_listen(forks, true));
         pid_t child = kin_start(NULL);
-        RUN_UNTIL(NULL, is_told(forks));
+        RUN_UNTIL(NULL, has_event(forks));
         kin_end(child);
         ck_assert(ss_platform_fork_events_listen(forks, false));
     }

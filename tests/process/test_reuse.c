@@ -55,7 +55,7 @@ static void run_apart(void (*body)(void)) {
     SKIP_UNLESS(possible, "pid-choice: cannot choose pids");
 }
 
-static void run_go_on(struct run *run, double seconds) {
+static void expect_running_for(struct run *run, double seconds) {
     run_let_pass(run, seconds);
     ck_assert_msg(!run->ended, "status %d: %s", run->status, run->err.bytes);
 }
@@ -127,7 +127,7 @@ static void try_the_reused_pid_of_an_ended_leader_is_not_signaled(void) {
             RUN_UNTIL(run, (leader = next_number(run, "leader ", &from)) > 0);
             stranger_take(run, leader);
         }
-        run_go_on(run, 0.3);
+        expect_running_for(run, 0.3);
         run_wait_text(run, "ready");
         ends[i % ENDS](run);
         end_clean(run);
@@ -164,7 +164,7 @@ static void try_the_reused_pid_of_an_ended_branch_is_not_signaled(void) {
         struct run *run = START_IN(&setup, "-v", "-n", "2", "-l", "60%", "-c", "fixed", "--grace",
             "300m", "sh", "-c", "while :; do setsid sh -c 'echo branch $$; exec sleep 0.02'; done");
         take_numbers(run, "branch ", 30);
-        run_go_on(run, 0.4);
+        expect_running_for(run, 0.4);
         ends[i % ENDS](run);
         end_clean(run);
     }
@@ -212,7 +212,7 @@ static void take_over_with_strangers(size_t kernel, bool only_groups) {
         "setsid " PAYLOAD " spin & exec " PAYLOAD " ignore-term");
     pid_t pids[RUN_PIDS_MAX];
     RUN_UNTIL(run, run_count(run, "ready\n") == 3 && run_named("payload", pids) == 6);
-    run_go_on(run, 0.5); /* by now the guardian knows the branches */
+    expect_running_for(run, 0.5); /* by now the guardian knows the branches */
     pid_t guardian = run_find(run, "ss-guardian");
     struct family executors = family_find("ss-executor");
     struct family instances = family_find("payload");
@@ -292,7 +292,7 @@ static void try_reused_pids_with_equal_start_time_are_not_signaled(void) {
         }
         family_signal(&executors, SIGCONT);
         kill(run->pid, SIGCONT);
-        run_go_on(run, 0.4);
+        expect_running_for(run, 0.4);
         strangers_dismiss(0);
     }
     end_master(run);

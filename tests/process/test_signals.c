@@ -429,7 +429,7 @@ static void block_output(void) {
     close(ends[1]);
 }
 
-TEST_CASE(a_run_whose_summary_nobody_reads_can_be_ended) {
+TEST_CASE(a_run_whose_summary_is_not_read_can_be_ended) {
     struct run_setup setup = {.prepare = block_output};
     struct run *run =
         START_IN(&setup, "-n", "1", "-l", "100%", "--json", "-", PAYLOAD, "exit", "0");

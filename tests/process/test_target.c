@@ -98,7 +98,7 @@ TEST_CASE(target_is_set_and_shown_during_a_run) {
 }
 
 /* An executor maps the same board as the master. */
-TEST_CASE(only_the_master_of_ones_own_run_is_asked) {
+TEST_CASE(set_and_status_require_the_master_of_our_own_run) {
     struct run *run = START("-q", "-v", "-n", "1", "-l", "10%", PAYLOAD, "spin");
     run_wait_text(run, "instances are running");
     struct run *status = SUCCEED("--status", run_pid_text(run->pid), "--openmetrics", "-");

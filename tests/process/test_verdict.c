@@ -137,16 +137,16 @@ TEST_CASE(ended_instances_and_control_that_ignores_the_load_are_reported) {
 }
 
 TEST_CASE(a_cpu_quota_that_limits_the_run_is_reported) {
-    static const char told[] = "a CPU quota limits their control group to 0.1 of ";
+    static const char message[] = "a CPU quota limits their control group to 0.1 of ";
     run_greedily();
     SKIP_UNLESS(control_group_make("cpu"), "cgroup-quota: cannot create a control group");
     SKIP_UNLESS(control_group_limit("cpu.cfs_quota_us", "cpu.max", "10000"),
         "cgroup-quota: cannot set one");
     struct run_setup setup = {.prepare = control_group_enter};
-    struct run *run = run_until_said(&setup, told, WORDS(BELOW, "-n", "1", PAYLOAD, "spin", ""));
+    struct run *run = run_until_said(&setup, message, WORDS(BELOW, "-n", "1", PAYLOAD, "spin", ""));
     run_expect(run, 0);
     find_percent(run, REACH);
-    run_expect_text(&run->out, told);
+    run_expect_text(&run->out, message);
 }
 
 /* The load does not matter: only part of a group of version 1 is ours. */
