@@ -41,12 +41,12 @@ fault() {
     printf '%s\n' "${@:2}" >"$tree/faults/$1"
 }
 
-# actuate WORD...: calls ssactuate on the tree, with the fake kernel. The word after `run` may follow --.
+# actuate VERB [WORD...]: calls ssactuate on the tree, with the fake kernel.
 actuate() {
     timeout "$patience" "${kernel[@]}" "$build/bin/ssactuate" "$1" --root "$tree" "${@:2}"
 }
 
-# start_actuate WORD...: starts ssactuate on the tree, as `actuate` calls it, and sets `run_pid`. It writes to `run-err`.
+# start_actuate VERB [WORD...]: the same in the background, with errors in `run-err`. Sets `run_pid`.
 start_actuate() {
     "${kernel[@]}" "$build/bin/ssactuate" "$1" --root "$tree" "${@:2}" 2>"$folder/run-err" &
     run_pid=$!
@@ -125,7 +125,7 @@ leave_values() {
 has_no_lock() {
     local journal
     for journal in "$tree"/run/showstopper/*.journal; do
-        # By its name, flock would create a journal that the keeper has just removed.
+        # Given a name, flock would create a journal that the keeper has just removed.
         { flock -n 9; } 2>/dev/null 9<"$journal" || [ ! -e "$journal" ] || return 1
     done
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The part of the fake kernel for control groups. It treats a process as member of a group only
- * after the process was moved there:
+ * The part of the fake kernel for control groups. They have only members that were moved there. Its
+ * rules:
  *
  *   cgroup.procs               version 1: ENOSPC for a cpuset without CPUs or memory nodes;
  *                              version 2: EBUSY if the group enables controllers for its children
@@ -125,7 +125,7 @@ int fake_empty_group(const char *folder) {
 
 static int moved; /* pid of the process that is moved */
 
-/* Removes the process from a group. */
+/* Removes the moved process from the group with this cgroup.procs. */
 static int forget(const char *path, const struct stat *status, int type, struct FTW *at) {
     char folder[PATH_MAX], text[300] = "", word[32];
     int pid;
@@ -276,7 +276,7 @@ static int set_memory(const char *folder, const char *name, const char *text) {
     return 0;
 }
 
-/* Enables ("+cpu +memory") or disables ("-cpu") controllers for the children. */
+/* Enables controllers for the children ("+cpu +memory"). Any "-NAME" disables all of them. */
 static int set_controllers(const char *folder, const char *name, const char *text) {
     char given[300], word[32];
     fake_get(folder, name, given);

@@ -9,7 +9,7 @@
  *   scaling_min_freq, _max_freq  clamped to the hardware's; then a minimum above the maximum is
  *                                EINVAL before Linux 5.4, and clamped to the maximum since
  *                                (SS_TEST_KERNEL/clamps-minimum exists)
- *   boost, no_turbo              EINVAL for anything but 0 and 1. Where a policy has the files
+ *   boost, no_turbo              EINVAL for anything but 0 and 1. If a policy has the files
  *                                .highest.off and .highest.on, these are its highest frequencies
  *                                without and with turbo; boost, as in amd-pstate, writes them to
  *                                cpuinfo_max_freq and scaling_max_freq
@@ -23,7 +23,7 @@
  * kill (the write succeeds, and the program gets SIGKILL before it can read the value back), wait
  * (the write lasts until faults/NAME.go exists), or a value that is kept instead. faults/NAME.read
  * has a line for each next read: ok or an errno. With the line kill in faults/getppid, a process
- * that gets SIGTERM at the death of its parent kills the parent just after it asked who that is.
+ * that gets SIGTERM at the death of its parent kills the parent right after it called getppid().
  * While SS_TEST_KERNEL/read-only exists, all of /sys is mounted read-only.
  */
 
@@ -106,7 +106,7 @@ void fake_put_number(const char *folder, const char *name, long number) {
 
 /* The rules of the kernel. Each returns 0 or an errno. */
 
-/* At no moment, scaling_setspeed has a number without the governor userspace. */
+/* scaling_setspeed never has a number unless the governor is userspace. */
 static int set_governor(const char *folder, const char *name, const char *text) {
     char known[300], padded[310], word[310];
     bool is_userspace = strcmp(text, "userspace") == 0;
@@ -423,7 +423,7 @@ PUBLIC int prctl(int option, ...) {
     return (int)syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
 }
 
-/* Waits for the signal, which the kernel sends after the parent is dead. */
+/* Kills the parent and waits for the signal that the kernel sends at its death. */
 static void kill_parent(pid_t parent) {
     const struct timespec pause = {.tv_nsec = 10000000};
     sigset_t pending;

@@ -15,7 +15,7 @@ open_slurm() {
     export SLURM_CONF=$scratch/slurm/slurm.conf
 }
 
-# administer: repairs, as an administrator would, the effects of a killed controller of Slurm: it reuses the IDs of lost
+# administer: acts as the administrator after a controller of Slurm was killed. Its successor reuses the IDs of lost
 # jobs, drains the nodes on which those still exist ("Duplicate jobid"), and holds the new jobs.
 administer() {
     local name job

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034 # variables of the caller
 # Sourced first by the scripts test_*.sh. Their arguments are the build folder, and one case to run (default: all).
-# Each function with `# case` at the end of its first line is the ctest test system.SCRIPT.FUNCTION; with `# case, alone`,
-# no other test runs at the same time, and with `# case, timing`, only `ctest -L timing` runs it. Such a script ends with run_cases. Any other script is one test.
+# Each function with `# case` at the end of its first line is the ctest test system.SCRIPT.FUNCTION; with
+# `# case, alone`, no other test runs at the same time, and with `# case, timing`, only `ctest -L timing` runs it. Such
+# a script ends with run_cases. Any other script is one test.
 #
 # Sets `here`, the folder of this file, `source`, the tree, `build`, `bin`, and `scratch`, a new folder, which becomes the
 # current one and is removed at exit. Background jobs are killed then. A script may define clean_up, which is called
@@ -30,7 +31,7 @@ cd "$scratch"
 end_test() {
     local status=$?
     [ "$(type -t clean_up)" != function ] || clean_up
-    # Others than our children may have ended, and their pids may have been reused.
+    # Processes that are not our children may have ended, and their pids may have been reused.
     for pid in "${started[@]}"; do
         [ ! "/proc/$pid/cwd" -ef "$scratch" ] || kill -KILL "$pid" 2>/dev/null || true
     done
@@ -128,7 +129,7 @@ ends() {
 }
 
 # spin COMMAND...: keeps a CPU busy in the background until this test ends, under a command such as nice or env. The
-# process looks for the test itself: `timeout`, if ended right after it forks, would leave its child running.
+# process checks by itself that the test exists: `timeout`, if ended right after it forks, leaves its child running.
 spin() {
     # shellcheck disable=SC2016 # for sh
     "$@" sh -c 'while kill -0 "$1" 2>/dev/null; do :; done' spin $$ &

@@ -40,7 +40,7 @@ have_other_users() {
     setpriv --reuid 65534 --regid 65534 --clear-groups true 2>/dev/null
 }
 
-# unshared OPTIONS COMMAND...: runs the command in new namespaces, which a user needs a user namespace for.
+# unshared OPTIONS COMMAND...: runs the command in new namespaces, for an unprivileged user also a user namespace.
 unshared() {
     if [ "$(id -u)" -eq 0 ]; then
         unshare "$@"

@@ -141,7 +141,7 @@ suspects_are_printed_with_their_start() { # case
     refuses 'another process has its pid' --victim true --suspects "$pid@1" --names x
 }
 
-# Programs of an installation without the component that has the Python package.
+# As in an installation without the component that has the Python package.
 a_missing_python_package_is_reported_at_once() { # case
     mkdir -p lone/bin
     cp "$build"/bin/{showstopper,ssantagonist,ssbatch,ssrequest} lone/bin
@@ -321,7 +321,7 @@ stubborn_victim_command_is_killed() { # case
     done
 }
 
-# Those of a slot of 30 s are reported before its end, because in a study it lasts a minute.
+# With a slot of 30 s, the error must come before the slot ends: in a study, a slot lasts a minute.
 victims_that_cannot_be_measured_are_reported() { # case
     local victim words slot message
     mkdir run
@@ -403,7 +403,7 @@ codes_are_written_unless_they_are_invalid() { # case
     [ -z "$(ls codes)" ] || fail "codes were written: $(ls codes)"
     ssantagonist codes --shifts 62:0,3,60 --slots 63 codes
     [ "$(wc -l <codes/codes.csv)" -eq 316 ] || fail "$(cat codes/codes.csv)"
-    # Those of which the tests of the Python package check that they are balanced and hardly correlate.
+    # The tests of the Python package check that these codes are balanced and hardly correlate.
     ssantagonist codes --shifts 62:0,3,60 --slots 126 --rows 1 --blocks 1 codes
     cmp codes/codes.csv "$source/tests/data/codes.csv"
 }
@@ -415,8 +415,8 @@ stops() {
         { slot = $2 } END { if (first) print "first" }' codes/codes.csv | sort -u
 }
 
-# Each block is followed by a row in which the suspect runs, also from slot to slot, or one that is at most as long as the
-# depth allows; what is withheld is the depth.
+# After each block, the suspect runs for a row, also across slots. If all rows have blocks, each is at most as long as
+# the depth allows. The share of time that is withheld from a throttled suspect is the depth.
 blocks_are_separate_and_at_different_places() { # case
     local places withheld
     mkdir codes
@@ -454,7 +454,7 @@ a_study_reports_whether_suspects_slow_the_victim() { # case
             --json answer.json >out 2>err || status=$?
         grep -q 'varies by .* use --slot' err || break
     done
-    # There, the second suspect may catch up, too, and then nothing is answered.
+    # On such a machine, the second suspect may also catch up, and then there is no answer.
     local complete=true wanted=0
     ! grep -q '^The question is not answered: no suspect could be tested' out || { complete=false && wanted=1; }
     [ "$status" -eq "$wanted" ] || fail "status $status: $(cat out err)"
@@ -498,7 +498,7 @@ a_suspect_whose_blocks_lose_30_percent_is_set_aside() { # case
     grep -q "^s1,[0-9]" antagonist-results/together-1/aside.csv || fail "not set aside"
     [ "$(wc -l <antagonist-results/together-1/s1/samples.csv)" -lt \
         "$(wc -l <antagonist-results/together-1/s2/samples.csv)" ] || fail "it was throttled to the end"
-    # The run went on to its end, without the first suspect.
+    # The run continued to its end, without the first suspect.
     [ "$(wc -l <antagonist-results/together-1/slots.csv)" -gt 126 ] || fail "the run ended"
     runs_on "$needed" "$pid"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the benches in their shortest form and checks the form of their output; figures may have any value. Those that
-# measure this machine are run with the tests that need an idle machine.
+# Runs the benches in their shortest form and checks the form of their output; figures may have any value. Benches
+# that measure this machine run only with the tests that need an idle machine.
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
@@ -209,8 +209,8 @@ comparison_words() {
         }' "$benches/../../README.md"
 }
 
-# The commands (a), for one class, and (c) of the comparison in the README, with a shorter time; its other commands are among the
-# examples of the page. cpulimit and stress-ng may be missing.
+# The commands (a), for one class, and (c) of the comparison in the README, with a shorter time; its other commands are
+# among the examples of the page. cpulimit and stress-ng may be missing.
 the_commands_of_the_comparison_run() { # case, timing
     local config words figure="[-+]?($number|-)"
     read -ra words < <(comparison_words a)
@@ -278,7 +278,7 @@ leads_its_session() {
     [ "$(cut -d ' ' -f 6 "/proc/$1/stat")" = "$1" ]
 }
 
-# After all processes of a program have ended, its number may be that of a stranger.
+# After all processes of a program have ended, a stranger may get its pid.
 only_programs_of_the_bench_are_ended() ( # case
     # shellcheck disable=SC2030,SC2031 # launched.sh reads it
     folder=$scratch

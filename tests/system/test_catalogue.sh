@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Workloads of the catalogue, and the options of each side of a pair. test_lab_catalogue.py and test_lab_interference.py
-# have the other ones.
+# have the other tests.
 # shellcheck disable=SC2030,SC2031,SC2034 # what is sourced reads variables, cases in ( ) have their own
 
 # shellcheck source=harness.sh

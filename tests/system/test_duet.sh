@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests of sslab duet; test_lab_duet.py has those of its plans. In most cases a stand-in for showstopper writes records without running anything;
-# see experiments.sh.
+# Tests of sslab duet; test_lab_duet.py has those of its plans. In most cases a stand-in for showstopper writes records
+# without running anything; see experiments.sh.
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
@@ -163,7 +163,8 @@ alternating_processes_never_run_at_the_same_time() { # case
     for turn in 1 6 30; do
         experiment duet --plan --order alternate --iteration ^x --a "sh -c '$loop'" --b "sh -c '$loop'" \
             --seconds "${turn}s" --warmup 0 --at-most 2h
-        # On a busy machine, a process may be executed only after the planned start, and end late: not in a new turn.
+        # On a busy machine, a process may be executed after the planned start and end late: the plan starts later, and
+        # ends before a third turn.
         sed "s/--duration [0-9]*s/--duration $((1900 * turn))m/; s/{at+1s/{at+5s/; /^run aa-2 /,\$d" "$output" >"$scratch/plan"
         PATH=$build/bin:$PATH ssbatch --quiet "$scratch/study-$turn" "$scratch/plan" >"$output" 2>&1 || fail "ssbatch: status $?"
         seen=$(for side in a b; do
@@ -267,7 +268,8 @@ response_times_of_services_side_by_side_are_measured() { # case
     a_block_has_a_figure
 }
 
-# With --order alternate, requests are due only while their service runs. Another seed has other ports than the test above.
+# With --order alternate, requests are due only while their service runs. The seed gives other ports than those of the
+# test above.
 response_times_of_alternating_services_are_measured() { # case
     need_built ssrequest serve
     local serve="ssburn serve --listen {port} --units 1000" side first try status

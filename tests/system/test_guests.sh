@@ -256,7 +256,6 @@ has_samples() {
     [ -e shared/record/samples.csv ] && [ "$(wc -l <shared/record/samples.csv)" -gt 1 ]
 }
 
-# Whenever run-in-guest is killed, it leaves no process, folder or mount.
 a_killed_guest_leaves_no_process_or_file() { # case
     local folder processes
     need_guest

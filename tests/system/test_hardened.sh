@@ -28,7 +28,7 @@ mapfile -t files < <(find "$build/bin" "$build/libexec" "$build/lib/showstopper"
     -exec grep -l $'^\177ELF' {} +) # scripts are not hardened
 [ "${#files[@]}" -gt 20 ] || fail "only these were built: ${files[*]}"
 "$here/../hardened" "${files[@]}" >&2 || fail "not hardened"
-# Except the kernels, whose rates are compared.
+# Kernels have no such checks, because their rates are compared.
 mapfile -t files < <(find "$build" -path '*/room_ssburn_kernels.dir/*' -name '*.o')
 [ "${#files[@]}" -gt 0 ] || fail "no object file of the kernels"
 ! readelf -sW "${files[@]}" | grep _chk >&2 || fail "kernels check buffers or the stack"

@@ -32,7 +32,7 @@ tar -C root -xf image/layer.tar.gz
 cmp "$source/LICENSE" root/LICENSE || fail "another LICENSE"
 [ -s root/LICENSE.musl ] || fail "no license of musl"
 
-# holds_a_load COMMAND...: the command starts showstopper, which sees the load of the machine.
+# holds_a_load COMMAND...: fails unless the command starts showstopper, and that measures the load of the machine.
 holds_a_load() {
     "$@" "${arguments[@]}" >output 2>&1 || fail "$*: $(tail -n 20 output)"
     grep -q '^showstopper: 1 instance on .*, load of the machine$' output || fail "$*: $(<output)"

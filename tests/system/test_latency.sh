@@ -183,7 +183,7 @@ an_interrupted_study_can_be_resumed() { # case
     refuses "has runs with other settings" latency "${few[@]}" --duties 50% --rates 5 --cap 7
 }
 
-# sslab ends by the signal that it has got, and says if another process has ended ssbatch.
+# sslab ends by the signal that it received, and says if another process has ended ssbatch.
 signals_are_reported() { # case
     local status generator
     touch "$scratch/wait"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Manual pages describe the options of --help and no others, with the same defaults; that of sslab describes each
-# experiment and their common options, that of catalogues their keys; mandoc accepts the pages, and documents name only existing files.
+# Manual pages describe the options of --help and no others, with the same defaults. The page of sslab describes each
+# experiment and the common options, that of catalogues their keys. mandoc accepts the pages, and documents name only
+# existing files.
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
@@ -162,8 +163,8 @@ check_experiments() {
     done
 }
 
-# check_paths DOCUMENT: fails unless each `path` from the root of the tree exists. Words in capitals, such as NAME, are
-# placeholders.
+# check_paths DOCUMENT: prints one line for each `path` from the root of the tree that does not exist. Words in
+# capitals, such as NAME, are placeholders.
 # shellcheck disable=SC2016 # backquotes of Markdown
 check_paths() {
     local path
@@ -173,7 +174,7 @@ check_paths() {
         grep -vE '[A-Z]{4}|[*{]' | sort -u)
 }
 
-# check_modules_page BUILD: fails if modules of the caller change the page of modules.
+# check_modules_page BUILD: prints a line if modules of the caller change the page of modules.
 check_modules_page() {
     mkdir -p "$scratch/modules/control"
     cp "$1/lib/showstopper/modules/control/geom.so" "$scratch/modules/control/mine.so"

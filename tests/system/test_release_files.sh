@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# packaging/release makes every file of a release, twice the same bytes, and refuses what is no release.
+# packaging/release makes every file of a release, twice the same bytes, and refuses to make one that is invalid.
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"

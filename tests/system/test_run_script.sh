@@ -12,8 +12,8 @@ stand_in() {
     chmod +x "$scratch/bin/$1"
 }
 
-# make_tree [FOLDER]: makes the tree, on a machine with the required packages and nothing else that can be left out. The stand-in
-# of cmake writes how it was called; layout ends the script.
+# make_tree [FOLDER]: makes the tree, on a machine with the required packages and nothing else that can be left out. The
+# stand-in of cmake writes how it was called; layout ends the script.
 make_tree() {
     local name
     rm -rf "${scratch:?}"/*

@@ -450,7 +450,7 @@ unpack_turbo() {
     done
 }
 
-# stop_turbo NAME: what amd-pstate shows without boost, or intel_pstate without turbo, which leaves cpuinfo_max_freq alone.
+# stop_turbo NAME: switches turbo off, as amd-pstate or intel_pstate shows it; the latter leaves cpuinfo_max_freq alone.
 stop_turbo() {
     local cpus=$tree/sys/devices/system/cpu
     if [ "$1" = intel-pstate ]; then
@@ -841,8 +841,7 @@ cfs_quota_us 15000 cfs_period_us 10000 cfs_period_us 100000 cfs_quota_us 150000 
     unchanged
 }
 
-# The page cache of a written file counts as memory of the group. A size without a quota sets none, although another
-# size of the policy does.
+# A size without a quota sets none, although another size of the policy does.
 sizes_of_a_policy_may_leave_out_parts() { # case
     need_cpu_0
     unpack cgroup-v1
@@ -854,6 +853,7 @@ sizes_of_a_policy_may_leave_out_parts() { # case
     unchanged
 }
 
+# The page cache of a written file counts as memory of the group.
 the_memory_limit_is_not_set_below_the_memory_in_use() { # case
     need_knob memory cgroup-memory
     mkdir "$folder/load"

@@ -103,7 +103,7 @@ programs_in_other_folders_are_compared() { # case
     PATH=$PWD/one:$PATH expect 1 ssbatch study plan
 }
 
-# A folder that no run has made, but which has the name of one.
+# A folder may have the name of a run that did not make it.
 files_of_others_are_not_replaced() { # case
     begin
     mkdir -p study/src
@@ -329,7 +329,7 @@ END
     expect 0 ssbatch --dry-run --retries 2 --go-on --ram --joblog x study plan
 }
 
-# Runs that are needed or refused do not change this.
+# Needed and refused runs do not change the order.
 a_dry_run_shows_the_order_of_the_call() { # case
     local i seed
     begin
@@ -525,7 +525,7 @@ END
     [ -e study/a/b/c ] || fail "no file in the folder"
 }
 
-# They cannot be copied.
+# Such files cannot be copied.
 files_in_memory_that_cannot_be_read_make_a_run_fail() { # case
     local as out
     begin
@@ -568,8 +568,8 @@ END
     done
 }
 
-# files_that_cannot_be_removed_are_named COMMAND...: fails unless they neither end the study nor make a run fail, unless
-# it would find them. COMMAND becomes another user.
+# files_that_cannot_be_removed_are_named COMMAND...: fails unless warnings name such files, and only a run that would
+# find them fails. COMMAND becomes another user.
 files_that_cannot_be_removed_are_named() {
     local left=$PWD/left/.a.part/tmp/of-root
     mkfifo -m 666 ready go

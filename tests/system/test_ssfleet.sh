@@ -126,7 +126,6 @@ esac
 END
 }
 
-# Headers and contents of the copied files are multiples of 512 bytes: tar does not notice if it gets only some of them.
 # A node that dies later takes no finished run with it.
 runs_are_collected_while_others_run() { # case
     printf '%s\n' 'run a takes 1s' 'main -- sleep 3' 'run b takes 1s' \
@@ -135,6 +134,7 @@ runs_are_collected_while_others_run() { # case
     is_complete study 2 || fail "incomplete: $(ssbatch --list study)"
 }
 
+# Headers and contents of the copied files are multiples of 512 bytes: tar does not notice if it gets only some of them.
 incomplete_copies_of_runs_stay_out_of_the_study() { # case
     local cut runs
     write_plan 2 0

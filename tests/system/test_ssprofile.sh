@@ -216,7 +216,7 @@ a_quota_runs_benchmarks_in_a_separate_group() { # case
     [ -z "$left" ] || fail "leftover control group: $left"
 }
 
-# A folder has two speeds; each repetition runs all benchmarks at both, in a new order.
+# The folder is measured at two speeds; each repetition runs all benchmarks at both, in a new order.
 each_repetition_measures_all_throttles_in_random_order() { # case
     local order
     measure --under without,duty=50% --repetitions 3 "$folder/both"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# sstrace: where it writes its output, and its exit status. What it makes of its input: tests/data/sstrace.
+# Tests where sstrace writes its output, and its exit status. test_sstrace_cases.sh tests what it makes of its input.
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"

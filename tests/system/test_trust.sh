@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Root does nothing that another user wants by folders, links, files and locks.
+# Other users cannot make root do anything by their folders, links, files and locks.
 
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
@@ -81,7 +81,7 @@ plans_of_another_user_are_not_carried_out() { # case
     [ -e carried-out ] || fail "--trust-owner has no effect"
 }
 
-# Their user could exchange the files of a run that commands write and read, or put links there.
+# The owner of such a folder could exchange the files of a run that commands write and read, or put links there.
 studies_in_folders_of_another_user_are_refused() { # case
     begin
     write_plan
@@ -154,7 +154,7 @@ results_are_writable_for_their_owner_only() { # case
     ! grep -v '^[0-7][0145][0145]$' modes || fail "others may write"
     [ -z "$(find open -maxdepth 2 -type d -perm /022)" ] || fail "others may write: $(find open -perm /022 -ls)"
     is_built ssantagonist || return 0
-    # What `ssantagonist plan` decides by.
+    # The decisions of `ssantagonist plan` depend on these files.
     expect 0 ssantagonist codes --slots 63 --shifts 0:1,2,3,4 --slot 5s open/a
     expect 0 ssantagonist watch --victim 'echo 1' --slots 1 --slot 1s open/a
     [ -z "$(find open/a/run.json open/a/codes.csv open/a/slots.csv -perm /022)" ] || fail "others may write: $(ls -l open/a)"
@@ -285,7 +285,7 @@ ssantagonist_codes - folder ssantagonist codes --slots 63 --shifts 0:1,2,3,4 --s
 END
 }
 
-# Options with a path that is read, made by nobody, or a socket, which is bound and never opened.
+# Options whose path is read, is not created by the program, or is a socket, which is bound and never opened.
 inputs() {
     cat <<'END'
 showstopper --workloads
@@ -1165,7 +1165,7 @@ printed_files_are_those_that_were_judged() { # case
     swap_at_each_call
 }
 
-# They are removed, and name what is shared with a guest.
+# Places are removed, and name what is shared with a guest.
 places_of_another_user_are_refused() { # case
     local words
     begin
