@@ -28,7 +28,7 @@ ROWS = 630
 TOGETHER, ALONE = 5, 10  # rows of a slot
 CHUNK = 100_000  # rows
 
-# Limits of each share of answers, by the kind of study. None: there is none.
+# Limits of the share of studies with each answer, by the kind of study. None: without limits.
 BARS: dict[str, dict[str, tuple[float, float] | None]] = {
     "innocents": {"an innocent suspect is accused": (0, 0.065)},
     "unthrottled": {"an innocent suspect is accused by its correlation": (0.2, 1)},
@@ -86,7 +86,7 @@ def effects(rows: pd.DataFrame, slot: int) -> Effects:
 
 
 def answers(runs: dict[str, list[pd.DataFrame]]) -> dict[str, list[float]]:
-    """Return the answers of a study, of the bars of each kind."""
+    """Return the answers of a study by kind, in the order of BARS."""
     codes = {
         kind: effects(runs[kind][0], TOGETHER).codes
         for kind in ("innocents", "guilty", "disturbers")

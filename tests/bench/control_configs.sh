@@ -24,7 +24,7 @@ find_quota() {
     group=$quota_root/showstopper-bench.$$
 }
 
-# Sets `watched`, the group in which limited programs are measured, unless it is the group with the quota.
+# Sets `watched`, the group whose CPU time the judge measures while programs are limited.
 find_watched() {
     local root
     root=$(awk '$3 == "cgroup" && $4 ~ /(^|,)cpuacct(,|$)/ { print $2; exit }' /proc/mounts)

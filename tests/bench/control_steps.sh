@@ -24,7 +24,7 @@ shape() {
     esac
 }
 
-# Scales the trace by its last time.
+# Prints traces/saw.txt, scaled to the counted time.
 plain_saw() {
     sstrace --dump <"$source/traces/saw.txt" | awk -v seconds="$seconds" '
         { time = $1 * (/^[0-9.]+M/ ? 60 : /^[0-9.]+m/ ? 0.001 : 1)
@@ -42,8 +42,8 @@ showstopper_trace() {
         END { printf "%.6fs %s\n", last + 10, load }'
 }
 
-# For steps, prints the mean time in seconds until the load stays within 3 points of a new level, and the maximum
-# overshoot in points, from windows of 500 ms. Prints nothing for other shapes.
+# judge_steps FILE: prints the mean time in seconds until the load stays within 3 points of a new level, and the maximum
+# overshoot in points, from windows of 500 ms; two empty cells if the series has no step.
 judge_steps() {
     awk -F, -v unit="$unit" '
         NR == 1 { next }

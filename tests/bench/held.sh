@@ -71,7 +71,7 @@ listening() {
     ssrequest --wait-for 20s -q -r 10 -d 100m "$1" >/dev/null 2>&1 || fail "$1: no answer: $(cat "$folder/server.log")"
 }
 
-# watch NAME LOAD SECONDS: begins to judge the group once control and --settle are over.
+# watch NAME LOAD SECONDS WAIT: starts the judge, which watches the group for SECONDS, WAIT seconds from now.
 watch() {
     judge "$3" 500 "$2" --group "$group" --start-at "$(awk -v now="$(date +%s.%N)" -v wait="$4" 'BEGIN { printf "%.3f", now + wait }')" \
         >"$kept/$1.judge" &
@@ -126,8 +126,8 @@ rate_deviation() {
         END { mean = sum / n; printf "%.1f", 100 * sqrt(squares / n - mean ^ 2) / mean }' "$kept/$1.record/requests.csv"
 }
 
-# limits LOAD WORK_SECONDS ARRIVAL SPREAD [CPUS SECONDS]: prints the mean error that chance explains (2 standard deviations, in points)
-# and the mean squared error of shot noise in windows of 500 ms.
+# limits LOAD WORK_SECONDS ARRIVAL SPREAD [CPUS SECONDS]: prints the mean error that chance explains (2 standard
+# deviations, in points) and the mean squared error of shot noise in windows of 500 ms.
 limits() {
     awk -v t="$1" -v s="$2" -v a="$([ "$3" = poisson ] && echo 1 || echo 0)" \
         -v v="$([ "$4" = exponential ] && echo 1 || echo 0)" -v cpus="${5:-$(nproc)}" -v seconds="${6:-$((seconds - 2))}" 'BEGIN {
@@ -226,7 +226,8 @@ real() {
     done
 }
 
-# start_service PROGRAM: starts a program of others in the group, which serves about 5 ms of work; sets `url`.
+# start_service PROGRAM: starts a third-party server in the group, which needs about 5 ms of CPU time per request. Sets
+# `url`, and `asked`, the options of ssrequest for it.
 start_service() {
     mkdir -p "$folder/site"
     [ -e "$folder/site/page" ] || head -c 400000 /dev/urandom | base64 >"$folder/site/page"
@@ -289,9 +290,10 @@ services() {
     done
 }
 
-# judge_runs: reads a run's rate, half the width of its interval and the rates of its episodes a line, and prints a row.
-# Runs of one episode would differ by the variance between episodes and by what all episodes of a run have in common: the
-# variance of the runs, without the part that it has from the mean of few episodes. The row has the share of the former.
+# judge_runs: reads a line for each run (its rate, half the width of its interval, the rates of its episodes) and prints
+# a row. Runs of one episode would vary by the variance between episodes, and by what all episodes of a run have in
+# common: the variance of the runs, less what the mean of few episodes adds to it. The last cell is the share of the
+# former.
 judge_runs() {
     awk '
         { rate[NR] = $1; half[NR] = $2; sum += $1

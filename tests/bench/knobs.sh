@@ -194,8 +194,8 @@ follow() {
 }
 
 # The first program has a thread per CPU; all threads wait for each other at the end of an iteration. The second one has
-# a load of 20 or 80 % of half of the CPUs. Together, a thread that it delays delays all threads of the first one; apart,
-# each program has half of the CPUs. Together is better while the second one is light, apart when it is not.
+# a load of 20 or 80 % of half of the CPUs. Together, it delays some threads of the first one, and thus all of them;
+# apart, each program has half of the CPUs. At the low load, together is better; at the high load, apart.
 bench_follow() {
     local front_words back_words rules=() policy work switches apart together units half=$(($(nproc) / 2))
     units=$(calibrate serial)

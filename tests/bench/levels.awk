@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Reads the table `loadline` of two studies, each a CSV file with a heading. Prints the target of each level and the
-# difference of what was done at it, in percent. Omits the maximum: others are relative to it, so it always is 100 %.
-# Fails if a level is missing in one study.
+# difference of the throughput at it, in percent. Omits the level with the maximum throughput: the others are relative
+# to it, so it is always 100 %. Fails if a level is missing in one study.
 BEGIN { FS = "," }
 FNR == 1 {
     study++

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Measures simulated machines as tools/experiments/loadline does, and prints the levels as CSV, for
+ * Measures simulated machines as `sslab loadline` does, and prints the levels as CSV, for
  * loadline.py. One machine in 20 runs in the simulator.
  */
 
@@ -33,7 +33,7 @@ enum family {
     FAMILY_STRAIGHT,   /* T / L is linear */
     FAMILY_OVERLAP,    /* hardware threads that overlap at random */
     FAMILY_CORES,      /* hardware threads that fill cores first: a knee at 50 % */
-    FAMILY_TURBO,      /* the frequency drops at a load with two measured ones above it */
+    FAMILY_TURBO,      /* the frequency drops at a load below the two highest measured ones */
     FAMILY_LIMIT,      /* memory is saturated from such a load on */
     FAMILY_KNEE_NEAR,  /* a knee at one of the two highest measured loads, or between them */
     FAMILY_KNEE_ABOVE, /* a knee above them */

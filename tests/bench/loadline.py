@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Estimates the load lines of simulated machines, read as CSV, and counts how often they are right.
 
-Exits with status 1 unless 93 to 97 % of the truths are inside the bands, 93 % of each family inside the
-prediction, and naive estimators fail this; with fewer than 1,000 machines, by more than two standard errors.
+Exits with status 1 unless 93 to 97 % of the truths are inside the bands, 93 % of each family inside
+the prediction, and naive estimators fail this; with fewer than 1,000 machines, by more than two
+standard errors.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ BENT = tuple(name for name in FAMILIES if name not in ("straight", "overlap"))
 
 SECONDS, BURSTS = 40, 10  # as in loadline.c
 RUNS_EXACT = 1000  # from this many machines on, the limits are exact
-LOAD = 0.9  # which is predicted
+LOAD = 0.9  # at which the throughput is predicted
 
 
 def throughput_of(machine: SimpleNamespace, load: float) -> float:

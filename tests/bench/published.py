@@ -37,8 +37,9 @@ PROGRAMS = ("fop", "avrora", "sunflow")
 BASELINES = ("nbench", "cdc")
 GEOM, PI = ("geom_uneven", "geom_even"), ("pi_uneven", "pi_even")
 CONTROLLED = GEOM + PI
-FITTED = (("sunflow", "geom_uneven"), ("sunflow", "cdc"))  # by lengths of phases, by together:20m
-NEAR = 0.25  # points: closer mean errors are near each other, whatever their ratio
+# The lengths of phases were fitted to the first one, phase=together:20m to the second one.
+FITTED = (("sunflow", "geom_uneven"), ("sunflow", "cdc"))
+NEAR = 0.25  # percentage points: mean errors that differ by less are near, whatever their ratio
 
 
 class Fail(Exception):
@@ -79,7 +80,7 @@ class Cell(NamedTuple):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether a length was chosen to give the published value."""
+        """Whether a parameter was chosen so that the simulation gives the published value."""
         cell = (self.program, self.config)
         return self.config == "nbench" or cell in FITTED
 
@@ -131,7 +132,7 @@ class Protocol(NamedTuple):
 
     also: str = ""  # more options of sssim; options of a module replace all of its published ones
     tau: str = "107m"
-    warmup: int = 180  # seconds, as are these
+    warmup: int = 180  # in seconds, like the next two
     settle: int = 0
     seconds: int = 180
 

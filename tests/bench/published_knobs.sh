@@ -59,8 +59,8 @@ alone() {
         END { print squares / sum }' "$folder/$1"
 }
 
-# capacity OPTION...: prints the highest rate at which the service is underloaded: a mean below 1 s and a 95th percentile
-# below 2 s of all requests from when they were due.
+# capacity OPTION...: prints the highest rate at which the service is underloaded: response times of all requests, from
+# when they were due, have a mean below 1 s and a 95th percentile below 2 s.
 capacity() {
     local held=1 failed=400 rate limits
     while awk "BEGIN { exit !($failed - $held > 0.002 * $failed) }"; do

@@ -42,7 +42,7 @@ mkdir -p "$answers"
 answers=$(cd "$answers" && pwd) missed=0
 open_bench
 
-# keep_settings PART: studies of different lengths are not counted together.
+# keep_settings PART: fails if there are answers of studies with other settings, which cannot be counted together.
 keep_settings() {
     local settings="--time $time" kept=$answers/$1-settings
     case $1 in
@@ -65,7 +65,8 @@ experiment() {
     [ "$status" = 0 ] || fail "$1: $(tail -n 3 "$folder/output")"
 }
 
-# ask_duet STUDY PERCENT: prints the interval of the difference between two commands of which one has this much more work.
+# ask_duet STUDY PERCENT: prints the interval of the difference between two commands, of which one has this much more
+# work.
 ask_duet() {
     local work low high
     work=$(kept work calibrate serial)
@@ -134,8 +135,8 @@ ask() {
     echo "$1 $number: $(paste -sd ';' "$answers/$1-$number.txt")"
 }
 
-# bar SENTENCE MISSES ALLOWED DONE ALL: prints whether at most this number of misses in all cases is still possible, or
-# certain.
+# bar SENTENCE MISSES ALLOWED DONE ALL: prints whether the limit of ALLOWED misses in ALL cases is met or missed, or not
+# decided after the cases that are DONE.
 bar() {
     local state="not decided"
     if [ "$2" -gt "$3" ]; then

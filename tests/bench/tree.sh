@@ -28,7 +28,7 @@ ratio_wanted=1.3
 # Instances are stopped for half of the time, whatever the load is.
 throttle=(--instances 1 --control fixed --load 50%)
 
-# find_members PID: prints the /proc files of the processes below PID.
+# find_members PID: prints /proc/*/stat of the processes of the tree, which are PID or below it.
 find_members() {
     # Processes that end meanwhile cannot be read.
     { cat /proc/[0-9]*/stat 2>/dev/null || true; } | awk -v root="$1" '

@@ -29,7 +29,7 @@
 #define EACH     20
 #define STRENGTH 2 /* factor by which faults exceed the limit that makes a run doubtful */
 
-/* Maximum fractions of runs. */
+/* Limits of fractions of runs. */
 #define FLAGGED_MAX 0.01
 #define MISSED_MAX  0.01
 #define NAIVE_MIN   0.02
@@ -148,7 +148,7 @@ static bool is_clean(enum fault fault) {
     return fault == NONE || fault == REQUESTS;
 }
 
-/* Runs with a fault have little noise: a change of twice 1 % cannot be found in any noise. */
+/* Runs with a fault have little noise: much noise would hide a change of twice the limit. */
 static struct scene make_scene(enum fault fault, uint64_t seed) {
     struct scene scene = {.fault = fault, .seed = seed, .random = ss_random_hash(seed)};
     scene.deviation = is_clean(fault) ? draw(&scene, 0.002, 0.05) : draw(&scene, 0.002, 0.005);

@@ -147,7 +147,8 @@ fault_failed() { run_own -n 2 -l 20% sh -c '[ % = 0 ] && exit 3; exec ssburn ser
 fault_killed() { run_own -n 2 -l 20% sh -c '[ % = 0 ] && { sleep 1; kill -SEGV $$; }; exec ssburn serial'; }
 fault_ends_early() { run_own -n 2 -l 20% sh -c '[ % = 0 ] && exec sleep 2; exec ssburn serial'; }
 
-# The interruption may be late, so the run is longer. Bash lets programs in the background ignore SIGINT.
+# The interruption may be late, so the run is longer. It is by SIGTERM, because Bash lets programs in the background
+# ignore SIGINT.
 fault_cut_short() {
     seconds=$((10 * seconds)) run_short &
     while kill -0 $! && ! showstopper --status "$(program_of $! showstopper)" >/dev/null 2>&1; do sleep 0.1; done

@@ -54,7 +54,7 @@ fetch_jar() {
     echo "$2  $file" | sha256sum --check --quiet || return
 }
 
-# Run for each copy, because files that cmake writes contain the path of the folder.
+# Calls cmake for each copy, because the files that it writes contain the path of the folder.
 make_cc() {
     local copy
     copy_source source
