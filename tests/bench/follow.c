@@ -116,8 +116,8 @@ static bool open_policy(struct ssactuate_policy *policy, const char *text) {
 struct run {
     double work;
     int switches;
-    int least_stay;    /* seconds between two switches; INT32_MAX if there are fewer than two */
-    int greatest_late; /* seconds from a change of the load to the switch */
+    int min_stay;  /* seconds between two switches; INT32_MAX if there are fewer than two */
+    int max_delay; /* seconds from a change of the load to the switch */
 };
 
 static enum placement placement_of(const struct ssactuate_rule *rule) {
@@ -136,7 +136,7 @@ static double work_at(const struct pair *pair, enum placement placement, double 
 static struct run follow(
     const struct pair *pair, const struct ssactuate_policy *policy, const struct series *series) {
     struct ssactuate_decision decision = {.policy = policy};
-    struct run run = {.least_stay = INT32_MAX};
+    struct run run = {.min_stay = INT32_MAX};
     int latest = -1, changed = 0;
     for (size_t i = 0; i < series->count; i++) {
         int now = (int)i + 1;
@@ -150,10 +150,10 @@ static struct run follow(
         ssactuate_decided(&decision, (ss_time)now * SS_SECOND, rule);
         run.work -= SWITCH * work_at(pair, placement_of(&policy->rules[rule]), load);
         run.switches++;
-        if (latest >= 0 && now - latest < run.least_stay)
-            run.least_stay = now - latest;
-        if (now - changed > run.greatest_late)
-            run.greatest_late = now - changed;
+        if (latest >= 0 && now - latest < run.min_stay)
+            run.min_stay = now - latest;
+        if (now - changed > run.max_delay)
+            run.max_delay = now - changed;
         latest = now;
     }
     return run;
@@ -253,8 +253,8 @@ static bool compare_pairs(
         sums[2] += run.work / (double)series->count;
         least = fmin(least, gain);
         greatest = fmax(greatest, gain);
-        met &= gain >= -LOSS_MAX && run.switches == changes && run.greatest_late <= 1 &&
-               run.least_stay >= STAY;
+        met &= gain >= -LOSS_MAX && run.switches == changes && run.max_delay <= 1 &&
+               run.min_stay >= STAY;
     }
     double pairs = (double)(table->count * table->count);
     printf("| %-6s | %5.0f | %8.4f | %10.4f | %8.4f | %+6.2f | %+6.2f | %8d |\n", system, pairs,
@@ -281,8 +281,8 @@ static bool check_limits(uint64_t seed, int seconds) {
     printf(
         "\nSwitches at a limit, 60 %% for %d s: %d. From 20 to 80 %% or back every 3 s for %d s: "
         "%d, at least %d s apart.\n",
-        2 * seconds, resting.switches, 3 * seconds, leaping.switches, leaping.least_stay);
-    return resting.switches <= 1 && leaping.switches > 1 && leaping.least_stay >= STAY;
+        2 * seconds, resting.switches, 3 * seconds, leaping.switches, leaping.min_stay);
+    return resting.switches <= 1 && leaping.switches > 1 && leaping.min_stay >= STAY;
 }
 
 static void usage(FILE *file) {

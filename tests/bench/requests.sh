@@ -86,9 +86,9 @@ lateness() {
     end_last
 }
 
-# beside NAME PROGRAM CLIENTS: runs a closed loop once; writes to NAME.run the number of requests, their duration in
+# run_loop NAME PROGRAM CLIENTS: runs a closed loop once; writes to NAME.run the number of requests, their duration in
 # seconds, the CPU seconds, and the number of failed requests.
-beside() {
+run_loop() {
     local file=$kept/$1.run log=$kept/$1.log cpu requests failed
     [ ! -s "$file" ] || return 0
     case $2 in
@@ -122,7 +122,7 @@ turns() {
     local program round
     for ((round = 1; round <= rounds; round++)); do
         for program in "${programs[@]}"; do
-            beside "$1-$program-$round" "$program" "$2"
+            run_loop "$1-$program-$round" "$program" "$2"
         done
     done
 }

@@ -151,8 +151,8 @@ end_unrelated() {
     exec {unrelated_output}<&-
 }
 
-# with_beside COUNT COMMAND...: runs the command while COUNT unrelated processes sleep.
-with_beside() {
+# with_unrelated COUNT COMMAND...: runs the command while COUNT unrelated processes sleep.
+with_unrelated() {
     [ "$1" -eq 0 ] || start_unrelated
     "${@:2}"
     [ "$1" -eq 0 ] || end_unrelated
@@ -231,11 +231,11 @@ echo "A tree of $processes processes in $sessions sessions, and ssburn serial --
     "$rounds rounds of $seconds s"
 check_floor
 for beside in "${besides[@]}"; do
-    with_beside "$beside" check_showstopper "$beside"
+    with_unrelated "$beside" check_showstopper "$beside"
 done
 for ((round = 0; round < rounds; round++)); do
     for beside in "${besides[@]}"; do
-        with_beside "$beside" measure_kinds "$beside"
+        with_unrelated "$beside" measure_kinds "$beside"
     done
 done
 print_table

@@ -80,7 +80,7 @@ static pid_t find_frozen(struct run *run) {
     return pid;
 }
 
-static void expect_order(struct run *run) {
+static void expect_clean_end(struct run *run) {
     run_expect_nothing_left();
     RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, yard_each_freezer(NULL) == 0);
     ck_assert_uint_eq(run_count_text(&run->err, WARNING), 0);
@@ -112,7 +112,7 @@ TEST_CASE(another_users_process_is_frozen_with_the_instance) {
             share = measure_share(run, pid, watched);
         ck_assert_msg(share < SHARE_MAX, "it ran for %.0f %% of the time", 100 * share);
         run_end(run, SIGTERM);
-        expect_order(run);
+        expect_clean_end(run);
     }
 }
 
@@ -128,7 +128,7 @@ TEST_CASE(a_freezer_that_becomes_empty_late_is_removed) {
     run_let_pass(run, 0.5);
     ck_assert_int_eq(rmdir(below), 0);
     run_expect(run_wait(run), -SIGTERM);
-    expect_order(run);
+    expect_clean_end(run);
 }
 
 /*
@@ -150,7 +150,7 @@ static bool signal_while_freezer_is_removed(void) {
     run_wait(run);
     if (waits)
         run_expect(run, -SIGTERM);
-    expect_order(run);
+    expect_clean_end(run);
     return waits;
 }
 
@@ -173,7 +173,7 @@ TEST_CASE(a_frozen_run_ends_as_planned) {
             run_succeed(run);
             if (frozen) {
                 ck_assert_ptr_nonnull(json_field(strchr(run->out.bytes, '{'), "warnings"));
-                expect_order(run);
+                expect_clean_end(run);
             } else {
                 family_end_all();
             }
@@ -194,7 +194,7 @@ TEST_CASE(a_frozen_process_ends_after_the_grace_period) {
             run_nap(run);
         ck_assert_double_ge(run_now() - begin, 0.5);
         run_expect(run_wait(run), -SIGTERM);
-        expect_order(run);
+        expect_clean_end(run);
     }
 }
 
@@ -209,7 +209,7 @@ static void kill_crew(enum shape shape, bool executor, bool master) {
     if (executor)
         family_signal(&executors, SIGKILL);
     run_expect(run_wait(run), master ? -SIGKILL : 125);
-    expect_order(run);
+    expect_clean_end(run);
 }
 
 TEST_CASE(frozen_processes_end_when_master_or_executor_is_killed) {
@@ -231,7 +231,7 @@ TEST_CASE(a_new_guardian_takes_over_the_freezer) {
     RUN_UNTIL(run, freezer_says("cgroup.events", "frozen 0"));
     family_signal_named("ss-executor", SIGKILL);
     run_expect(run_wait(run), 125);
-    expect_order(run);
+    expect_clean_end(run);
 }
 
 TEST_CASE(kept_processes_are_thawed_and_keep_running) {
@@ -254,14 +254,14 @@ TEST_CASE(kept_processes_are_thawed_and_keep_running) {
         family_end_all();
         /* A group is busy until its last process has exited. */
         RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, yard_each_freezer(yard_tear_down) == 0);
-        expect_order(run);
+        expect_clean_end(run);
     }
 }
 
-/* Each instance starts root's process in the background and then runs `left`, a shell command. */
-static struct run *start_leaving(const char *left) {
+/* Each instance starts root's process in the background and then runs the shell command `rest`. */
+static struct run *start_leaving(const char *rest) {
     struct run_setup setup = {.prepare = yard_become_user};
-    const char *line = run_format("%s become-root & %s", yard.program, left);
+    const char *line = run_format("%s become-root & %s", yard.program, rest);
     return START_IN(
         &setup, "-q", "-n", "1", ROUNDS, "--repeat", "--grace", "100m", "sh", "-c", line);
 }
@@ -276,7 +276,7 @@ TEST_CASE(iterations_leave_no_process_of_another_user) {
         run_nap(run);
     }
     run_end(run, SIGTERM);
-    expect_order(run);
+    expect_clean_end(run);
 }
 
 /* The process starts just before the end, so the guardian may not have found it. */
@@ -286,7 +286,7 @@ TEST_CASE(processes_started_just_before_the_end_are_ended) {
         struct run *run = start_leaving("exec " PAYLOAD " spin");
         RUN_UNTIL(run, run_count(run, "ready\n") > 0);
         run_end(run, SIGTERM);
-        expect_order(run);
+        expect_clean_end(run);
     }
 }
 

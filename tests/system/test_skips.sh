@@ -14,8 +14,8 @@ ends() {
     [ "$status" -eq "$1" ] || fail "${*:2}: expected status $1, got $status"
 }
 
-# is_told REASON
-is_told() {
+# has_reason REASON: fails unless the last fixture printed that it was skipped for this reason.
+has_reason() {
     grep -qx "skipped: $1" "$scratch/out" || fail "no line 'skipped: $1' in the output"
 }
 
@@ -24,12 +24,12 @@ fixtures() {
     for fixture in unit_fixture_skips process_fixture_skips; do
         [ -x "$build/tests/$fixture" ] || skip "left-out: built without $fixture"
         ends 77 "$fixture" the_case_is_skipped
-        is_told "nonsense: of the fixture"
+        has_reason "nonsense: of the fixture"
         ends 0 "$fixture" the_case_runs
         ends 1 "$fixture" the_case_fails
     done
     ends 77 process_fixture_skips the_case_is_skipped_by_its_child
-    is_told "nonsense: found by a child"
+    has_reason "nonsense: found by a child"
 }
 
 # A test that returns before its first check would be an unreported skip.

@@ -486,7 +486,7 @@ END
 
 # A run mounts a folder of the user, of the same file system, and cannot unmount it. The leak check cannot work in the
 # namespace of a user.
-files_that_are_mounted_in_a_run_are_not_removed() { # case
+mounted_files_are_kept() { # case
     local options=-m
     [ "$(id -u)" -eq 0 ] || options=-rm
     begin
