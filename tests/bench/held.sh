@@ -15,7 +15,7 @@ control group, whose CPU time an independent monitor, judge, watches. Needs root
                                differs between runs
                      real      ssburn serve at each work, load and kind of requests: held, and at a constant
                                rate of that size with the same seed
-                     services  programs of others (those of nginx, lighttpd and apache2 that are found): held three
+                     services  third-party servers (nginx, lighttpd and apache2, if installed): held three
                                times, then at a constant rate
                      runs      the same programs, restarted for each of --runs runs of six episodes: how many of the
                                intervals contain the mean of the other runs, half their width in standard

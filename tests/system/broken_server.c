@@ -435,7 +435,7 @@ static const struct way *find_way(const char *name) {
         if (strcmp(ways[i].name, name) == 0)
             return &ways[i];
     }
-    fprintf(stderr, "broken_server: '%s' is no way to break\n", name);
+    fprintf(stderr, "broken_server: unknown way '%s'\n", name);
     exit(2);
 }
 
