@@ -30,6 +30,7 @@ find_watched() {
     root=$(awk '$3 == "cgroup" && $4 ~ /(^|,)cpuacct(,|$)/ { print $2; exit }' /proc/mounts)
     [ -n "$root" ] || root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
     watched=${root:+$root/showstopper-watched.$$}
+    [ "$quota_kind" != v2 ] || [ -z "$quota_root" ] || watched=$group # a process has only one group there
 }
 
 # can_make GROUP: succeeds if the group can be created; GROUP is empty if no hierarchy can contain it.
@@ -40,7 +41,7 @@ can_make() {
 # make_group PERCENT: creates a group with a quota of PERCENT of all CPUs, in periods of 100 ms.
 make_group() {
     local quota=$(($1 * cpus * 1000))
-    mkdir "$group"
+    mkdir -p "$group"
     if [ "$quota_kind" = v2 ]; then
         echo "$quota 100000" >"$group/cpu.max"
     else

@@ -66,9 +66,9 @@ serve_in_group() {
     started+=($!)
 }
 
-# listening URL: waits until the service answers.
+# listening URL OPTION...: waits until the service answers.
 listening() {
-    ssrequest --wait-for 20s -q -r 10 -d 100m "$1" >/dev/null 2>&1 || fail "$1: no answer: $(cat "$folder/server.log")"
+    ssrequest --wait-for 20s -q -r 10 -d 100m "${@:2}" "$1" >/dev/null 2>&1 || fail "$1: no answer: $(cat "$folder/server.log")"
 }
 
 # watch NAME LOAD SECONDS WAIT: starts the judge, which watches the group for SECONDS, WAIT seconds from now.
@@ -258,11 +258,7 @@ start_service() {
         asked=(-H 'Accept-Encoding: gzip')
         ;;
     esac
-    listening_to "$url"
-}
-
-listening_to() {
-    ssrequest --wait-for 20s -q -r 10 -d 100m "${asked[@]}" "$1" >/dev/null 2>&1 || true
+    listening "$url" "${asked[@]}"
 }
 
 services() {
@@ -340,6 +336,7 @@ open_bench
 kept=${output:-$folder}
 mkdir -p "$kept"
 if [ "$parts" != simulated ]; then
+    [ -x "$build/bin/ssrequest" ] || fail "$build/bin/ssrequest is missing: install libcurl4-openssl-dev, then build again"
     make_group
     trap 'close_held' EXIT
 fi
