@@ -73,9 +73,9 @@ judge() {
     if [ $((0x$mode & 0170000)) -eq $((0120000)) ]; then
         echo "$2 is a link: name its target"
     elif ! is_trusted "$uid"; then
-        echo "$2 belongs to $user, whose commands $(user_name "$EUID") would carry out: use sudo -u $user"
+        echo "$2 belongs to $user, whose commands $(user_name "$EUID") would run: use sudo -u $user"
     elif [ $((0x$mode & 022)) -ne 0 ]; then
-        echo "$2: other users may write to it: check it, then call chmod go-w $(printf %q "$2")"
+        echo "$2: other users may write to it: check it, then run chmod go-w $(printf %q "$2")"
     elif [ "$links" -ne 1 ] && [ ! -d "$1" ]; then
         echo "$2 has another name (a hard link): copy it"
     else

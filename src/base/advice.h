@@ -21,8 +21,7 @@ static inline const char *ss_advice_to_write(int why, const char *path) {
     if (why != ENOENT)
         return "";
     snprintf(folder, sizeof folder, "%.*s.", slash ? (int)(slash - path) + 1 : 0, path);
-    return access(folder, F_OK) < 0 ? ": create its folder first"
-                                    : ": nothing can be created in its folder";
+    return access(folder, F_OK) < 0 ? ": create its folder first" : ": choose another path";
 }
 
 #endif

@@ -65,7 +65,7 @@ static int check_printed(const struct ss_path *path, int printed, struct ss_erro
         return 0;
     return ss_error_fail(error,
         "%s: %s is standard output, where the results are printed: "
-        "choose another file, or --quiet",
+        "choose another file, or use --quiet",
         path->option, ss_words_show(path->path).text);
 }
 

@@ -115,8 +115,7 @@ static int check_at(const char *at, struct ss_error *error) {
         return check_escape(at[1], error);
     if (at[0] == '(' && at[1] == '?')
         return ss_error_fail(error,
-            "(? is not a POSIX extended regular expression: use ( alone; the first group is the "
-            "iteration's time");
+            "(? is not a POSIX extended regular expression: use ( alone, which also captures");
     if (strchr("*+?", *at) && at[1] == '?')
         return ss_error_fail(error,
             "%.2s: POSIX extended regular expressions have no lazy repetition: use a class "

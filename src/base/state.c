@@ -57,7 +57,7 @@ static int refuse_owner(
             path, name.text);
     else if (trust->can_trust)
         ss_error_fail(error,
-            "%s belongs to %s, whose commands %s would carry out: use sudo -u %s%s%s, or "
+            "%s belongs to %s, whose commands %s would run: use sudo -u %s%s%s, or "
             "--trust-owner %s",
             path, name.text, own.text, name.is_number ? "'#" : "", who, name.is_number ? "'" : "",
             who);
@@ -69,7 +69,7 @@ static int refuse_owner(
 }
 
 static int refuse_mode(const char *path, struct ss_error *error) {
-    ss_error_fail(error, "%s: other users may write to it: check it, then call chmod go-w %s", path,
+    ss_error_fail(error, "%s: other users may write to it: check it, then run chmod go-w %s", path,
         ss_words_show(path).text);
     errno = EACCES;
     return -1;

@@ -371,7 +371,7 @@ void ss_walk_end(struct ss_walk *walk) {
 static int judge_special(
     struct ss_walk *walk, const struct stat *file, const struct stat *folder, bool is_ours) {
     if (S_ISBLK(file->st_mode))
-        return refuse(walk, "it is a block device");
+        return refuse(walk, "it is a block device: name a file");
     if (S_ISFIFO(file->st_mode) && !is_ours && is_open(folder))
         return refuse(walk,
             "it is a pipe of %s in a folder open to other users: choose another path",
@@ -414,7 +414,7 @@ static int open_existing(struct ss_walk *walk, int flags) {
     int open_flags = (flags & ~O_TRUNC) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     SS_OWNED(close) int file = openat(walk->folder, walk->name, open_flags);
     if (file < 0)
-        return errno == ELOOP ? refuse(walk, "it has become a link") : -errno;
+        return errno == ELOOP ? refuse(walk, "it was replaced by a link: try again") : -errno;
 
     if (fstat(file, &status) < 0)
         return -errno;

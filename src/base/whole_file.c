@@ -38,10 +38,8 @@ int ss_whole_file_check(const char *path, struct ss_error *error) {
     if (status == 0 && !is_folder)
         status = check_access(&walk);
     ss_walk_end(&walk);
-    errno = -status;
-    if (is_folder)
-        return ss_error_fail(error, "%s is a directory", ss_words_show(path).text);
-    return status == 0 ? 0 : refuse(path, walk.why, error);
+    errno = is_folder ? EISDIR : -status;
+    return status == 0 && !is_folder ? 0 : refuse(path, walk.why, error);
 }
 
 /* Number of random names that are tried for an unfinished file. */

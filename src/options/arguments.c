@@ -321,7 +321,7 @@ void ss_arguments_print_help(FILE *stream, const struct ss_argument *rows) {
         append_names(text, sizeof text, "; not with ", rows->excludes);
         if (rows->only_with)
             ss_option_append(text, sizeof text, "; not with other options", "");
-        append_names(text, sizeof text, " but ", rows->only_with);
+        append_names(text, sizeof text, " except ", rows->only_with);
         ss_option_append(text, sizeof text, "; one of: ", option->choices);
         ss_option_append(text, sizeof text, "; default ", option->initial);
         ss_option_print_wrapped(stream, HELP_MARGIN, text);

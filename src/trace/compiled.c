@@ -72,8 +72,8 @@ static int refuse_trace(struct reader *reader, const char *why) {
         return ss_error_fail(
             reader->error, "cannot read %s: %s", reader->name.text, strerror(errno));
     return ss_error_fail(reader->error,
-        "%s is not a complete compiled trace: %s: compile it again from its text",
-        reader->name.text, why);
+        "%s is not a valid compiled trace: %s: compile it again from its text", reader->name.text,
+        why);
 }
 
 static int read_header(struct reader *reader) {

@@ -678,7 +678,7 @@ the socket path is too long|--rate 5 --unix-socket /$(printf '%0200d' 0) http://
 --header: 'x' is not a header|--rate 5 -H x http://localhost/
 --data: none: No such file|--rate 5 --data @none http://localhost/
 --json: cannot write none/json: No such file|--json none/json --rate 5 http://localhost/
---json: . is a directory|--json . --capacity mean=1s --duration 1s http://localhost/
+--json: cannot write .: Is a directory|--json . --capacity mean=1s --duration 1s http://localhost/
 --each: none/each: No such file|--rate 5 --each none/each --record other http://localhost/
 END
     refuses "--header: 'Authorization...' is not a header" --rate 5 -H 'Authorization Bearer secret' http://localhost/

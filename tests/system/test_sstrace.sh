@@ -91,7 +91,7 @@ echo kept >kept
 refuses 2 'bad:2:1' "$sstrace" -o kept bad
 is kept kept
 head -c 100 saw.trace >half
-refuses 2 'is not a complete compiled trace: truncated' "$sstrace" --dump half
+refuses 2 'is not a valid compiled trace: truncated' "$sstrace" --dump half
 refuses 2 'cannot write none/file: No such file or directory: create its folder first' \
     "$sstrace" -o none/file "$traces/saw.txt"
 expect 0 "$sstrace" -o new "$traces/saw.txt"

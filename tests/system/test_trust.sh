@@ -52,7 +52,7 @@ journals_of_another_user_are_not_carried_out() { # case
     echo "after touch $PWD/theirs" >"$call/x.undo"
     chown -R "$mallory" "$call"
     expect 0 ssbatch study plan
-    says err "belongs to nobody, whose commands root would carry out: use sudo -u nobody, or --trust-owner nobody"
+    says err "belongs to nobody, whose commands root would run: use sudo -u nobody, or --trust-owner nobody"
     refuses 125 "belongs to nobody" ssbatch --clean study
     [ ! -e theirs ] || fail "a command of another user was carried out"
     chown -R 0 "$call"
@@ -70,7 +70,7 @@ plans_of_another_user_are_not_carried_out() { # case
     printf 'run b takes 1s\nmain -- true\n' >further
     for words in "--only a study" "study further" "--add study further" "--clean study"; do
         # shellcheck disable=SC2086 # several words
-        refuses 125 "study belongs to nobody, whose commands root would carry out" ssbatch $words
+        refuses 125 "study belongs to nobody, whose commands root would run" ssbatch $words
     done
     expect 0 ssbatch --list study
     says out "0 done, 0 failed, 0 skipped, 1 to come"
@@ -87,7 +87,7 @@ studies_in_folders_of_another_user_are_refused() { # case
     write_plan
     mkdir "$theirs/study"
     chown "$mallory" "$theirs/study"
-    refuses 125 "study belongs to nobody, whose commands root would carry out" ssbatch "$theirs/study" plan
+    refuses 125 "study belongs to nobody, whose commands root would run" ssbatch "$theirs/study" plan
     [ -z "$(ls -A "$theirs/study")" ] || fail "it was written to"
     mkdir -m 1777 open
     refuses 125 "open: other users may write to it" ssbatch open plan
@@ -550,7 +550,7 @@ records_of_another_user_are_not_replayed() { # case
     [ -x "$build/libexec/showstopper/showstopper-replay" ] || skip "left-out: built without json-c"
     echo "1 sh -c 'touch $theirs/by-\$(id -u)'" >work
     expect 0 "${as[@]}" showstopper -q -c fixed -l 100% -w work --record "$record"
-    refuses 125 "record belongs to nobody, whose commands root would carry out: use sudo -u nobody, or --trust-owner nobody" \
+    refuses 125 "record belongs to nobody, whose commands root would run: use sudo -u nobody, or --trust-owner nobody" \
         showstopper --replay "$record"
     chown 0 "$record"
     refuses 125 "record/plan.json belongs to nobody" showstopper --replay "$record"
@@ -623,7 +623,7 @@ folders_made_again_have_no_effect() { # case
     printf '%s\n' "folder $open/ours" 'after ./bench' >"$call/x.undo"
     rm carried-out
     chown "$mallory" "$open/ours" "$open/bench"
-    refuses 125 "open/ours belongs to nobody, whose commands root would carry out" \
+    refuses 125 "open/ours belongs to nobody, whose commands root would run" \
         showstopper -q --replay "$folder/record"
     refuses 125 "./bench belongs to nobody" showstopper -q --replay "$folder/record-of-file"
     refuses 125 "bench belongs to nobody" showstopper -q --replay "$folder/record-of-script"
@@ -655,7 +655,7 @@ replays_do_not_run_in_a_folder_of_another_user() { # case
     (cd "$open/ours" && showstopper -q -n 1 -c fixed -l 100% --record "$folder/record" ./bench)
     rm -r carried-out "$open/ours"
     cd "$theirs"
-    refuses 125 "theirs belongs to nobody, whose commands root would carry out: use sudo -u nobody, or --trust-owner nobody" \
+    refuses 125 "theirs belongs to nobody, whose commands root would run: use sudo -u nobody, or --trust-owner nobody" \
         showstopper -q --replay "$folder/record"
     cd "$folder/here/ours"
     ln -s "$folder/here/ours" "$open/ours"

@@ -62,7 +62,7 @@ TEST_WITH(files_that_others_may_write_are_refused, begin, end) {
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         tree_set_mode("state", modes[i]);
         assert_fails(open_file(O_RDWR | O_TRUNC, &nobody_else), error,
-            "state: other users may write to it: check it, then call chmod go-w state");
+            "state: other users may write to it: check it, then run chmod go-w state");
     }
     tree_assert_file("state", "text\n");
 }

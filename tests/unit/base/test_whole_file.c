@@ -62,7 +62,7 @@ TEST(unwritable_file_is_detected_early) {
     assert_int_equal(ss_whole_file_check(tree_path("folder/file"), NULL), 0);
     assert_int_equal(ss_whole_file_check(tree_path("folder/new"), NULL), 0);
     assert_int_equal(ss_whole_file_check("/dev/null", NULL), 0);
-    assert_refused(tree_path("folder"), "is a directory");
+    assert_refused(tree_path("folder"), "Is a directory");
     assert_refused(tree_path("none/file"), "cannot write ");
     assert_refused(tree_path("none/file"), strerror(ENOENT));
     assert_refused(tree_path("plain/file"), strerror(ENOTDIR));

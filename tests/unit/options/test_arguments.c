@@ -170,7 +170,8 @@ TEST(help_lists_related_options_and_headings) {
         "      --fig                   two; requires --apple, --pear or WORD\n"
         "      --pear                  three; not with --plum\n"
         "      --plum                  four; not with --fig, --lime or WORD\n"
-        "      --lime                  five; not with other options but --fig or --pear\n"
+        "      --lime                  five; not with other options except --fig or\n"
+        "                              --pear\n"
         "      --kiwi                  six; not with other options\n"
         "      --help                  seven\n");
     ss_arguments_print_help(text_begin(), with_words);

@@ -62,6 +62,6 @@ def _check(file: int, path: str) -> None:
     if not status.st_mode & _OTHERS_WRITE:
         return
     if not is_folder or status.st_uid != os.geteuid():
-        how = f"check it, then call chmod go-w {show(path)}"
+        how = f"check it, then run chmod go-w {show(path)}"
         raise OutputError(f"{show(path)}: other users may write to it: {how}")
     os.fchmod(file, stat.S_IMODE(status.st_mode) & ~_OTHERS_WRITE)

@@ -136,7 +136,7 @@ def _refuse_more(fields: list[tuple[int, str]]) -> None:
 def _read_compiled(data: bytes, name: str) -> pd.DataFrame:
     def refuse(why: str) -> UserError:
         again = "compile it again from its text"
-        return UserError(f"{name} is not a complete compiled trace: {why}: {again}")
+        return UserError(f"{name} is not a valid compiled trace: {why}: {again}")
 
     if len(data) < struct.calcsize(HEADER):
         raise refuse("truncated header")
