@@ -108,8 +108,8 @@ static int refuse_other_runs(const struct ss_attachments *attachments, struct ss
     ss_platform_process_each(compare_with_run, &clash);
     if (clash.master)
         return ss_error_fail(error,
-            "process %d belongs to the run of showstopper %d, or is its ancestor: wait until that "
-            "run ends",
+            "process %d belongs to the run of showstopper %d, or is an ancestor of it: wait until "
+            "that run ends",
             (int)clash.pid, (int)clash.master);
     return 0;
 }
@@ -289,7 +289,7 @@ static int add_beside(struct ss_beside *beside, pid_t pid, struct ss_error *erro
     struct ss_process process;
     if (!ss_platform_process_look(pid, &process) || process.state == 'Z')
         return ss_error_fail(
-            error, "no process has pid %d: start the client before the run", (int)pid);
+            error, "no process has pid %d: start that process before the run", (int)pid);
     if (beside->count == SS_BESIDE_MAX)
         return ss_error_fail(error, "too many processes (at most %d)", SS_BESIDE_MAX);
     beside->items[beside->count].pid = pid;
@@ -447,7 +447,7 @@ static int add_group(struct ss_attachments *attachments, const char *path, struc
     }
 
     if (attachments->count == 0)
-        return ss_error_fail(error, "%s has no process: start its program first", folder);
+        return ss_error_fail(error, "%s has no processes: start a program in it first", folder);
 
     return check_trees(attachments, error);
 }

@@ -35,7 +35,7 @@ static int check_value(const char *text, size_t name, struct ss_error *error) {
             (int)name, text, length, SS_LABEL_VALUE_MAX);
     if (ss_letter_has_controls(value))
         return ss_error_fail(error,
-            "the value of '%.*s' contains a control character, such as a line end or a tab: use "
+            "the value of '%.*s' contains a control character, such as a newline or a tab: use "
             "one line, with spaces",
             (int)name, text);
     return 0;
@@ -86,7 +86,7 @@ static const struct ss_argument rows[] = {
         .help = "how many copies of the command to run; default: the number of measured CPUs"}},
     SS_ARGUMENTS_MODULES(struct ss_cli),
     {'w', "FILE", {"workloads", SS_OPTION_TEXT, AT(workloads),
-        .help = "run different commands together, one per line: COUNT COMMAND..."},
+        .help = "run the commands in this file together; each line is COUNT COMMAND..."},
         .excludes = "instances COMMAND"},
     {'p', "STR", {"placeholder", SS_OPTION_TEXT, AT(placeholder), .initial = "%",
         .help = "the text in the command that is replaced by the instance's index; write "
@@ -134,7 +134,7 @@ static const struct ss_argument rows[] = {
         .help = "repeat a recorded run, and print how the machine differs; other options replace "
                 "recorded ones"}, .excludes = "COMMAND"},
     {0, "USER", {"trust-owner", SS_OPTION_TEXT, AT(trust_owner),
-        .help = "replay a record even if USER, or someone whom USER lets write there, made it"},
+        .help = "replay a record that belongs to USER, even if USER lets others write to it"},
         .needs = "replay"},
     {0, "WHEN", {"progress", SS_OPTION_CHOICE, AT(progress), .choices = "auto always never",
         .initial = "auto", .help = "show a live block on standard error; auto: on a terminal"}},
@@ -149,15 +149,15 @@ static const struct ss_argument rows[] = {
     {0, "NAME", {"attach-name", SS_OPTION_TEXT, AT(attach_name),
         .help = "control the running process with this name"}, .excludes = EXCLUDED_BY_ATTACH},
     {0, "PATH", {"attach-group", SS_OPTION_TEXT, AT(attach_group),
-        .help = "control all processes that are in this control group (version 2) or get there, as one instance"},
+        .help = "control all processes that are in this control group (version 2) or join it, as one instance"},
         .excludes = EXCLUDED_BY_ATTACH " attach attach-name end counters"},
     {0, NULL, {"end", AT(end),
         .help = "end attached processes with the run; by default they are left running"},
         .needs = "attach attach-name"},
     /* In another PID namespace, the pids would name other processes. */
     {0, "PID,...", {"beside", SS_OPTION_TEXT, AT(beside),
-        .help = "these running processes, such as the client of a service, and all that they start "
-                "belong to the experiment: they do not count as other processes"},
+        .help = "treat these running processes, such as the client of a service, and all that they "
+                "start as part of the experiment: they do not count as other processes"},
         .excludes = "isolate"},
     {0, "PID LOAD", {"set", SS_OPTION_TEXT, AT(set_pid),
         .help = "change the target of a running showstopper of your own; `trace` returns to the trace"}, .second = offsetof(struct ss_cli, set_load),

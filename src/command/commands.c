@@ -10,7 +10,6 @@
 #include "base/advice.h"
 #include "base/grow.h"
 #include "base/owned.h"
-#include "base/paths.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "platform/platform.h"
@@ -101,7 +100,7 @@ static int read_line(struct ss_commands *commands, const char *line, struct ss_e
         return 0;
 
     if (count < 2)
-        return ss_error_fail(error, "'%s' is not COUNT COMMAND...", words[0]);
+        return ss_error_fail(error, "'%s' is not a workload: use COUNT COMMAND...", words[0]);
     if (ss_units_count(words[0], &copies, error) < 0)
         return ss_error_wrap(error, "expected COUNT COMMAND...");
     return ss_commands_repeat(commands, words + 1, copies, error);
@@ -133,7 +132,7 @@ static int read_lines(
             end[-1] = '\0';
         if (strchr(line, '\r'))
             return ss_error_fail(error, "the line contains a carriage return: save the file with "
-                                        "Unix line ends");
+                                        "Unix line endings");
         if (read_line(commands, line, error) < 0)
             return -1;
     }
@@ -171,7 +170,7 @@ int ss_commands_read(struct ss_commands *commands, const char *path, struct ss_e
     if (!text)
         return ss_error_memory(error);
     if (ferror(file))
-        return ss_paths_fail(path, error);
+        return ss_error_fail(error, "cannot read %s: %s", path, strerror(errno));
     return read_text(commands, path, text, length, error);
 }
 
@@ -343,7 +342,7 @@ static int check_interpreter(const char *path, struct ss_error *error) {
         if (missing && end)
             return ss_error_set(error, SS_ERROR_NOT_FOUND,
                 "interpreter %.*s is followed by a carriage return: save the script with Unix "
-                "line ends",
+                "line endings",
                 (int)(end - interpreter), interpreter);
         if (missing)
             return ss_error_set(error, SS_ERROR_NOT_FOUND,
@@ -371,7 +370,7 @@ int ss_commands_check_program(const char *name, struct ss_error *error) {
         return check_interpreter(path, error) < 0 ? ss_error_wrap(error, "%s", name) : 0;
     if (why == ENOENT && strchr(name, ' '))
         return ss_error_set(error, SS_ERROR_NOT_FOUND,
-            "%s: command not found: its name contains blanks: remove the quotes around it, or "
+            "%s: command not found: its name contains spaces: remove the quotes around it, or "
             "run it with sh -c",
             name);
     if (why == ENOENT || why == ENOTDIR)

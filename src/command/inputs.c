@@ -122,7 +122,8 @@ static int copy_one(const struct ss_input *input, int folder, struct ss_error *e
     }
 
     if (length < 0)
-        return fail_recording(input->name, strerror(why), error);
+        return ss_error_fail(error, "cannot copy %s to %s in the record: %s",
+            ss_words_show(input->path).text, input->name, strerror(why));
     if (fstat(input->file, &status) < 0 || !is_same(input, &status) || length != input->size)
         return fail_changed(input, error);
 

@@ -60,8 +60,8 @@ static void warn_of_percentage(struct ss_plan *plan, const char *placeholder) {
     struct ss_words_shown shown = ss_words_show(word);
     ss_commands_print_number(number, sizeof number, 0, plan->commands.count);
     snprintf(text, sizeof text,
-        "in the command, %s becomes %.*s%s, because %% stands for the instance's number: use "
-        "%s%% to keep the character, or give -p ''",
+        "in the command, %s becomes %.*s%s, because %% stands for the instance's index: use "
+        "%s%% to keep the %%, or -p '' if no index is needed",
         shown.text, (int)strcspn(shown.text, "%"), shown.text, number, shown.text);
     ss_option_store_warn(&plan->set.store, text);
 }
@@ -113,7 +113,7 @@ static int resolve_commands(
     if (cli->attach_group)
         return resolve_group(plan, cli, error);
     if (!cli->workloads && !*cli->command)
-        return ss_error_fail(error, "no command is given: use showstopper -l 50%% COMMAND; "
+        return ss_error_fail(error, "no command given: use showstopper -l 50%% COMMAND; "
                                     "see --help");
 
     plan->workloads[0] = "-w";
@@ -165,11 +165,11 @@ static int check_target(const struct ss_cli *cli, struct ss_error *error) {
         return 0;
     if (late)
         return ss_error_fail(error,
-            "no target is given: options precede the command, but %s follows it: showstopper %s "
-            "... %s",
+            "no target given: options must precede the command, but %s follows it: use "
+            "showstopper %s ... %s",
             late, late, ss_words_show(*cli->command).text);
     return ss_error_fail(
-        error, "no target is given: -l LOAD holds a load, -t file -T FILE follows a trace");
+        error, "no target given: hold a load with -l LOAD, or follow a trace with -t file -T FILE");
 }
 
 static int add_files(struct ss_plan *plan, enum ss_kind kind, struct ss_error *error) {
@@ -227,7 +227,7 @@ static int open_source(struct ss_plan *plan, struct ss_error *error) {
     if (ss_platform_counters_open(&plan->reader, &plan->source, &plan->cpus, NULL, error) < 0)
         return -1;
     if (plan->source.required && plan->reader.source != plan->source.source)
-        return ss_error_fail(error, "feedback/%s: cannot measure the requested load: %s",
+        return ss_error_fail(error, "feedback/%s: the requested source is not available: %s",
             plan->set.modules[SS_KIND_FEEDBACK].head->name, plan->reader.reason);
 
     plan->source.source = plan->reader.source;
@@ -283,7 +283,7 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
         return 0;
 
     return ss_error_fail(
-        error, "--settle leaves no time to count: give a time that is shorter than the run");
+        error, "--settle leaves no time to count: use a time that is shorter than the run");
 }
 
 /* If the feedback module says nothing, says why the platform has no better source. */
@@ -398,7 +398,8 @@ static int check_limits(
      */
     uint64_t files = (cli->output ? 4 : 2) * (uint64_t)plan->instances + plan->attached.count + 32;
     if (ss_platform_check_limits(processes, files, error) < 0)
-        return ss_error_wrap(error, "%u instances", plan->instances);
+        return ss_error_wrap(
+            error, "%u instance%s", plan->instances, plan->instances == 1 ? "" : "s");
     return 0;
 }
 

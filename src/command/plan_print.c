@@ -71,8 +71,8 @@ void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan
         break;
     case SS_SOURCE_CGROUP:
         snprintf(buffer, size,
-            "%g CPUs, the allowance of the control group with %s; " RUNTIME_COUNTS,
-            plan->reader.capacity, plan->reader.path);
+            "%g CPU%s, the allowance of the control group with %s; " RUNTIME_COUNTS,
+            plan->reader.capacity, plan->reader.capacity == 1 ? "" : "s", plan->reader.path);
         break;
     case SS_SOURCE_RUNTIME:
         snprintf(buffer, size,

@@ -83,7 +83,7 @@ int ss_replay(struct ss_cli *cli, struct ss_error *error) {
     if (!path) /* statically linked programs are all in one folder */
         path = ss_platform_program_path(1, "/" PROGRAM);
     if (!path)
-        return ss_error_fail(error, "--replay: %s", strerror(errno));
+        return ss_error_fail(error, "--replay: cannot locate the programs: %s", strerror(errno));
 
     char **words = pass_on(cli, error);
     if (!words)
@@ -96,5 +96,5 @@ int ss_replay(struct ss_cli *cli, struct ss_error *error) {
     if (why == ENOENT)
         return ss_error_fail(error, "--replay: %s is missing: build Showstopper with json-c", path);
 
-    return ss_error_fail(error, "--replay: %s: %s", path, strerror(why));
+    return ss_error_fail(error, "--replay: cannot execute %s: %s", path, strerror(why));
 }

@@ -107,7 +107,7 @@ int ss_running_set_target(const struct ss_cli *cli, struct ss_error *error) {
     if (owner != geteuid()) {
         ss_board_close(board);
         return ss_error_fail(error,
-            "--set: the run belongs to user %u, who could misuse the rights of this call: use sudo "
+            "--set: the run belongs to user %u, who could misuse your privileges: use sudo "
             "-u '#%u' showstopper --set ...",
             (unsigned)owner, (unsigned)owner);
     }
@@ -167,11 +167,11 @@ void ss_running_print_status(
 /* clang-format off */
 static const struct ss_metric
     target = {"showstopper_target_ratio", "ratio", SS_METRIC_GAUGE,
-        "Target in force"},
+        "Current target"},
     load = {"showstopper_load_ratio", "ratio", SS_METRIC_GAUGE,
         "Load of the latest sample"},
     duty = {"showstopper_duty_ratio", "ratio", SS_METRIC_GAUGE,
-        "Part of the time in which instances may run"},
+        "Fraction of the time in which instances may run"},
     instances = {"showstopper_instances", NULL, SS_METRIC_GAUGE,
         "Instances that were started or will be"},
     alive = {"showstopper_alive_instances", NULL, SS_METRIC_GAUGE,
@@ -181,7 +181,7 @@ static const struct ss_metric
     states = {"showstopper_state", NULL, SS_METRIC_GAUGE,
         "1 for the state of the run, 0 for the others"},
     instance_duty = {"showstopper_instance_duty_ratio", "ratio", SS_METRIC_GAUGE,
-        "Part of the time in which this instance may run"},
+        "Fraction of the time in which this instance may run"},
     instance_alive = {"showstopper_instance_alive", NULL, SS_METRIC_GAUGE,
         "Whether this instance is under control"},
     instance_switches = {"showstopper_instance_switches", NULL, SS_METRIC_COUNTER,

@@ -681,6 +681,6 @@ TEST_CASE(a_run_whose_trace_cannot_be_copied_is_refused) {
     sandbox_mount_small(small, "100k");
     struct run *run =
         RUN("-n", "1", "-t", "file", "-T", trace, "--record", record, PAYLOAD, "exit", "9");
-    run_expect_refusal(run, "input-trace-path: No space left on device");
+    run_expect_refusal(run, "input-trace-path in the record: No space left on device");
     ck_assert(!run_exists(record));
 }

@@ -178,8 +178,8 @@ TEST(invalid_workload_line_is_reported) {
         {"1000001 a\n", ":1: too many instances: 1000001 (at most 1000000)"},
         {"1 a\n1000000 b\n",
             ":2: too many instances: 1000000, and 1 on earlier lines (at most 1000000)"},
-        {"3\n", ":1: '3' is not COUNT COMMAND..."},
-        {"1 a\nls\n", ":2: 'ls' is not COUNT COMMAND..."},
+        {"3\n", ":1: '3' is not a workload: use COUNT COMMAND..."},
+        {"1 a\nls\n", ":2: 'ls' is not a workload: use COUNT COMMAND..."},
         {"1 a\n2 sh -c 'b\n", ":2: the quote ' at column"},
         /* Otherwise the rest of the line, or of the file, would be lost without a message. */
         {"1 a\r1 b\r", ":1: the line contains a carriage return: save the file with Unix"},

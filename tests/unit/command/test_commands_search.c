@@ -90,7 +90,7 @@ TEST(scripts_need_their_interpreter) {
     assert_int_equal(check("blank"), 0);
     assert_int_equal(check(""), SS_ERROR_NOT_FOUND);
     assert_message("", "the command is empty");
-    assert_message("shell 1", "contains blanks: remove the quotes around it, or run it with sh -c");
+    assert_message("shell 1", "contains spaces: remove the quotes around it, or run it with sh -c");
 }
 
 TEST(relative_commands_are_relative_to_the_current_folder) {

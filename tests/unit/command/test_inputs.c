@@ -113,7 +113,8 @@ TEST(existing_copy_of_an_input_is_not_overwritten) {
     begin("0 10%\n");
     tree_write("record/input-trace-path", "old\n");
     int folder = open(tree_path("record"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    assert_fails(ss_inputs_copy(&inputs, folder, &error), error, "input-trace-path: File exists");
+    assert_fails(ss_inputs_copy(&inputs, folder, &error), error,
+        "to input-trace-path in the record: File exists");
     close(folder);
 }
 

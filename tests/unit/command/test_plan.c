@@ -83,8 +83,8 @@ TEST(unmeasured_time_is_refused) {
 }
 
 TEST(target_after_the_command_is_refused) {
-    assert_refused("sleep 5 -l 50%", "options precede the command, but -l follows it");
-    assert_refused("-- sleep 5", "no target is given: -l LOAD holds a load");
+    assert_refused("sleep 5 -l 50%", "options must precede the command, but -l follows it");
+    assert_refused("-- sleep 5", "no target given: hold a load with -l LOAD");
 }
 
 UNIT_RUN
