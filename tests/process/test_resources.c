@@ -242,8 +242,7 @@ TEST_CASE(files_that_the_caller_left_open_count_toward_the_limit) {
     struct run_setup setup = {.prepare = inherit_files};
     struct run *run =
         RUN_IN(&setup, "-q", "-n", "1", "-l", "100%", "-c", "fixed", PAYLOAD, "exit", "0");
-    fault_expect_refusal(
-        run, 125, "open files: 34 more are needed, but the hard limit on open files");
+    fault_expect_refusal(run, 125, " more, but 34 are needed: run fewer instances");
 }
 
 TEST_CASE(failed_fork_between_iterations_ends_the_run) {

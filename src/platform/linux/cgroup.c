@@ -167,7 +167,7 @@ int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
 
     reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
     if (reader->file < 0)
-        return ss_error_fail(error, "%s: %s", reader->path, strerror(errno));
+        return ss_error_fail(error, "cannot read %s: %s", reader->path, strerror(errno));
 
     reader->size = 4096;
     reader->limits = malloc(sizeof *reader->limits);

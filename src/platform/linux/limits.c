@@ -24,9 +24,9 @@ static int check_limit(
     if (room >= needed)
         return 0;
     return ss_error_fail(error,
-        "%" PRIu64 " more are needed, but %s leaves room for %" PRIu64
-        ": run fewer instances or raise that limit",
-        needed, name, room);
+        "%s leaves room for %" PRIu64 " more, but %" PRIu64
+        " are needed: run fewer instances or raise that limit",
+        name, room, needed);
 }
 
 /* Counts all open descriptors except the standard streams; most are inherited from our caller. */
@@ -94,8 +94,8 @@ int ss_platform_check_proc(struct ss_error *error) {
         return 0;
     if (!is_ours && access("/proc/stat", F_OK) == 0)
         return ss_error_fail(error, "/proc belongs to another PID namespace, where pids mean other "
-                                    "processes: mount its own with `mount -t proc proc /proc`, or "
-                                    "use `unshare --mount-proc`");
+                                    "processes: mount that of this namespace with `mount -t proc "
+                                    "proc /proc`, or use `unshare --mount-proc`");
     return ss_error_fail(error, "/proc is not mounted, but processes, CPU times and modules are "
                                 "found there: mount it with `mount -t proc proc /proc`");
 }

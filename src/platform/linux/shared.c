@@ -61,14 +61,14 @@ static int open_if(
     return 0;
 }
 
-static const char *explain(int number) {
+static int fail_to_look(pid_t pid, int number, struct ss_error *error) {
     switch (number) {
     case EACCES:
-        return "belongs to another user";
+        return ss_error_fail(error, "pid %d belongs to another user", (int)pid);
     case ENOENT:
-        return "does not exist";
+        return ss_error_fail(error, "pid %d does not exist", (int)pid);
     default:
-        return strerror(number);
+        return ss_error_fail(error, "cannot examine pid %d: %s", (int)pid, strerror(number));
     }
 }
 
@@ -76,7 +76,7 @@ int ss_platform_shared_of(
     pid_t pid, bool (*fits)(int descriptor), struct ss_shared *shared, struct ss_error *error) {
     SS_OWNED(closedir) DIR *directory = opendir(ss_linux_path("/proc/%d/fd", (int)pid).text);
     if (!directory)
-        return ss_error_fail(error, "pid %d %s", (int)pid, explain(errno));
+        return fail_to_look(pid, errno, error);
 
     uid_t user;
     struct dirent *entry;
