@@ -80,8 +80,7 @@ void ss_outcome_warn_of_own(struct ss_outcome *outcome) {
     /* A run without samples was so short that this is the cost of its start. */
     if (outcome->samples > 0 && outcome->own_cpu > DOUBTFUL_OWN)
         ss_outcome_warn(outcome,
-            "Showstopper itself used %.0f %% of one CPU, which counts as load: use a longer round "
-            "(-D) to reduce it",
+            "Showstopper itself used %.0f %% of one CPU: use a longer round (-D) to reduce it",
             100 * outcome->own_cpu);
 }
 

@@ -108,13 +108,15 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_inpu
     warn_of_doubt(outcome, input, SS_DOUBT_BELOW);
     warn_of_doubt(outcome, input, SS_DOUBT_ABOVE);
     if (input->plan->beside.count > 0 && isnan(input->others))
-        ss_outcome_warn(outcome, "a process of --beside ended during the run: the CPU use of other "
-                                 "processes is unknown");
+        ss_outcome_warn(outcome,
+            "%s ended during the run: the CPU use of other processes is unknown",
+            input->plan->attached.count > 0 ? "an attached process or one of --beside"
+                                            : "a process of --beside");
 
     bool steal_counts = monitor->source == SS_SOURCE_SYSTEM || monitor->source == SS_SOURCE_IDLE;
     if (steal_counts && outcome->steal_mean > DOUBTFUL_STEAL)
         ss_outcome_warn(outcome,
-            "the load includes %.1f %% of the CPU time, which the hypervisor took (steal)",
+            "the load includes steal: the hypervisor took %.1f %% of the CPU time",
             100 * outcome->steal_mean);
 
     if (monitor->lost > 0)

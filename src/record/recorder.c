@@ -375,9 +375,9 @@ void ss_recorder_close(
         outcome->lines_lost += lost;
         if (lost > 0)
             ss_outcome_warn(outcome,
-                "%llu decisions are missing from the record: they were made faster than they could "
-                "be written",
-                (unsigned long long)lost);
+                "%llu decision%s missing from the record: they were made faster than they could be "
+                "written",
+                (unsigned long long)lost, lost == 1 ? " is" : "s are");
     }
 
     ss_iteration_table_finish(
@@ -386,8 +386,10 @@ void ss_recorder_close(
     outcome->iterations_left = recorder->iterations_left;
     if (recorder->iterations_left > 0)
         ss_outcome_warn(outcome,
-            "%llu iterations were counted but are not in iterations.csv, which keeps %d per second",
-            (unsigned long long)recorder->iterations_left, SS_RECORDER_ITERATIONS_MAX);
+            "%llu iteration%s not in iterations.csv, which keeps %d per second",
+            (unsigned long long)recorder->iterations_left,
+            recorder->iterations_left == 1 ? " was counted but is" : "s were counted but are",
+            SS_RECORDER_ITERATIONS_MAX);
 
     for (int i = 0; i < outcome->warning_count; i++)
         ss_recorder_event(recorder, &(struct ss_record_event){ss_plan_now(recorder->plan),
@@ -398,9 +400,10 @@ void ss_recorder_close(
         ss_lines_close(lines);
         outcome->lines_lost += lines->lost;
         if (lines->why)
-            ss_outcome_lose(outcome, "cannot write %s/%s: %s: %llu lines of the record were lost",
+            ss_outcome_lose(outcome, "cannot write %s/%s: %s: %llu line%s of the record %s lost",
                 recorder->plan->record, files[i].name, strerror(lines->why),
-                (unsigned long long)lines->lost);
+                (unsigned long long)lines->lost, lines->lost == 1 ? "" : "s",
+                lines->lost == 1 ? "was" : "were");
     }
 
     outcome->record = recorder->record;

@@ -224,9 +224,10 @@ static void print_commands(
         print_instances(stream, "  each instance", plan, outcome, &plan->commands.lines[i]);
     }
 
-    if (plan->commands.line_count > COMMANDS_SHOWN)
-        fprintf(stream, "and %u more commands: see --json\n",
-            plan->commands.line_count - COMMANDS_SHOWN);
+    if (plan->commands.line_count > COMMANDS_SHOWN) {
+        uint32_t left = plan->commands.line_count - COMMANDS_SHOWN;
+        fprintf(stream, "and %u more command%s: see --json\n", left, left == 1 ? "" : "s");
+    }
 }
 
 /* An instance that exited with status 0 ended early only if others continued to run. */

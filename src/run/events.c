@@ -240,8 +240,8 @@ static void explain_ignored(struct ss_master *master) {
         return;
     master->explained = true;
     say_unless_quiet(master,
-        "SIGINT is ignored because it was when the run started, as in background jobs of a script: "
-        "end the run with kill %d",
+        "SIGINT is ignored, because it was already ignored when the run started, as in background "
+        "jobs of a script: end the run with kill %d",
         (int)getpid());
 }
 

@@ -65,8 +65,8 @@ static void note_limit(struct ss_master *master) {
     master->limits_seen = capacity->changes;
     ss_recorder_event(master->recorder, &(struct ss_record_event){capacity->changed,
                                             "allowance_changed", -1, NULL, capacity->latest});
-    ss_master_say(master, "100 %% is now %g CPUs: the limits of the control group have changed",
-        capacity->latest);
+    ss_master_say(master, "100 %% is now %g CPU%s: the limits of the control group have changed",
+        capacity->latest, capacity->latest == 1 ? "" : "s");
 }
 
 static void note_progress(struct ss_master *master, ss_time now) {
@@ -405,8 +405,8 @@ static void warn_of_abandoned(struct ss_master *master) {
         struct ss_row *row = &master->board->rows[i];
         if (atomic_load(&row->life) == SS_LIFE_ALIVE)
             ss_outcome_warn(master->outcome,
-                "instance %s (process %d) was left, and may be stopped, because no process could "
-                "be started and memory is exhausted: continue it with kill -CONT",
+                "instance %s (process %d) was left behind, and may be stopped, because no process "
+                "could be started and memory is exhausted: continue it with kill -CONT",
                 master->plan->numbers[i], (int)atomic_load(&row->leader));
     }
 }

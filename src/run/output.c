@@ -84,8 +84,8 @@ static int check_files(const struct ss_output *output, const char *known, struct
         if (fstatat(output->directory, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(status.st_mode) && status.st_size > 0 && !strstr(known, line))
             return ss_error_fail(error,
-                "--output: %s/%s was not written by showstopper, or by an earlier version: choose "
-                "another folder, or remove the file",
+                "--output: %s/%s was not written by this version of showstopper: choose another "
+                "folder, or remove the file",
                 output->folder, name.text);
     }
 
@@ -118,7 +118,8 @@ static int list_files(const struct ss_output *output, struct ss_error *error) {
 
     int file = ss_walk_open_below(output->directory, LIST, O_WRONLY | O_APPEND, &why);
     if (file < 0)
-        return ss_error_fail(error, "--output: %s/" LIST ": %s", output->folder, why.message);
+        return ss_error_fail(
+            error, "--output: cannot update %s/" LIST ": %s", output->folder, why.message);
     SS_OWNED(fclose) FILE *longer = fdopen(file, "a");
     for (uint32_t i = 0; longer && i < output->instances; i++) {
         char lines[64], *number = output->numbers[i];

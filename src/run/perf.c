@@ -107,8 +107,8 @@ static void say_uncounted(struct ss_master *master) {
     if (threads == 0)
         return;
     snprintf(text, sizeof text,
-        "%u threads were not counted: too many open files: raise the limit (ulimit -n)",
-        (unsigned)threads);
+        "%u thread%s not counted: too many open files: raise the limit (ulimit -n)",
+        (unsigned)threads, threads == 1 ? " was" : "s were");
     say_missing(master, text);
 }
 

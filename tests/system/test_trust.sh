@@ -387,7 +387,7 @@ filled_folders_of_another_user_are_refused() { # case
     ln "$victim/file" "$theirs/full/0.out"
     chmod 666 "$victim/file"
     ln "$victim/file" "$theirs/full/interrupted"
-    refuses 125 "was not written by showstopper" \
+    refuses 125 "was not written by this version of showstopper" \
         showstopper -n 1 -l 50% --duration 1s --output "$theirs/full" sleep 1000
     unharmed
     printf 'This run has not finished.\n' >"$victim/file"

@@ -269,8 +269,7 @@ static struct ss_outcome record_cpus(
 static void warnings_of_steal(const struct ss_outcome *outcome, int expected) {
     int count = 0;
     for (int i = 0; i < outcome->warning_count; i++)
-        count +=
-            strstr(outcome->warnings[i], "6.7 % of the CPU time, which the hypervisor") != NULL;
+        count += strstr(outcome->warnings[i], "the hypervisor took 6.7 % of the CPU time") != NULL;
     assert_int_equal(count, expected);
 }
 
