@@ -80,9 +80,8 @@ struct run {
 
 static const struct ss_option options[] = {
     SS_OPTION("horizon", TIME, horizon, .initial = "0", .max = "1h",
-        .help =
-            "the time within which a difference is made up; 0: six tenths of a round of dithering, "
-            "or one and a half with averageq"),
+        .help = "the time within which a difference from the target is made up; 0: 0.6 rounds of "
+                "dithering, or 1.5 with averageq"),
     SS_OPTION("memory", TIME, memory, .initial = "500ms", .min = "1ms",
         .help = "how much of the past the model of the workload covers"),
     SS_OPTION_END,

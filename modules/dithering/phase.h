@@ -33,8 +33,8 @@ struct phase {
     SS_OPTION("phase", TEXT, phase, .initial = "hash",                                             \
         .help = "when executors begin their first round; hash: spread over a round; a number: "    \
                 "likewise, and different for each number; together: all at once; "                 \
-                "together:SPREAD: one after another within this time; until then, executors "      \
-                "are in the rest of an earlier round")
+                "together:SPREAD: one after another within this time; until then, an executor "    \
+                "completes an earlier round")
 
 #define PHASE_SPREAD_MAX (3600 * SS_SECOND)
 
@@ -82,7 +82,9 @@ static inline int phase_prepare(struct ss_self *self, const char *text, struct s
         return 0;
     phase_release(self);
     return ss_error_fail(error,
-        "phase: '%s' is not together, together:SPREAD of at most 1h, hash or a whole number", text);
+        "phase: '%s' is not a phase: use hash, a whole number, together, or together:SPREAD with "
+        "at most 1h",
+        text);
 }
 
 /* Returns a random seed that differs between executors and between values of the option. */
