@@ -341,7 +341,7 @@ invalid_options_are_refused() { # case
 2|--listen: 'here' is neither a port |--listen here
 2|--listen: '65536' is neither a port |--listen 65536
 2|--listen: ./xxxx|--listen ./$(printf 'x%.0s' {1..120})
-1|--listen: ./none/socket: No such file|--work 0 --listen ./none/socket
+1|--listen: cannot listen on ./none/socket: No such file|--work 0 --listen ./none/socket
 1|--listen: $where: Address already in use|--work 0 --listen $port
 2|--address: 'localhost' is not a numeric address|--address localhost
 2|--address cannot be combined with a path in --listen|--listen ./socket --address 127.0.0.1

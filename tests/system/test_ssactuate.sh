@@ -188,7 +188,7 @@ cgroup-v1|fault cpuset.cpus ok lose|pin=1|cpuset.cpus is '0-2' after it was set 
 cgroup-v1|fault cpuset.cpus EINVAL|pin=0|
 cgroup-v1|fault cpuset.mems lose|pin=1|No space left on device: the cpuset of the group has no CPUs or no memory nodes
 cgroup-v1|fault cgroup.procs EACCES|quota=50%|cannot move the command into its control group: Permission denied
-cgroup-v1|echo 8000000 >"$tree/in-use"|memory=4M|memory.limit_in_bytes: Device or resource busy: the group uses more
+cgroup-v1|echo 8000000 >"$tree/in-use"|memory=4M|memory.limit_in_bytes: Device or resource busy: the group already uses more
 cgroup-v1|fault memory.limit_in_bytes lose|memory=4M|memory.limit_in_bytes is '9223372036854771712' after it was set to '4194304'
 cgroup-v2||quota=150% memory=5001K cpus=1|
 cgroup-v2|fault cpu.max EINVAL|quota=50%|cpu.max: Invalid argument

@@ -674,12 +674,12 @@ the socket path is too long|--rate 5 --unix-socket /$(printf '%0200d' 0) http://
 --capacity cannot be combined with --each|--capacity p95=1s --each each http://localhost/
 --dry-run cannot be combined with --record|--dry-run --rate 5 --record other http://localhost/
 --requests-file cannot be combined with --data|--rate 5 --requests-file requests --data x
---requests-file: none: No such file|--rate 5 --requests-file none http://localhost/
+--requests-file: cannot read none: No such file|--rate 5 --requests-file none http://localhost/
 --header: 'x' is not a header|--rate 5 -H x http://localhost/
---data: none: No such file|--rate 5 --data @none http://localhost/
+--data: cannot read none: No such file|--rate 5 --data @none http://localhost/
 --json: cannot write none/json: No such file|--json none/json --rate 5 http://localhost/
 --json: cannot write .: Is a directory|--json . --capacity mean=1s --duration 1s http://localhost/
---each: none/each: No such file|--rate 5 --each none/each --record other http://localhost/
+--each: cannot write none/each: No such file|--rate 5 --each none/each --record other http://localhost/
 END
     refuses "--header: 'Authorization...' is not a header" --rate 5 -H 'Authorization Bearer secret' http://localhost/
     [ -z "$(ls -d each other json 2>/dev/null)" ] || fail "files were created without requests: $(ls)"

@@ -82,7 +82,7 @@ TEST(unusable_battery_files_are_refused) {
             "the file contains a null byte: it is not text"},
         {"/dev/null", "/dev/null: the file contains no benchmark"},
         {"/dev/zero", "the file contains a null byte"},
-        {"/tmp", "/tmp: Is a directory: use a file"},
+        {"/tmp", "cannot read /tmp: Is a directory: name a file"},
         {tree_path("none"), "No such file or directory"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {

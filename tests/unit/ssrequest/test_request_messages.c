@@ -42,8 +42,8 @@ TEST(invalid_methods_and_bodies_are_refused) {
         {"GET /x", NULL, "--method: 'GET /x' is not an HTTP method"},
         {"CONNECT", NULL, "--method: CONNECT is for proxies"},
         {"HEAD", "x", "--data has no effect with --method HEAD"},
-        {NULL, "@/nowhere/x", "--data: /nowhere/x: No such file"},
-        {NULL, "@/tmp", "--data: /tmp: Is a directory"},
+        {NULL, "@/nowhere/x", "--data: cannot read /nowhere/x: No such file"},
+        {NULL, "@/tmp", "--data: cannot read /tmp: Is a directory"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct request_messages messages = {0};
@@ -124,7 +124,7 @@ TEST(bad_message_lines_are_refused_with_their_number) {
         {"GET http://a/\nGET /\n", "line 2: the file mixes paths and URLs"},
         {"G(T /\n", "line 1: 'G(T' is not an HTTP method"},
         {"GET '/a b'\n", "line 1: '/a b' contains a byte that is not allowed in a URL: use %20"},
-        {"POST / @/nowhere/x\n", "line 1: /nowhere/x: No such file"},
+        {"POST / @/nowhere/x\n", "line 1: cannot read /nowhere/x: No such file"},
         {"HEAD / @/nowhere/x\n", "line 1: HEAD requests have no body"},
         {"GET '/\n", "line 1: "},
         {"# nothing\n", "the file contains no requests"},

@@ -442,7 +442,7 @@ static const char *advise(const char *name, int number) {
         {"cpu.cfs_", EINVAL, ": a parent group may allow less"},
         {"cpuset.", EINVAL, ": one of these CPUs may be offline"},
         {"cpuset.", EACCES, ": the parent group may lack one of these CPUs"},
-        {"memory.", EBUSY, ": the group uses more"},
+        {"memory.", EBUSY, ": the group already uses more"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -61,7 +61,7 @@ struct json_object *document_parse(const char *text, char *why, size_t size) {
 
 struct json_object *document_parse_stream(FILE *stream, char *why, size_t size) {
     SS_OWNED(free) char *text = read_stream(stream);
-    snprintf(why, size, "cannot be read");
+    snprintf(why, size, "the file is unreadable, or larger than 16 MiB");
     return text ? document_parse(text, why, size) : NULL;
 }
 

@@ -21,7 +21,8 @@ int request_folder_open(const char *path, struct request_rows *rows, struct ss_e
         return ss_error_fail(
             error, "--record: %s already exists: choose another folder", ss_words_show(path).text);
     if (folder < 0)
-        return ss_error_fail(error, "--record: %s: %s", ss_words_show(path).text, why.message);
+        return ss_error_fail(
+            error, "--record: cannot write %s: %s", ss_words_show(path).text, why.message);
 
     if (rows && request_rows_keep(rows, folder, error) < 0) {
         ss_walk_remove_folder(folder, path);

@@ -22,7 +22,8 @@
 static const char token_bytes[] =
     "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-static int read_stream(FILE *stream, char **bytes, size_t *size, struct ss_error *error) {
+static int read_stream(
+    FILE *stream, const char *name, char **bytes, size_t *size, struct ss_error *error) {
     size_t room = 0;
     *size = 0;
     for (;;) {
@@ -31,24 +32,26 @@ static int read_stream(FILE *stream, char **bytes, size_t *size, struct ss_error
         size_t length = fread(*bytes + *size, 1, room - *size, stream);
         *size += length;
         if (length == 0)
-            return ferror(stream) ? ss_error_fail(error, "%s", strerror(errno)) : 0;
+            return ferror(stream)
+                       ? ss_error_fail(error, "cannot read %s: %s", name, strerror(errno))
+                       : 0;
         if (*size > BODY_MAX)
-            return ss_error_fail(error, "the body is larger than 64 MiB");
+            return ss_error_fail(error, "%s: the body is larger than 64 MiB", name);
     }
 }
 
-static int take_body(struct request_message *message, FILE *stream, struct ss_error *error) {
-    int result = stream ? read_stream(stream, &message->own_body, &message->body_size, error)
-                        : ss_error_fail(error, "%s", strerror(errno));
+/* `name` is that of the stream, which is NULL if it could not be opened, for messages. */
+static int take_body(
+    struct request_message *message, FILE *stream, const char *name, struct ss_error *error) {
+    int result = stream ? read_stream(stream, name, &message->own_body, &message->body_size, error)
+                        : ss_error_fail(error, "cannot read %s: %s", name, strerror(errno));
     message->body = message->own_body;
     return result;
 }
 
 static int read_body(struct request_message *message, const char *path, struct ss_error *error) {
     SS_OWNED(fclose) FILE *stream = fopen(path, "re");
-    if (take_body(message, stream, error) < 0)
-        return ss_error_wrap(error, "%s", ss_words_show(path).text);
-    return 0;
+    return take_body(message, stream, ss_words_show(path).text, error);
 }
 
 /* Sets the body from a file, or shares the body of a recent message from the same file. */
@@ -120,7 +123,8 @@ static int fill_from_options(
 
     if (data && data[0] == '@') {
         bool standard = strcmp(data, "@-") == 0;
-        if ((standard ? take_body(message, stdin, error) : read_body(message, data + 1, error)) < 0)
+        if ((standard ? take_body(message, stdin, "standard input", error)
+                      : read_body(message, data + 1, error)) < 0)
             return ss_error_wrap(error, "--data");
     } else if (data) {
         message->body = data;
@@ -250,7 +254,7 @@ static int take_lines(struct request_messages *messages, FILE *stream, struct ss
     }
 
     if (ferror(stream))
-        return ss_error_fail(error, "%s", strerror(errno));
+        return ss_error_fail(error, "cannot read the file: %s", strerror(errno));
 
     if (messages->count == 0)
         return ss_error_fail(
@@ -263,8 +267,8 @@ int request_messages_read(
     SS_OWNED(fclose) FILE *stream = fopen(path, "re");
     messages->file = path;
     if (!stream)
-        return ss_error_fail(
-            error, "--requests-file: %s: %s", ss_words_show(path).text, strerror(errno));
+        return ss_error_fail(error, "--requests-file: cannot read %s: %s", ss_words_show(path).text,
+            strerror(errno));
     if (take_lines(messages, stream, error) < 0)
         return ss_error_wrap(error, "--requests-file: %s", ss_words_show(path).text);
     return 0;

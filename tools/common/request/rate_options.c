@@ -65,7 +65,7 @@ static int check(
                 all[i].name, shape, all[i].name);
         if (!all[i].given && (all[i].needed_by & 1U << given->shape))
             return ss_error_fail(
-                error, "--profile %s requires --%s: see --help", shape, all[i].name);
+                error, "--profile %s requires --%s: add --%s", shape, all[i].name, all[i].name);
     }
 
     return 0;

@@ -40,16 +40,16 @@ struct request_rate_options {
 #define REQUEST_ARGUMENTS(config)                                                                   \
     {0, "PROFILE", {"profile", SS_OPTION_CHOICE, .offset = offsetof(config, given.shape),           \
         .choices = "constant step trace",                                                           \
-        .help = "shape of the rate: --rate for --duration; 0, --step, 2 times --step and so on "    \
-                "below --max, each for --hold; or --rate times the load of --trace; default: the "  \
-                "one that the other options imply"},                                                \
+        .help = "constant: --rate for --duration; step: 0, --step, 2 times --step and so on below " \
+                "--max, each for --hold; trace: --rate times the load of --trace; default: the one " \
+                "that the other options imply"},                                                    \
         .heading = "Rate:", .excludes = "closed"},                                                  \
     {'r', "NUMBER", {"rate", SS_OPTION_NUMBER, .offset = offsetof(config, given.rate),              \
         .max = "1000000", .help = "requests per second; with a trace, at a load of 1"},             \
         .excludes = "closed"},                                                                      \
     {'d', "TIME", {"duration", SS_OPTION_TIME, .offset = offsetof(config, given.duration),          \
         .min = "1us", .max = "36500d", .sensible = "500ms",                                         \
-        .help = "send for this long; default 10s, or the length of the trace"}},                    \
+        .help = "send for this long; 60s with -l; default 10s, or the length of the trace"}},       \
     {0, "NUMBER", {"max", SS_OPTION_NUMBER, .offset = offsetof(config, given.max),                  \
         .max = "1000000", .help = "with steps, end before this rate"}, .excludes = "closed"},       \
     {0, "NUMBER", {"step", SS_OPTION_NUMBER, .offset = offsetof(config, given.step),                \

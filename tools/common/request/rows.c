@@ -183,7 +183,7 @@ int request_rows_keep_each(
         return ss_error_fail(error, "%s: no process reads this pipe: start its reader first",
             ss_words_show(path).text);
     if (file < 0)
-        return ss_error_fail(error, "%s: %s", path, ss_walk_explain(&walk, file));
+        return ss_error_fail(error, "cannot write %s: %s", path, ss_walk_explain(&walk, file));
 
     bool is_pipe = fstat(file, &status) == 0 && S_ISFIFO(status.st_mode);
     if (!is_pipe)

@@ -247,8 +247,9 @@ static void report_unsent(FILE *stream, const struct request_result *result) {
             request_show_share(tally->refused, tally->intended).text,
             request_show_count(tally->refused).text, request_show_count(result->rules.cap).text);
     if (tally->waiting + tally->unfinished)
-        say(stream, "At the end, %s requests had not been sent and %s had no answer yet.",
-            request_show_count(tally->waiting).text, request_show_count(tally->unfinished).text);
+        say(stream, "At the end, %s request%s had not been sent and %s had no answer yet.",
+            request_show_count(tally->waiting).text, plural(tally->waiting),
+            request_show_count(tally->unfinished).text);
 }
 
 /* Describes when requests failed: "from 2.97 s to 4.98 s". */

@@ -254,8 +254,8 @@ static int decide(
     control->begin = now;
     if (control->rate.target > 0 && control->action.rate <= 0)
         return ss_error_fail(error,
-            "%llu requests did not raise the load: the service may not be what is measured",
-            (unsigned long long)ended);
+            "%llu request%s did not raise the load: it may be the load of another service",
+            (unsigned long long)ended, ended == 1 ? "" : "s");
     return 0;
 }
 

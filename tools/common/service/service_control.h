@@ -36,7 +36,7 @@ struct service_options {
         .excludes = SERVICE_EXCLUDES},                                                              \
     {0, "N", {"episodes", SS_OPTION_COUNT_AT(config, service.episodes), .min = "1", .max = "100",   \
         .help = "divide --duration into this many episodes, each with new connections and its own " \
-                "search for the rate; the scatter of their rates gives the interval of the rate; "  \
+                "search for the rate; their scatter gives the confidence interval of the rate; "    \
                 "default: 6, or fewer so that each lasts at least 10 s and twice --settle"},        \
         .needs = "load"},                                                                           \
     {0, "NAME", {"feedback", SS_OPTION_TEXT, .offset = offsetof(config, service.feedback),          \

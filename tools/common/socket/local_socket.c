@@ -21,6 +21,10 @@ static int fail_at_path(const char *path, const char *why, struct ss_error *erro
     return ss_error_fail(error, "%s: %s", ss_words_show(path).text, why);
 }
 
+static int fail_to_listen(const char *path, const char *why, struct ss_error *error) {
+    return ss_error_fail(error, "cannot listen on %s: %s", ss_words_show(path).text, why);
+}
+
 int local_socket_check(const char *path, struct ss_error *error) {
     if (strlen(path) <= SOCKET_PATH_MAX)
         return 0;
@@ -47,22 +51,22 @@ static int remove_dead(const struct local_socket *local, const struct sockaddr_u
     struct stat status;
 
     if (fstatat(local->folder, local->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT ? 0 : fail_at_path(path, strerror(errno), error);
+        return errno == ENOENT ? 0 : fail_to_listen(path, strerror(errno), error);
     if (!S_ISSOCK(status.st_mode))
         return fail_at_path(path, "exists and is not a socket: choose another path", error);
 
     SS_OWNED(close) int attempt = socket(AF_UNIX, SOCKET_FLAGS, 0);
     if (attempt < 0)
-        return fail_at_path(path, strerror(errno), error);
+        return fail_to_listen(path, strerror(errno), error);
 
     if (connect(attempt, (const struct sockaddr *)address, sizeof *address) == 0 ||
         errno == EAGAIN) /* a listener exists, but its queue is full */
         return fail_at_path(path, "another process is listening there: choose another path", error);
     if (errno != ECONNREFUSED)
-        return fail_at_path(path, strerror(errno), error);
+        return fail_to_listen(path, strerror(errno), error);
 
     if (unlinkat(local->folder, local->name, 0) < 0 && errno != ENOENT)
-        return fail_at_path(path, strerror(errno), error);
+        return fail_to_listen(path, strerror(errno), error);
     return 0;
 }
 
@@ -85,7 +89,7 @@ static int open_folder(struct local_socket *local, const char *path, struct ss_e
     snprintf(parent, sizeof parent, "%.*s", length, path);
     snprintf(local->name, sizeof local->name, "%s", path + length);
     local->folder = ss_walk_folder_path(slash ? parent : ".", O_PATH, &why);
-    return local->folder < 0 ? fail_at_path(path, why.message, error) : 0;
+    return local->folder < 0 ? fail_to_listen(path, why.message, error) : 0;
 }
 
 static int open_socket(
@@ -96,7 +100,7 @@ static int open_socket(
     if (open_folder(local, path, error) < 0)
         return -1;
     if (make_address(local, &address) < 0)
-        return fail_at_path(path, strerror(errno), error);
+        return fail_to_listen(path, strerror(errno), error);
 
     local->file = socket(AF_UNIX, SOCKET_FLAGS, 0);
     int result = local->file < 0 ? -1 : bind_socket(local->file, &address, permissions);
@@ -107,7 +111,7 @@ static int open_socket(
     }
 
     if (result < 0 || fstatat(local->folder, local->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-        return fail_at_path(path, strerror(errno), error);
+        return fail_to_listen(path, strerror(errno), error);
 
     local->device = status.st_dev;
     local->number = status.st_ino;

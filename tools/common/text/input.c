@@ -173,7 +173,7 @@ static int begin(struct text_input *input) {
     if (fill_head(input) != 0)
         return -1;
 
-    const char *program = find_packer(input);
+    const char *program = input->packer = find_packer(input);
     if (program && start_unpacking(input, program) != 0)
         return ss_error_fail(
             input->error, "cannot unpack %s: %s", ss_words_show(input->name).text, strerror(errno));
@@ -275,7 +275,7 @@ int text_input_blame(struct text_input *input, size_t column, const char *format
  * is not a failure, because this process may stop reading early.
  */
 static int reap(struct text_input *input) {
-    const char *why = NULL;
+    const char *why = NULL, *packer = "";
     for (int i = 0; i < 2; i++) {
         int status = 0;
         if (input->children[i] <= 0)
@@ -283,17 +283,19 @@ static int reap(struct text_input *input) {
 
         while (waitpid(input->children[i], &status, 0) < 0 && errno == EINTR) {
         }
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-            why = "install gzip, xz-utils or zstd, which unpacks it";
-        else if (!why && status != 0 && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE))
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 127) {
+            why = " is missing: install it";
+            packer = input->packer;
+        } else if (!why && status != 0 && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)) {
             why = "the file is damaged";
+        }
     }
 
     if (!why)
         return 0;
     input->error->status = 0;
     return ss_error_fail(
-        input->error, "cannot unpack %s: %s", ss_words_show(input->name).text, why);
+        input->error, "cannot unpack %s: %s%s", ss_words_show(input->name).text, packer, why);
 }
 
 int text_input_close(struct text_input *input) {

@@ -29,7 +29,8 @@ struct text_input {
 
     int descriptor;
     size_t head_length, head_used;
-    pid_t children[2]; /* unpacking processes; 0 if none */
+    pid_t children[2];  /* unpacking processes; 0 if none */
+    const char *packer; /* name of the program that unpacks the input; NULL if none */
     size_t capacity;
     bool pending;             /* the current line was put back */
     bool in_lines;            /* the input is read line by line */

@@ -158,8 +158,10 @@ def unpack(data: bytes, name: str) -> bytes:
         os.write(packed, data)
         os.lseek(packed, 0, os.SEEK_SET)
         unpacked, status = _run_unpacker(program, packed)
-    except OSError:
-        why = "install gzip, xz-utils or zstd, which unpacks it"
+    except FileNotFoundError:
+        why = f"{program} is missing: install it"
+    except OSError as error:
+        why = reason(error)
     else:
         why = "the file is damaged"
         if len(unpacked) > SIZE_MAX:
