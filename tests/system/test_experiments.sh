@@ -377,10 +377,10 @@ loadline_prints_the_answer_first() { # case
     call loadline --hold 1500m --warmup 1s --rounds 1 --instances 1 --iteration 'iteration ([0-9]+)' \
         --name sleeper --energy 'echo 7.5' -- sh -c 'while sleep 0.02; do echo iteration 20; done' ||
         { grep -q '^sslab loadline: the question is not answered' "$output" &&
-            grep -Eq '^(What is left .*is unknown|The record is invalid because )' "$output"; } ||
+            grep -Eq '^(What is left .*is unknown|The record is invalid: )' "$output"; } ||
         fail "loadline: no answer"
     grep -v '^\(Power\|--dry-run\|ssbatch\|ssreport\|Warning\)' "$output" | head -n 1 >"$scratch/first"
-    grep -Eqx "At 60 % load it reaches [0-9.]+ % \([0-9.]+ to [0-9.]+\) of its (maximum throughput|throughput at the highest load measured); .* more is left; two measurements of a level differ by about [0-9.]+ %\.|(What is left|The record is invalid because) .*" \
+    grep -Eqx "At 60 % load it reaches [0-9.]+ % \([0-9.]+ to [0-9.]+\) of its (maximum throughput|throughput at the highest load measured); .* more is left; two measurements of a level differ by about [0-9.]+ %\.|(What is left|The record is invalid:) .*" \
         "$scratch/first" || fail "no answer in the first line"
     grep -q 'sleeper,independent,0.5,' "$scratch/loadline-results/loadline.csv" || fail "no level of 50 %"
     grep -q 'How much of its maximum throughput does sleeper reach at 60 % load' "$scratch/loadline-results/report/report.html" ||

@@ -81,7 +81,9 @@ class Worth:
         if self.disturbed:
             are = "is" if self.disturbed == 1 else "are"
             parts.append(f"{self.disturbed} {are} disturbed by other processes")
-        return f"Of {self.all} records {' and '.join(parts)}" if parts else ""
+        if parts and self.all == 1:
+            return "The record is disturbed by other processes"
+        return f"Of {self.all} records, {' and '.join(parts)}" if parts else ""
 
     def _describe_nothing(self) -> str:
         assert self.first
@@ -90,11 +92,11 @@ class Worth:
         where = " on a quiet machine" if is_busy else ""
         reasons = self.first.reasons or "unknown"
         if self.all == 1:
-            return f"The record is invalid because of {reasons}. {remedy} it{where}"
+            return f"The record is invalid: {reasons}. {remedy} it{where}"
         # The cause rather than its effects
         busy = max(map(reasons.find, OTHERS)) if is_busy else -1
         cause = reasons[max(busy, 0) :].split(";")[0]
-        all_ = f"All {self.all} records are invalid, the first because of {cause}"
+        all_ = f"All {self.all} records are invalid; the first: {cause}"
         return f"{all_}. {remedy} them{where}"
 
     def qualify(self, answer: str) -> str:
@@ -104,7 +106,7 @@ class Worth:
             return answer
         if self.is_nothing:
             return f"{caution}."
-        remedy = "; --leave-out invalid answers without the invalid ones"
+        remedy = "; use --leave-out invalid to leave those out"
         return f"{caution}{remedy if self.invalid and self.can_leave_out else ''}. {answer}"
 
 

@@ -101,7 +101,10 @@ TABLES = {
 def question(study: Study) -> str:
     if not study.fleets:
         return ""
-    return f"How well do {len(study.fleets[0].nodes)} nodes together follow their traces?"
+    count = len(study.fleets[0].nodes)
+    if count == 1:
+        return "How well does the node follow its trace?"
+    return f"How well do {count} nodes together follow their traces?"
 
 
 def answer(study: Study) -> str:

@@ -219,8 +219,8 @@ def notes(study: Study) -> None:
     for at, one in study.once(of_runs).items():
         if one.exceeded:
             study.records[at].notes.append(
-                f"{one.exceeded} of {one.exceeded + len(one.loads)} {one.over} are left out of the "
-                "fit of throughput against load: they are shorter than an iteration"
+                f"left {one.exceeded} of {one.exceeded + len(one.loads)} {one.over} out of the fit "
+                "of throughput against load: shorter than an iteration"
             )
 
 

@@ -43,7 +43,7 @@ def findings(study: Study) -> Iterator[Finding]:
         yield Finding("verdicts", f"The record is doubtful: {rows['reasons'].iloc[0]}.")
     elif sum(counts.values()):
         words = " and ".join(f"{n} {'is' if n == 1 else 'are'} {w}" for w, n in counts.items())
-        remedy = " --leave-out doubtful reports the valid ones alone."
+        remedy = " Use --leave-out doubtful to report only the valid ones."
         yield Finding(
             "verdicts",
             f'Of {len(rows)} records, {words}: see "What the records are worth".'
