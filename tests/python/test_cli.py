@@ -84,7 +84,7 @@ def test_check_names_a_missing_package(
     assert cli.main(["check"]) == 0
     monkeypatch.setitem(sys.modules, "jinja2", None)
     assert cli.main(["check"]) == 125
-    why = f"{sys.executable} lacks jinja2: install python3-jinja2, or choose another Python with"
+    why = f"{sys.executable} lacks jinja2: install python3-jinja2, or choose another Python with cmake"
     assert capsys.readouterr().err.startswith(f"analysis: {why} -DSHOWSTOPPER_PYTHON")
 
 

@@ -56,7 +56,7 @@ def test_damaged_nodes_are_noted_and_have_reasons(make_record: Maker, tmp_path: 
     ]
     assert found.nodes["clock_trusted"].tolist() == [True] * 5 + [False]
     assert found.notes[0].startswith("fleet.csv:8: damaged row")
-    assert found.notes[-1] == "1 more nodes have invalid or incomplete lines of samples"
+    assert found.notes[-1] == "1 more node has invalid or incomplete lines of samples"
     assert study.notes == [f"{tmp_path}/fleet: {note}" for note in found.notes]
     assert "f (0.200 s behind, known within 0.001 s)" in topic.answer(study)
 

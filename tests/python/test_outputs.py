@@ -162,8 +162,8 @@ def test_report_does_not_damage_a_record(
          "out/runs.csv: choose another file"),
         ("-o record/plan.json/x", "cannot write record/plan.json/x: Not a directory"),
         ("--perfetto nothing/x", "cannot write nothing/x: No such file or directory"),
-        ("--profile x", "record has no counters.csv, from which a profile is made: record with "
-         "--counters"),
+        ("--profile x", "record has no usable counters.csv, from which a profile is made: record "
+         "with --counters"),
     ],
 )
 def test_files_that_are_read_are_not_overwritten(

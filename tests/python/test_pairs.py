@@ -191,7 +191,7 @@ def test_policy_keeps_a_distance_from_changes() -> None:
 
 def test_policy_is_of_a_pair_that_is_known() -> None:
     assert policy.policy(crossing(), "fop,h2,host") == policy.policy(crossing())
-    with pytest.raises(policy.UserError, match='--pair: there is no pair "fop": use FOREGROUND'):
+    with pytest.raises(policy.UserError, match="--pair: there is no pair 'fop': use FOREGROUND"):
         policy.policy(crossing(), "fop")
     with pytest.raises(policy.UserError, match="no pair has two placements"):
         policy.policy(crossing(), by_energy=True)
@@ -275,7 +275,7 @@ def test_lost_steps_and_backgrounds_are_noted(recorded: Path, make_record: Maker
     study = Study(recorded)
     pairs.note(study)
     notes = {record.name.rpartition("/")[2]: record.note for record in study.records}
-    assert "1 of the 2 steps of the background do not count: they are" in notes["foreground-1"]
-    assert "1 of the 1 steps of the background do not count: the" in notes["foreground-1"]
+    assert "left out 1 of the 2 steps of the background: too short" in notes["foreground-1"]
+    assert "left out 1 of the 1 steps of the background: the" in notes["foreground-1"]
     assert "the background of group 'g3' is missing" in notes["foreground-3"]
     assert "steps" not in notes["foreground-2"]

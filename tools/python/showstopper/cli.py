@@ -126,7 +126,7 @@ def _add_outputs(options: Parser) -> None:
     add_text("--table", metavar="NAME",
         help="print this table on standard output instead of the summary")
     options.add_choice("--format", "FORMAT", "csv md json",
-        "the format of that table; default: csv")
+        "the format for --table, --check or --decide; default for a table: csv")
     add_text("--column", metavar="NAME",
         help="print only this column of that table, one value per line, without unknown values")
     add("--check", action="store_true",
@@ -178,7 +178,7 @@ def _check(request: argparse.Namespace, given: set[str]) -> None:
         if option in given and not given.intersection(others):
             raise UserError(f"--{option} requires --{others[0]}")
     if request.names and not re.fullmatch("[^/]+/[^/]+", request.names):
-        raise UserError(f'--names: "{show(request.names)}" is not a pair of names: use A/B')
+        raise UserError(f"--names: '{show(request.names)}' is not a pair of names: use A/B")
     if request.decide and request.format not in ("", "md"):
         raise UserError("--decide prints text or, with --format md, Markdown: see --table duet")
 
@@ -317,7 +317,7 @@ def _print_sheet(sheet: Sheet, request: argparse.Namespace) -> None:
         return
     if request.column not in [column.name for column in sheet.columns]:
         column = show(request.column)
-        raise UserError(f'--column: table {sheet.name} has no column "{column}"')
+        raise UserError(f"--column: table {sheet.name} has no column '{column}'")
     known = sheet.known(request.column)
     if not known:
         why = f"column {request.column} of table {sheet.name} has no known values"
@@ -352,7 +352,7 @@ def _open_study(request: argparse.Namespace) -> Study:
     summary.prepare(study)
     _print_notes(study)
     if study.is_empty and not study.studies:
-        raise UserError("no record to report: none of the given folders holds one that can be read")
+        raise UserError("no record to report, for the reasons above")
     return study
 
 
@@ -363,7 +363,7 @@ def _report(request: argparse.Namespace) -> int:
     if request.table and request.table not in tables:
         listed = ", ".join(tables)
         name = show(request.table)
-        raise UserError(f'--table: there is no table "{name}": choose one of {listed}')
+        raise UserError(f"--table: unknown table '{name}': use one of {listed}")
     study = _open_study(request)
     outputs = _check_files(study, request)
     if request.output:
@@ -412,7 +412,8 @@ def _check_records(request: argparse.Namespace) -> int:
     invalid = sum(verdict.is_invalid for _, verdict in judged)
     if invalid:
         are = "is" if invalid == 1 else "are"
-        raise UserError(f"{invalid} of {len(judged)} records {are} invalid", INVALID)
+        records = "record" if len(judged) == 1 else "records"
+        raise UserError(f"{invalid} of {len(judged)} {records} {are} invalid", INVALID)
     return 0
 
 

@@ -68,7 +68,8 @@ class Fleet:
         self.notes += faults[:FAULTS]
         if len(faults) > FAULTS:
             more = len(faults) - FAULTS
-            self.notes.append(f"{more} more nodes have invalid or incomplete lines of samples")
+            have = "node has" if more == 1 else "nodes have"
+            self.notes.append(f"{more} more {have} invalid or incomplete lines of samples")
         figures = pd.DataFrame(found, columns=[*nodes, "verdict", *FIGURES])
         # A clock that was not measured is trusted.
         off, error = figures["offset_seconds"].astype(float), figures["offset_error_seconds"]

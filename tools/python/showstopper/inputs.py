@@ -195,7 +195,8 @@ class Gatherer:
                 continue
             path = os.path.join(folder, cells["run"]).rstrip("/") or "/"
             if not is_ours and not is_inside(cells["run"]):
-                yield Failure(path, "outside of the folder of another user's manifest: name it")
+                why = "outside of the folder of another user's manifest: name this record itself"
+                yield Failure(path, why)
                 continue
             of_requests = cells.get("role", "").lower() == "requests" or is_requests(path)
             kind = "requests" if of_requests else "run"

@@ -25,7 +25,7 @@ def find_missing() -> str:
     if any(Path(__file__).parents[1].glob("showstopper-*.dist-info")):  # pip has installed us
         return f"{lacks}: install showstopper[analysis]"
     packages = " ".join(f"python3-{name}" for name in missing)
-    more = "or choose another Python with -DSHOWSTOPPER_PYTHON of cmake"
+    more = "or choose another Python with cmake -DSHOWSTOPPER_PYTHON=PROGRAM"
     return f"{lacks}: install {packages}, {more}"
 
 

@@ -401,7 +401,7 @@ def predict(
     _, earlier = _fit_all(_Data.of(line.levels[:-1], *given), highest)
     fits, free = _fit_all(_Data.of(line.levels, *given), load)
     if not free.y > 0:
-        return Prediction("the levels determine no shape", highest=highest, fits=fits)
+        return Prediction("the levels do not determine a shape", highest=highest, fits=fits)
 
     # Without bursts, T may bend right above the highest level, and stay flat.
     flat = math.inf if has_burst else math.exp(last - 2 * error.error)

@@ -61,7 +61,7 @@ def lines(record: Record) -> Iterator[str]:
     """
     if record.counters.empty:
         raise UserError(
-            f"{record.name} has no counters.csv, from which a profile is made: record with "
+            f"{record.name} has no usable counters.csv, from which a profile is made: record with "
             "--counters"
         )
     if not record.instance_count > 0:

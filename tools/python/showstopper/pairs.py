@@ -287,11 +287,11 @@ def note(study: Study) -> None:
         lost = int(own["foreground_rate"].isna().sum())
         if short:
             record.notes.append(
-                f"{short} of the {short + len(own)} steps of the background do not count: they are "
-                "too short for three samples, or have none between the edges; hold steps longer"
+                f"left out {short} of the {short + len(own)} steps of the background: too short "
+                "for three samples, or without one between the edges; hold steps longer"
             )
         if lost and record.has_iterations:
             record.notes.append(
-                f"{lost} of the {len(own)} steps of the background do not count: the foreground "
-                "did not run, or had no iteration"
+                f"left out {lost} of the {len(own)} steps of the background: the foreground did "
+                "not run, or had no iteration"
             )

@@ -30,8 +30,8 @@ def policy(study: Study, named: str = "", by_energy: bool = False) -> str:
     rules = drop_empty(find_rules(found, share))
     if len(rules) < 2:
         raise UserError(
-            "--policy: no change of the best placement is certain and leaves loads on both sides "
-            f"of it; {found.best} is the best one on average"
+            "--policy: no change of the best placement is certain and leaves a range of loads on "
+            f"both sides: use {found.best}, the best one on average"
         )
     unknown = [name for name, *_ in rules if name not in SCHEMES]
     if unknown:
@@ -71,12 +71,12 @@ def _find_compared(study: Study, named: str, measure: str) -> Placements:
         )
     if named and rows.empty:
         raise UserError(
-            f'--pair: there is no pair "{show(named)}": use FOREGROUND,BACKGROUND[,ENVIRONMENT]'
+            f"--pair: there is no pair '{show(named)}': use FOREGROUND,BACKGROUND[,ENVIRONMENT]"
         )
     what = "work per watt-hour" if measure == PER_WATT_HOUR else "throughput"
     raise UserError(
-        f"--policy: no pair has two placements with three steps in common in which the {what} of "
-        "both sides is known"
+        "--policy: no pair has two placements to compare: at least three common steps with a known "
+        f"{what} of both sides are required"
     )
 
 

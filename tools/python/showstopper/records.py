@@ -411,7 +411,7 @@ class Record(Described):
             unfinished = self._unfinished(rows)
             rows = pd.concat([rows, unfinished], ignore_index=True) if len(unfinished) else rows
             if left > 0:
-                why = f"iterations.csv lacks {left:.0f} iterations"
+                why = f"iterations.csv lacks {left:.0f} iteration{'' if left == 1 else 's'}"
                 self.notes.append(f"rates of iterations are unknown: {why}")
                 are_counted = False
         rows.attrs["are_counted"] = are_counted

@@ -82,7 +82,9 @@ class Requests(Described):
         except UserError as error:
             if is_file or not has_file(self.path, TABLE):
                 raise
-            self.notes.append(f"the run was interrupted: {error}")
+            is_missing = not has_file(self.path, DOCUMENT)
+            why = f"the run was interrupted: the record has no {DOCUMENT}"
+            self.notes.append(why if is_missing else str(error))
             return None
 
     def read(self) -> None:

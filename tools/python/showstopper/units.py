@@ -129,7 +129,8 @@ def exact_load(text: str, plain_percent: bool = True, cpus: int = 0) -> Fraction
             raise UserError(f"'{shown}' is a number of CPUs, {unknown}")
         number = number._replace(under=cpus * number.under, rest="")
         if number.over > number.under:
-            raise UserError(f"'{shown}' is more than the {cpus} CPUs whose load is measured")
+            measured = "1 CPU" if cpus == 1 else f"{cpus} CPUs"
+            raise UserError(f"'{shown}' is more than the {measured} whose load is measured")
         return Fraction(number.over, number.under)
     is_percent = number.rest == "%"
     is_plain = not number.fault and not number.rest

@@ -187,7 +187,7 @@ def judge_run(folder: str, summary: Any) -> Verdict:
         return Verdict(reasons="still running: no verdict") if is_written(folder) else Verdict()
     if not text_of(summary, "ended_by"):
         return Verdict(reasons="summary.json is damaged")
-    return Verdict.of(summary)
+    return Verdict.of(summary, "summary.json has no verdict")
 
 
 def of_run(folder: str) -> Verdict:
