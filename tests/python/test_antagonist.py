@@ -232,7 +232,8 @@ ANSWERS: dict[str, tuple[Recipe, int, dict[int, str], str]] = {
             count=5, runs=5,
         ),
         0, {101: HURTS, 104: SHIFTS, 102: NEEDED, 103: UNTESTABLE, 100: NOTHING},
-        "gives 3 % (2.7 to 3.4) more; all of it costs about 14 %, by extrapolation; alone, all of",
+        "gives 3 % (2.7 to 3.4) more throughput; all of it costs about 14 %, by extrapolation; "
+        "alone, all of",
     ),
     "holds back": (
         Recipe({0: Job(cost=-0.2), 1: Job(cost=0.3, fills_gaps=0.5)}, runs=4), 0,
@@ -240,7 +241,7 @@ ANSWERS: dict[str, tuple[Recipe, int, dict[int, str], str]] = {
     ),
     "risen": (
         Recipe({1: Job(grows=0.18, cost=0.15)}), 0, {101: HURTS, 102: NOTHING, 100: NOTHING},
-        "its load has risen since the run look",
+        "its load has risen since the first run",
     ),
     "crossed": (
         Recipe({2: Job(fills_gaps=0.5)}), 0, {},
@@ -382,7 +383,7 @@ def test_calls_that_contradict_the_study_are_refused(
     [
         ("--victim true --suspects 5", "a folder is required"),
         ("--suspects 5 study", "--victim is required"),
-        ("--victim true study", "either --suspects or --suspects-of is required"),
+        ("--victim true study", "use either --suspects or --suspects-of"),
         ("--victim true --suspects 5 --suspects-of x study", "either --suspects or"),
         ("--victim true --suspects 5 study more", "unexpected argument 'more'"),
         ("--depth 95% study", "--depth: '95%' is out of range"),

@@ -149,14 +149,14 @@ def _hurts(study: Study, one: pd.Series) -> str:
     cost = digits(cost_percent(study, one["cost"]))
     withheld = _throttling(study, one)
     far = "" if study.stages[one["stage"]].is_in_rows else ", by extrapolation"
-    risen = "its load has risen since the run look, so it is unknown whether it did the work later"
+    risen = "its load has risen since the first run, so it is unknown whether it did the work later"
     far += f"; {risen}" if one["grew"] and one["verdict"] == HURTS else ""
     if study.call.lower_is_better:
         return (
             f"{withheld} makes the victim's times {gain} shorter; all of it makes them about "
             f"{cost} % longer{far}"
         )
-    return f"{withheld} gives {gain} more; all of it costs about {cost} %{far}"
+    return f"{withheld} gives {gain} more throughput; all of it costs about {cost} %{far}"
 
 
 def _shifts(study: Study, one: pd.Series) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .. import __version__, units
 from ..options import Parser, seconds, within
-from ..text import UserError
+from ..text import UserError, show
 
 SETTLE = 0.2  # fraction of each slot, at its beginning, that watch skips
 TAIL = 10  # requests of a slot that a quantile leaves above it
@@ -87,14 +87,14 @@ def _add_throttle(parser: Parser) -> None:
     add("--depth", type=within(units.load, 0.01, 0.9, "1% to 90%"), default=0.0, metavar="LOAD",
         help="the part of its running time that a throttled suspect loses; default: 20%%")
     add("--slot", type=within(seconds), default=0.0, metavar="TIME",
-        help="length of a slot, for which a suspect is throttled or not; default 0: the longest of "
+        help="length of a slot, for which a suspect is throttled or not; default: the longest of "
         "5 s, 10 iterations, and 10/(1-Q) requests for quantile Q")
     add("--block", type=within(seconds, 0.01, 1, "10ms to 1s"), default=1.0, metavar="TIME",
-        help="the longest time for which a suspect is stopped; default 1s")
+        help="the longest time for which a suspect is stopped; default: 1s")
     parser.add_text("--figure", default="mean", metavar="mean|pN",
-        help="of the response times of a URL: mean, or a quantile such as p99; default mean")
+        help="of the response times of a URL: mean, or a quantile such as p99; default: mean")
     add("--seed", type=within(units.count), default=0, metavar="N",
-        help="seed of the codes; default 0: derived from the suspects")
+        help="seed of the codes; default: derived from the suspects")
 
 
 def _parser(command: str) -> Parser:
@@ -126,11 +126,12 @@ def parse(command: str, words: Sequence[str]) -> Call:
             raise UserError(f"{name} is required: see --help")
     call = Call(command, folders[0], **values)
     if not re.fullmatch(r"mean|p(?=.*[1-9])\d{1,2}(\.\d+)?", call.figure):
-        raise UserError("--figure: use mean, or a quantile such as p99")
+        use = "use mean, or a quantile such as p99"
+        raise UserError(f"--figure: '{show(call.figure)}' is not a figure: {use}")
     if call.figure != "mean" and not re.match(r"http.*://", call.victim):
-        raise UserError("--figure: only the response times of a URL have quantiles")
+        raise UserError("--figure: only the response times of a URL have quantiles: use mean")
     if bool(call.suspects) == bool(call.suspects_of):
-        raise UserError("either --suspects or --suspects-of is required")
+        raise UserError("use either --suspects or --suspects-of")
     if 0 < call.slot < (shortest := call.quantile_seconds()):
         why = f"too few requests for {call.figure}"
         raise UserError(f"--slot: {why}: use at least {shortest}s, or a higher --rate")
