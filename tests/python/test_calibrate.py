@@ -254,7 +254,7 @@ def test_failures_are_written(machine: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("rows", "words", "said"),
     [
-        ((), ["--benchmarks", "c"], "the base has no benchmark to calibrate with, or no stable"),
+        ((), ["--benchmarks", "c"], "the base has no stable benchmark of those chosen"),
         (("m,without,a,true,cpu,3,4",), ["--benchmarks", "a"], "disagree on lower_is_better"),
         (("m,without,a,false,cpu,3,44",), ["--spread", "1%", "--benchmarks", "a"],
          "a is left out: unstable on the base: its mean is uncertain by 13.9% (95% confidence, 3 "),

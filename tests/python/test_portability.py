@@ -75,10 +75,10 @@ def test_plan_has_the_options(programs: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--kernels int65", "--kernels: int65: not one of gcd bits"),
-        ("--kernels gcd,gcd", "--kernels: at least two are required"),
+        ("--kernels int65", "--kernels: 'int65' is not one of: gcd bits"),
+        ("--kernels gcd,gcd", "--kernels: name at least two"),
         ("--kernels ,", "--kernels requires a value: see --help"),
-        ("--repetitions x", "--repetitions: 'x' is not a whole number: use one such as 180"),
+        ("--repetitions x", "--repetitions: 'x' is not a whole number: use digits only"),
         ("--setting 0.5%", "--setting: 0.5%: must be at least 1% and less than 100%"),
         ("--setting x", "--setting: 'x' is not a load: it must be between 0 and 1"),
         ("--kernels all --throttle quota --period 200m", "--period: 0.2 s is more than a tenth"),

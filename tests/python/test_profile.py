@@ -276,7 +276,7 @@ def test_predicted_interval_counts_applications(
     assert intervals["coverage_percent"][1] == pytest.approx(100 * 22 / 26)
     out, err = capsys.readouterr()
     assert "1 of 2 applications lie within" in out and "leave out 1 benchmark of" in out
-    assert "without a positive ratio are left out: line 5" in err
+    assert "left out line without a positive ratio: 5" in err
     call("predict", comparison, status=125)
     call("predict", "--list", comparison)
     assert capsys.readouterr().out == "target:without\ntarget:quota-3900\n"

@@ -73,11 +73,11 @@ options_are_checked() { # case
         refuses "$message" portability $words
     done 3<<'END'
 |name two folders of ssprofile measure, or demo
-alone|name a target, too, or demo
+alone|name a target, too, or use demo
 demo --sedonds 3|unrecognized arguments: --sedonds
 --throttle duty a b|--throttle cannot be used with BASE TARGET
 verify|no result of a demo: call ssprofile portability demo first
-demo --throttle idle|--throttle: idle: not one of duty load quota frequency
+demo --throttle idle|--throttle: 'idle' is not one of: duty load quota frequency
 nothing-there other|ssprofile: nothing-there: No such file or directory
 demo -o foreign|foreign is not an experiment folder
 foreign foreign -o foreign|foreign is not a folder of this experiment
@@ -137,7 +137,7 @@ demo_calibrates_the_throttle() { # case
     local file
     experiment portability "${few[@]}"
     prints "ssbatch: run 3 of 4, calibration; .*"
-    prints "--dry-run lists the runs\. Shorter: --quick, fewer .*"
+    prints "--dry-run lists the runs\. For a shorter demo, use --quick, fewer .*"
     prints "Setting found: duty at 40\.00 %; the base is this machine with a duty of 40 %\."
     prints "- 3 of 3 ratios of target:duty-4000 lie in \[0\.97, 1\.03\]\."
     prints "target:without +3 +2\.5000 +2\.5000 .* 50\.0"
@@ -188,7 +188,7 @@ ssbatch_accepts_the_printed_plan() { # case
     [ "$(listed other status)" = "done done done done" ] || fail "wrong status: $(listed other status)"
     experiment portability "${few[@]}" --quick -o other
     [ "$(calls_of)" -eq 30 ] || fail "runs of the experiment's own plan were repeated"
-    ! grep -q 'Shorter: --quick' "$output" || fail "--quick is advised although it is given"
+    ! grep -q 'use --quick' "$output" || fail "--quick is advised although it is given"
 }
 
 # The simulated machine gets faster with every run.

@@ -178,7 +178,7 @@ def check_output(output: Path, ram: str | None = None) -> None:
         raise UserError(f"--ram: {ram}: not a writable folder")
 
 
-def look_at_machine(others: Fraction) -> None:
+def look_at_machine(others: Fraction, can_wait: bool = True) -> None:
     """Warn if other processes use more of the machine than this."""
     if others >= 1 or not shutil.which("ssload"):
         return
@@ -186,11 +186,10 @@ def look_at_machine(others: Fraction) -> None:
     rows = subprocess.run(call, stdout=subprocess.PIPE, text=True).stdout.splitlines()
     load = float(rows[1].split(",")[3]) if len(rows) > 1 else 0.0
     if load > others:
-        limit = number(100 * others)
+        wait = f"--quiet-below {number(100 * others)}% waits until it is quiet; "
         tell(
             f"Warning: this machine is already {100 * load:.0f} % busy, and the results will show "
-            f"it. --quiet-below {limit}% waits until it is quiet; --others 100% turns this warning "
-            "off"
+            f"it. {wait if can_wait else ''}--others 100% turns this warning off"
         )
 
 

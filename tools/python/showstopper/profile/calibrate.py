@@ -98,8 +98,8 @@ def _choose(request: argparse.Namespace, battery: dict[Key, bool], base: Profile
             chosen.append(key)
     if not chosen:
         raise UserError(
-            "the base has no benchmark to calibrate with, or no stable one: measure more "
-            "repetitions of it, or allow more uncertainty with --spread"
+            "the base has no stable benchmark of those chosen: choose others with --benchmarks, "
+            "measure more repetitions of the base, or allow more uncertainty with --spread"
         )
     return chosen
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -103,7 +103,7 @@ class Calibration:
         for key in failed:
             why = self.bench.skipped.get(key[0], "it printed no result")
             if self.tests or counts.get(key):
-                raise UserError(why)
+                raise UserError(f"{key[0]}: {why}")
             leave_out(key, why)
         self.bench.keys = [key for key in self.bench.keys if key not in failed]
         if not here or not self.bench.keys:
@@ -149,7 +149,7 @@ def by_search(calibration: Calibration) -> dict[str, Any]:
     costs = search(lambda setting: test(setting).cost)
     found = test(min(costs, key=costs.__getitem__))
     percent = f"{100 * found.at.setting:.2f}%"
-    say(f"setting {percent} (cost {found.cost:.5f}, {len(tests)} tests)\n")
+    say(f"setting {percent} (cost {found.cost:.5f}, {_count(tests)})\n")
     is_near = found.cost > COST_MATCHED
     _say_setting(calibration, found, is_near, f" (cost {found.cost:.4f})")
     if is_near:
@@ -212,11 +212,12 @@ def _end_closed(calibration: Calibration, state: Closed, verdict: Verdict) -> di
             "more repetitions, or choose other benchmarks"
         )
     if verdict == Verdict.FAILED:
-        raise UserError(f"no setting from 1% to 100% made the ratios 1 in {len(tests)} tests")
+        why = "no setting from 1% to 100% made this machine as fast as the base"
+        raise UserError(f"{why} ({_count(tests)})")
     found = tests[state.nearest] if is_near else last
     mean, half, setting = found.match.log_mean, found.match.half, found.at.setting
     say(f"setting {100 * setting:.2f}% (mean ln ratio {mean:+.5f} +- {half:.5f}, "
-        f"{len(tests)} tests)\n")
+        f"{_count(tests)})\n")
     if is_near:
         _say_setting(calibration, found, is_near, "")
         calibration.findings.append(_distance(mean, half))
@@ -229,6 +230,10 @@ def _end_closed(calibration: Calibration, state: Closed, verdict: Verdict) -> di
 
 
 # Findings and results
+
+
+def _count(tests: Sized) -> str:
+    return f"{len(tests)} test{'' if len(tests) == 1 else 's'}"
 
 
 def _say_setting(calibration: Calibration, found: Test, is_near: bool, more: str) -> None:

@@ -202,7 +202,7 @@ def _split(whole: Profile, warnings: Warnings) -> list[Profile]:
     if least < _HALF_MIN:
         repetitions = f"{least} repetition{'' if least == 1 else 's'} of a benchmark"
         why = f"a half has only {repetitions}, so its interval is wide"
-        warnings.add("half", f"{why}: measure at least {2 * _HALF_MIN}")
+        warnings.add("half", f"{why}: measure at least {2 * _HALF_MIN} repetitions")
     return found
 
 

@@ -97,7 +97,7 @@ def _compare() -> Parser:
         help="say how many ratios of throttled targets differ from 1 by at most this, and name "
         "the others")
     add("--all", action="store_true",
-        help="a target that is a folder stands for all throttles that were measured there")
+        help="compare all throttles that were measured in each target that is a folder")
     add("--halves", action="store_true",
         help="compare the even repetitions of one profile with its odd ones, which shows the "
         "effect of chance alone")
@@ -223,7 +223,7 @@ def _portability() -> Parser:
         help="folder for all results; default: portability-results")
     for flag, metavar, about in (
         ("--benchmarks", "LIST", "compare only these: shell patterns, separated by commas"),
-        ("--spread", "PERCENT", "leave out benchmarks whose repetitions spread by more"),
+        ("--spread", "PERCENT", "leave out benchmarks whose repetitions spread by more than this"),
         ("--coverage", "PART", "check applications against the narrowest interval that covers this "
          "part"),
         ("--bin", "DIR", "folder of the programs; default: that of ssprofile, otherwise PATH"),
@@ -256,8 +256,8 @@ def _add_demo(parser: Parser) -> None:
         ("--seconds", "TIME", "running time of a kernel; default: 500ms"),
         ("--repetitions", "N", "runs of each kernel on base and target; default: 4"),
         ("--cpu", "CPU", "CPU to run on; default: the first one that may be used"),
-        ("--others", "LOAD", "warn if other processes use more of the machine before it begins; "
-         "default: 10%%"),
+        ("--others", "LOAD", "warn if other processes use more than this of the machine before it "
+         "begins; default: 10%%"),
     ):  # fmt: skip
         group.add_argument(flag, default="", metavar=metavar, help=about)
     for flag, about in (

@@ -70,7 +70,8 @@ def _find_mode(words: Sequence[str]) -> str:
         raise UserError(f"{why}: see --help")
     if words[0] in ("demo", "verify", "sweep"):
         if len(words) > 1:
-            raise UserError(f"{words[1]}: {words[0]} takes no further arguments")
+            why = f"{words[0]} takes no further arguments"
+            raise UserError(f"unexpected argument '{words[1]}': {why}")
         return words[0]
     return "BASE TARGET"
 
@@ -94,7 +95,7 @@ def _percent(option: str, text: str) -> float:
 
 def _whole(option: str, text: str) -> int:
     if not re.fullmatch("[0-9]+", text):
-        raise UserError(f"--{option}: '{text}' is not a whole number: use one such as 180")
+        raise UserError(f"--{option}: '{text}' is not a whole number: use digits only")
     return int(text)
 
 
@@ -104,7 +105,7 @@ def _words(option: str, known: Sequence[str], text: str) -> list[str]:
         raise UserError(f"--{option} requires a value: see --help")
     for word in words:
         if word not in known:
-            raise UserError(f"--{option}: {word}: not one of {' '.join(known)}")
+            raise UserError(f"--{option}: '{word}' is not one of: {' '.join(known)}")
     return words
 
 
@@ -140,8 +141,8 @@ class Settings:
         _words("method", METHODS, texts["method"])
         repetitions, cpu = _whole("repetitions", texts["repetitions"]), _find_cpu(texts["cpu"])
         if repetitions < 2:
-            more = "at least 2 are required to measure the spread"
-            raise UserError(f"--repetitions: {repetitions}: {more}")
+            use = "use at least 2, to measure the spread"
+            raise UserError(f"--repetitions: '{repetitions}' is too small: {use}")
         setting = _percent("setting", texts["setting"])
         if not 1 <= setting < 100:
             why = "must be at least 1% and less than 100%"
@@ -187,7 +188,7 @@ def _find_kernels(text: str) -> str:
     known = [name for name, _ in read_battery("own")]
     kernels = known if text == "all" else _words("kernels", known, text)
     if len({*kernels}) < 2:
-        raise UserError("--kernels: at least two are required")
+        raise UserError("--kernels: name at least two")
     return ",".join(kernels)
 
 
@@ -346,7 +347,8 @@ def _is_own_folder(output: str) -> bool:
 def _two_machines(request: argparse.Namespace, ssprofile: Command) -> int:
     words, output = request.words, request.output
     if len(words) < 2:
-        raise UserError(f"{words[0]}: name a target, too, or demo: see --help")
+        use = "name a target, too, or use demo, verify or sweep"
+        raise UserError(f"{words[0]}: {use}: see --help")
     if has_file(output, ".study"):
         raise UserError(f"{output} holds a demo; choose another --output")
     if os.path.exists(output) and not _is_own_folder(output):
@@ -361,7 +363,7 @@ def _demo(request: argparse.Namespace, ssprofile: Command, settings: Settings) -
     others = _percent("others", request.others or DEFAULTS["others"])
     if not (request.dry_run or request.plan):
         check_output(Path(output))
-        look_at_machine(Fraction(others) / 100)
+        look_at_machine(Fraction(others) / 100, can_wait=False)
     lines = [*plan_demo(settings, request.spread, request.go_on)]
     if request.plan:
         say("".join(f"{one}\n" for one in lines))
@@ -369,8 +371,9 @@ def _demo(request: argparse.Namespace, ssprofile: Command, settings: Settings) -
     if request.dry_run:
         return preview(output, lines)
     quick = "" if request.quick else "--quick, "
-    tell(f"--dry-run lists the runs. Shorter: {quick}fewer --kernels or --repetitions")
-    advice = "; --spread allows what ssprofile calls --unstable"
+    shorter = f"use {quick}fewer --kernels or --repetitions"
+    tell(f"--dry-run lists the runs. For a shorter demo, {shorter}")
+    advice = "; if ssprofile suggests --unstable, use --spread"
     run_plan(output, ["--others", f"{number(others)}%"], lines, "ssprofile", advice=advice)
     try:
         return _conclude_demo(request, ssprofile, settings)

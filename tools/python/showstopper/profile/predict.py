@@ -46,7 +46,8 @@ def _read(path: str, target: str) -> pd.DataFrame:
     valid = rows["ratio"] > 0
     if not valid.all():
         lines = ", ".join(map(str, rows.index[~valid][:3])) + (", ..." if sum(~valid) > 3 else "")
-        notes.append(f"{name}: rows without a positive ratio are left out: line {lines}")
+        at = "line" if sum(~valid) == 1 else "lines"
+        notes.append(f"{name}: left out {at} without a positive ratio: {lines}")
     for note in notes:
         complain("ssprofile", f"warning: {note}")
     if not valid.any():

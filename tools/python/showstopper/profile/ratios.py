@@ -107,9 +107,10 @@ def compare(base: Profile, target: Profile, matching: Matching, warnings: Warnin
             warnings.add("battery", f"{name} of class {group}: left out: {why}")
     if not is_compared.any():
         unstable = (rows["why"] == UNSTABLE).sum()
-        more = ": measure more repetitions, or allow more with --spread" if unstable else ""
-        why = f"that can be compared ({unstable} are unstable{more})"
-        raise UserError(f"{base.name} and {target.name} have no benchmark in common {why}")
+        remedy = "measure more repetitions, or allow more with --spread"
+        more = f" ({unstable} unstable: {remedy})" if unstable else ""
+        why = f"have no benchmark in common that can be compared{more}"
+        raise UserError(f"{base.name} and {target.name} {why}")
     parts = (rows[chosen].reset_index(drop=True) for chosen in (is_compared, ~is_compared))
     return Ratios(base, target, *parts)
 
@@ -138,7 +139,9 @@ def _explain(row: pd.Series, base: Profile, target: Profile) -> str:
         has = "base" if row["base_repetitions"] > 0 else "target"
         return f"{of_class} only {sides[has]} has it, in line {row[f'{has}_line']:.0f}"
     if row["why"] == CONTRADICTORY:
-        lines = ", ".join(f"{name} (line {row[f'{side}_line']})" for side, name in sides.items())
+        lines = ", ".join(
+            f"{name} (line {row[f'{side}_line']:.0f})" for side, name in sides.items()
+        )
         return f"{of_class} lower_is_better differs between rows of {lines} or the battery"
     if row["why"] == NO_NUMBER:
         return f"{of_class} its ratio is not a positive finite number"

@@ -250,7 +250,7 @@ class Results:
         listed = ", ".join(one.name for one in found or self.profiles)
         why = f"has no machine {names}: its machines are"
         if found:
-            why = "has several machines: append a colon and one of these:"
+            why = "has several profiles: append one of these, after a colon:"
         raise UserError(f"{self.path} {why} {listed}")
 
 

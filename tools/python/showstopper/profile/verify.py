@@ -18,13 +18,13 @@ from .ratios import Matching
 from .results import RESULTS, WITHOUT, Throttle, read
 
 
-def _split(name: str) -> tuple[str, str]:
+def _split(name: str, otherwise: str) -> tuple[str, str]:
     """Return the machine of MACHINE:LIMITS, and its throttle as for `measure --under`."""
     machine, colon, limits = name.rpartition(":")
     throttle = Throttle.of(limits)
     if not colon or not (throttle.kind or limits == WITHOUT):
-        why = "these limits are not a throttle that can be set here: choose another target"
-        raise UserError(f"{name}: {why}")
+        why = "these limits are not a throttle that can be set here"
+        raise UserError(f"{name}: {why}: {otherwise}")
     return machine, throttle.word()
 
 
@@ -57,10 +57,11 @@ def run(values: argparse.Namespace) -> int:
     document = read_document(comparison, "compare.json", hint)
     target = _find_target(document, comparison, values.target)
     base = values.base or f"{folder}/base"
+    otherwise = "use --base instead of --base-here"
     if values.base_here and not text_of(document, "base"):
-        raise UserError(f"{comparison} names no base")
-    measured = [(_split(text_of(document, "base")), base)] if values.base_here else []
-    measured.append((_split(target), f"{folder}/target"))
+        raise UserError(f"{comparison} names no base: {otherwise}")
+    measured = [(_split(text_of(document, "base"), otherwise), base)] if values.base_here else []
+    measured.append((_split(target, "choose another target"), f"{folder}/target"))
 
     make_folders(folder)
     for (machine, throttle), name in measured:
