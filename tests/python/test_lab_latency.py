@@ -19,10 +19,10 @@ def use_two_cpus(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--service", "apache"], "--service: apache: serve, mediawiki or a URL is required"),
-        (["--service", "ftp://localhost/"], "serve, mediawiki or a URL is required"),
+        (["--service", "apache"], "--service: 'apache' is not a service: use serve, mediawiki or"),
+        (["--service", "ftp://localhost/"], "use serve, mediawiki or a URL"),
         (URL, "--loads, --rates or --steps is required"),
-        (["--rates", "0"], "--rates: 0: requests per second are required"),
+        (["--rates", "0"], "--rates: '0' is not a rate: use requests per second"),
         (["--rates", "5", "--steps", "140:5:2s"], "--rates cannot be combined with --steps"),
         (["--steps", "140:5:2s", "--seconds", "9"], "--seconds has no effect with --steps"),
         (["--loads", "20%", "--rates", "5"], "--rates has no effect with --loads"),
@@ -30,18 +30,18 @@ def use_two_cpus(lab: Lab) -> None:
         (["--loads", "20%", "--when-full", "drop"], "--when-full has no effect with --loads"),
         ([*URL, "--rates", "5", "--duties", "50%"], "--duties: cannot throttle the service"),
         (["--attach", "12"], "--attach is for a URL only"),
-        ([*URL, "--rates", "5", "--attach", "1,x"], "--attach: 1,x: pids are required"),
+        ([*URL, "--rates", "5", "--attach", "1,x"], "--attach: '1,x' is not a list of pids"),
         ([*URL, "--rates", "5", "--on", "0"], "--on and --workers require a service"),
         ([*URL, "--rates", "5", "--workers", "2"], "--on and --workers require a service"),
-        (["--wiki", "x"], "--wiki requires mediawiki"),
+        (["--wiki", "x"], "--wiki requires --service mediawiki"),
         ([*URL, "--rates", "5", "--work", "20m"], "--work has no effect without --service serve"),
         (["--service", "mediawiki", "--spread", "exponential"], "--spread has no effect without"),
-        (["--demands", "p95"], "--demands: p95: not of the form"),
-        (["--demands", "p0=1s"], "p0=1s: a percentile is above 0 and at most 100"),
+        (["--demands", "p95"], "--demands: 'p95' is not a demand"),
+        (["--demands", "p0=1s"], "'p0=1s': the percentile must be above 0 and at most 100"),
         (["--demands", "mean=1s,p95=1x"], "--demands: '1x' has an unknown unit"),
         (["--demands", "mean=0s"], "--demands: '0s' is not a time above 0"),
-        (["--arrival", "odd"], "--arrival: odd: not one of"),
-        (["--", "true"], "true: unexpected command: name the service with --service"),
+        (["--arrival", "odd"], "--arrival: 'odd' is not one of: "),
+        (["--", "true"], "unexpected command 'true': name the service with --service"),
     ],
 )
 def test_options_are_checked(lab: Lab, words: list[str], message: str) -> None:
@@ -51,7 +51,7 @@ def test_options_are_checked(lab: Lab, words: list[str], message: str) -> None:
 @pytest.mark.parametrize("steps", "140:0:2s 1..2:3:1s .:5:2s 0.0:5:2s 140:5 140:5:2s:1".split())
 def test_steps_are_checked(lab: Lab, steps: str) -> None:
     refusal = lab.refusal("latency", "--steps", steps)
-    assert refusal == f"--steps: {steps}: MAX:STEP:TIME is required, such as 140:5:2s"
+    assert refusal == f"--steps: '{steps}' is not MAX:STEP:TIME: use one such as 140:5:2s"
 
 
 def test_steps_are_exact(lab: Lab) -> None:

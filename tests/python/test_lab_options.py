@@ -13,29 +13,29 @@ pytestmark = needs_build
 REFUSED = """\
 accuracy --workloads cereal|--workloads: cereal
 accuracy --repeat|require a command after --
-accuracy --methods pid|--methods: pid
+accuracy --methods pid|--methods: 'pid'
 accuracy --warmup 1 --settle 2|--settle is a part of --warmup
 accuracy --workloads serial -- xz a|xz, the command after --, is not among the workloads serial
 accuracy --dry-run -- nosuch a|nosuch: no such program
 accuracy -- ./nosuch|./nosuch: no such program
 accuracy --dry-run --iteration ( -- true|--iteration: '('
 accuracy --bin /nonexistent --dry-run|--bin: /nonexistent: no such folder
-accuracy --name a/b -- true|--name: a/b: use only letters
-accuracy --ram /nonexistent|--ram: /nonexistent: not a writable folder
+accuracy --name a/b -- true|--name: 'a/b' cannot name a workload: use letters
+accuracy --ram /nonexistent|--ram: /nonexistent is not a writable folder
 throughput --stairs --hold 2 --edge 1|--edge: must be less than half of --hold
 throughput --stairs --seconds 9|--seconds has no effect with --stairs
 throughput --targets 50% --parts 2|--targets replaces --parts
 throughput --hold 9|--hold has no effect without --stairs
 loadline --repeat|a command after --, --workloads or --service
 loadline --at 60% --highest 50%|--at: 60%
-loadline --rounds 65|--rounds: 65
-loadline --method nbench|--method: nbench
+loadline --rounds 65|--rounds: '65' is too large: use at most 64
+loadline --method nbench|--method: 'nbench'
 loadline --bursts 5s|--bursts has no effect without --predict
-loadline --bursts 1s --predict 90% --highest 60%|--bursts: 1 seconds: at least 2s
-loadline --bursts 5s --predict 90%|--bursts has no effect without --highest
+loadline --bursts 1s --predict 90% --highest 60%|--bursts: '1s' is too short: use at least 2s
+loadline --bursts 5s --predict 90%|--bursts has no effect unless --highest
 loadline --cap 40|--cap has no effect without --service
 loadline --service http://localhost:1/|--service: http://localhost:1/: requests fail
-loadline --service http://localhost:1/ --hold 2500m|--hold: 2.5 seconds: requests are counted by
+loadline --service http://localhost:1/ --hold 2500m|--hold: '2.5s' is too short: use at least 3s
 loadline --service serve --repeat|--repeat has no effect with --service
 loadline --service serve --tau 50m|--tau has no effect with --service
 interference --pairs xz:serial -- gzip|gzip, the command after --, is not among

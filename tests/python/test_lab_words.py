@@ -69,7 +69,7 @@ def test_a_line_without_a_run_has_no_empty_role(capsys: Capture) -> None:
         ("cdc requires a length of rounds", "serial --method cdc"),
         ("requires the load of one instance", "blocking --method nbench-fit"),
         ("--one: '/none' is not a load, nor a study", "blocking --method nbench-fit --one /none"),
-        ("--method: none: not one of", "serial --method none"),
+        ("--method: 'none' is not one of: ", "serial --method none"),
         ("must be above 0", "blocking --method nbench-fit --one 0"),
     ],
 )
@@ -155,7 +155,7 @@ def test_pairs_of_two_programs(capsys: Capture) -> None:
         ("add --places", "a:b"),
         ("remove --workloads", "a:b --workloads a --places x"),
         ("--background cannot", "all --background a"),
-        ("which pairs", "--workloads a --places x"),
+        ("no pairs are named", "--workloads a --places x"),
         ("'a' is not a pair", "none:x,a --places x"),
         ("pair a:b is named twice", "a:b,b:a,a:b --places x"),
         ("workload 'a' is named twice", "all --workloads a,b,a --places x"),
@@ -226,10 +226,10 @@ def test_requests_for_values_are_checked(words: Sequence[str]) -> None:
 @pytest.mark.parametrize(
     ("environment", "placement", "cpus", "found"),
     [
-        ("kvm", "neutral", 1, "one CPU has no halves"),
-        ("host", "neutral", 4, "only a guest's number of CPUs bounds"),
-        ("kvm", "free", 4, "a guest has half of the CPUs: see neutral"),
-        ("kvm", "quota", 4, "bounds a guest: see neutral"),
+        ("kvm", "neutral", 1, "one CPU cannot be divided"),
+        ("host", "neutral", 4, "only a guest limits how many CPUs"),
+        ("kvm", "free", 4, "a guest has half of the CPUs: use neutral"),
+        ("kvm", "quota", 4, "limits a guest: use neutral"),
         ("lxc", "free", 5, (2, 2)),
         ("kvm", "neutral", 5, (2, 2)),
         ("host", "quota", 1, (1, 1)),  # a quota limits time

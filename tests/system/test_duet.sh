@@ -116,7 +116,7 @@ a_duet_continues_in_the_middle_of_a_block() { # case
     echo $! >pid
     wait $! || status=$?
     [ "$status" -eq 143 ] || fail "status $status instead of that of SIGTERM"
-    prints "sslab duet: interrupted; the same call continues"
+    prints "sslab duet: interrupted; repeat the call to continue"
     nothing_is_left
     duet 0 "${work[@]}"
     [ "$(sort carried-out | uniq -d)" = "ab 12 2" ] || fail "other runs than the ended one are repeated"

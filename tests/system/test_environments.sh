@@ -198,7 +198,7 @@ a_killed_study_leaves_nothing_behind() { # case
 # Environments that this machine lacks are skipped with the reason.
 unavailable_environments_are_skipped() { # case
     local without=$scratch/without environment reason
-    refuses "--environment: jail: not one of" --environment none,jail
+    refuses "--environment: 'jail' is not one of: " --environment none,jail
     mkdir "$without"
     ln -s /usr/bin/* /usr/sbin/* "$without" 2>/dev/null || true
     rm -f "$without"/{lxc-execute,podman}

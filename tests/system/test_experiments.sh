@@ -99,7 +99,7 @@ END
     study=$!
     set +m
     await second_run_begins "$study"
-    prints "--dry-run lists the runs\. Shorter: --quick, fewer .*"
+    prints "--dry-run lists the runs\. For a shorter study, use --quick, fewer .*"
     output=$scratch/second call accuracy "${tiny[@]}" || fail "a second call: status $?"
     says "$scratch/second" "ssbatch: serial-50-cdc-107m-1: it is being carried out on "
     rm "$scratch/slow"
@@ -287,7 +287,7 @@ tables_on_a_full_disk_are_reported() { # case
     for file in table.csv report.md; do
         mv "$scratch/accuracy-results/$file" "$scratch"
         ln -s /dev/full "$scratch/accuracy-results/$file"
-        refuses "sslab accuracy: cannot write $scratch/accuracy-results/$file: No space left on device; the same call tries again" \
+        refuses "sslab accuracy: cannot write $scratch/accuracy-results/$file: No space left on device; repeat the call to try again" \
             "${call[@]}"
         [ "$status" -eq 1 ] || fail "$file: status $status"
         rm "$scratch/accuracy-results/$file"
@@ -526,7 +526,7 @@ interference_study_measures_both_sides() { # case
         "step,half,target 1,down,0.8 2,down,0.4 3,up,0.4 4,up,0.8" ] ||
         fail "wrong steps.csv: $(cat "$scratch/interference-results/steps.csv")"
     call interference --placements neutral,quota --dry-run --output quota || true
-    prints "skipped: placement=neutral: only a guest's number of CPUs .*"
+    prints "skipped: placement=neutral: only a guest limits how many CPUs .*"
     if grep -q '^skipped: placement=quota: .* control group' "$output"; then
         skip_part "cgroup-quota: $(sed -n 's/.*=quota: //p' "$output")"
         return
@@ -549,7 +549,7 @@ idle_states_are_sampled_with_the_power() { # case
     experiment interference --plan "${one_cpu[@]}" --energy rapl --energy-root "$scratch/machine"
     grep -q '^beside idle ready=.* --root .*/machine --output .*/idle.csv' "$output" ||
         fail "idle states are not sampled: $(cat "$output")"
-    prints "Power: there is no source \(rapl\): no energy is recorded"
+    prints "Power: no source \(rapl\) is available, so no energy is recorded"
     experiment interference --plan "${one_cpu[@]}"
     ! grep -q '^beside idle ' "$output" || fail "idle states are sampled without --energy"
 }

@@ -193,15 +193,15 @@ signals_are_reported() { # case
     await test -s "$scratch/waits"
     kill -HUP "$pid"
     ends 129
-    prints "sslab latency: interrupted; the same call continues"
+    prints "sslab latency: interrupted; repeat the call to continue"
     start_latency "${few[@]}"
     await test -s "$scratch/waits"
     generator=$(head -n 1 "$scratch/waits")
     kill -TSTP "$pid"
-    await grep -Fqx "sslab latency: runs cannot be paused; Ctrl-C ends them, and the same call continues" "$output"
+    await grep -Fqx "sslab latency: runs cannot be paused; Ctrl-C ends them; repeat the call to continue" "$output"
     kill -KILL "$(pgrep -P "$pid" -x ssbatch)"
     ends 1
-    prints "sslab latency: ssbatch was ended by the signal SIGKILL, not by this call; the same call continues"
+    prints "sslab latency: ssbatch was ended by the signal SIGKILL, not by this call; repeat the call to continue"
     await is_gone "$generator"
     rm "$scratch/wait"
     await ram_is_empty

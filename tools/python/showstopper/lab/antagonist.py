@@ -52,10 +52,10 @@ def parser() -> Parser:
     add("--slot", "TIME", about="length of a slot, in which a suspect is throttled or not; "
         "default: the longest of 5 s, 10 iterations, and 10/(1-Q) requests for quantile Q")
     add("--block", "TIME", about="the longest time for which a suspect is stopped; default: 1s")
-    add("--figure", "FIGURE", about="of the response times of a URL: mean (default), or a "
-        "quantile such as p99")
+    add("--figure", "FIGURE", about="of the response times of a URL: mean, or a quantile such as "
+        "p99; default: mean")
     add("--seed", "N", about="seed of the codes; default: derived from the suspects")
-    add("--json", "FILE", about="also write the answer as JSON")
+    add("--json", "FILE", about="also write the answer to this file, as JSON")
     options.add_folders(own)
     options.add_preview(own)
     return own
@@ -126,7 +126,8 @@ def _check_json(file: str, output: os.PathLike[str]) -> None:
     else:
         is_possible = os.path.realpath(folder) == os.path.realpath(output)
     if not is_possible or file.endswith("/"):
-        raise UserError(f"--json: cannot write {file}")
+        use = "name a file in a folder that exists and is writable"
+        raise UserError(f"--json: cannot write {file}: {use}")
 
 
 def _carry_out(study: Study, lines: list[str]) -> None:
@@ -138,7 +139,7 @@ def _carry_out(study: Study, lines: list[str]) -> None:
         if batch(words, lines, study.program):
             why = "for the reason above; no suspect is throttled any longer"
             raise UserError(
-                f"the study is incomplete, {why}. The same call tries the run again", FAILED
+                f"the study is incomplete, {why}. Repeat the call to try the run again", FAILED
             )
         before, lines = lines, plan_known(study, FAILED)
 
@@ -154,7 +155,7 @@ def _report(study: Study) -> int:
         try:
             write_file(given.json, document)
         except OutputError as error:
-            raise UserError(f"--json: {error}; the same call tries again", FAILED) from None
+            raise UserError(f"--json: {error}; repeat the call to try again", FAILED) from None
     tell(f"Results: {study.output}")
     return status
 

@@ -30,7 +30,7 @@ Lines = Callable[[], Iterator[str]]
 FAILED = 1  # exit status of a study without results
 REFUSED = 125
 
-_CONTINUES = "the same call continues"
+_CONTINUES = "repeat the call to continue"
 ADVICE = "; --go-on also tries the runs that were not started"
 
 
@@ -58,7 +58,7 @@ def batch(words: Sequence[str], lines: Sequence[str], program: str) -> int:
     """Call ssbatch; return its status. `program` begins messages."""
 
     def refuse_pause(_: int, __: FrameType | None) -> None:
-        tell(f"{program}: runs cannot be paused; Ctrl-C ends them, and {_CONTINUES}")
+        tell(f"{program}: runs cannot be paused; Ctrl-C ends them; {_CONTINUES}")
 
     plan = plan_file(lines)
     try:
@@ -121,7 +121,8 @@ def carry_out(
         raise UserError("no run is possible here, for the reasons above", FAILED)
     if options.dry_run:
         raise SystemExit(preview(str(study.output), plan))
-    tell(f"--dry-run lists the runs. Shorter: {'' if options.quick else '--quick, '}{shorter}")
+    quick = "" if options.quick else "--quick, "
+    tell(f"--dry-run lists the runs. For a shorter study, use {quick}{shorter}")
     shuffled = [] if study.shuffle is None else ["--shuffle", str(study.shuffle)]
     words = [*settings(options), *shuffled]
     return run_plan(str(study.output), words, plan, study.program, bool(options.go_on), advice)
@@ -147,7 +148,8 @@ def _find_loads_of_one(study: Study, chosen: Sequence[str]) -> None:
         make_folders(str(study.output / "one-load"))
         words = [*settings(study.options), "--quiet", str(study.folder_of_one(name))]
         if batch(words, study.plan_one(name), study.program):
-            raise UserError(f"cannot measure the load of {name} alone", FAILED)
+            why = "for the reasons above"
+            raise UserError(f"cannot measure the load of one instance of {name}, {why}", FAILED)
 
 
 def _print(study: Study, lines: Sequence[str]) -> None:
@@ -175,7 +177,7 @@ def check_output(output: Path, ram: str | None = None) -> None:
     if output.is_dir() and not (output / ".study").exists() and any(output.iterdir()):
         raise UserError(f"{output} is not an experiment folder; {use}")
     if ram and not (os.path.isdir(ram) and os.access(ram, os.W_OK)):
-        raise UserError(f"--ram: {ram}: not a writable folder")
+        raise UserError(f"--ram: {ram} is not a writable folder")
 
 
 def look_at_machine(others: Fraction, can_wait: bool = True) -> None:

@@ -125,7 +125,8 @@ def _metric(value: str) -> str:
 
 def _rate(value: str) -> float:
     if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", value) or not float(value):
-        raise UserError(f"{show(value)}: a number of requests per second is required")
+        use = "use requests per second above 0, such as 100"
+        raise UserError(f"'{show(value)}' is not a rate: {use}")
     return float(value)
 
 
@@ -201,8 +202,8 @@ def _check_background(study: Study) -> None:
         return
     name, at, level = given.beside.rpartition("@")
     if not (name and at and level):
-        required = "a workload and its load are required, such as serial@60%"
-        raise UserError(f"--beside: {given.beside}: {required}")
+        use = "use one such as serial@60%"
+        raise UserError(f"--beside: '{show(given.beside)}' is not NAME@LOAD: {use}")
     try:
         load = values.load(level)
     except UserError as error:
@@ -217,14 +218,14 @@ def _check_order(given: Options) -> None:
     if order == "turn":
         return
     if order == "beside" and by_time:
-        why = "with --metric time one command would run alone after the other has ended"
-        raise UserError(f"--order beside: {why}")
+        use = "use --order turn"
+        raise UserError(f"--order beside cannot be combined with --metric time: {use}")
     if order == "alternate" and by_time:
-        why = "--metric time measures launches, but these processes keep running"
-        raise UserError(f"--order alternate: {why}")
+        why = "which measures launches: use --order turn"
+        raise UserError(f"--order alternate cannot be combined with --metric time, {why}")
     if order == "alternate" and not (given.iteration or given.response):
-        why = "without it each iteration is a new process, which is never warm"
-        raise UserError(f"--order alternate: --iteration is required: {why}")
+        why = "without it, each iteration is a new process, which is never warm"
+        raise UserError(f"--order alternate requires --iteration: {why}")
     if given.response and not all("{port}" in one for one in (given.metric, given.a, given.b)):
         raise UserError(
             f"--order {order}: A and B run at the same time, each on a port of its own: use "
@@ -259,7 +260,8 @@ def _check_requests(blocks: Blocks) -> None:
             edge = given.seconds / 6 if given.seconds > 3 else 0.5
             run, count = "turn", int(given.rate * (given.seconds - 0.5 - edge)) - 1
         if count < REQUESTS_MIN:
-            has = f"a {run} has {count} requests, and a percentile needs {REQUESTS_MIN}"
+            sent = plan.count_of(max(count, 0), "request")
+            has = f"a {run} has {sent}, and a percentile needs {REQUESTS_MIN}"
             use = "give a higher --rate, or more --seconds"
             raise UserError(f"--response {given.response}: {has}: {use}")
     if blocks.study.is_preview:
@@ -276,7 +278,7 @@ def _say_endless(given: Options) -> None:
     """Say that nothing limits the time of the study."""
     ends = "lasts until the interval is as narrow as --until"
     if given.until is None:
-        ends = "never ends if the difference is just that of --fail-above"
+        ends = "may never end if the difference is close to --fail-above"
     tell(f"No time limit: this study {ends}. To limit it, add --at-most")
 
 
@@ -307,7 +309,7 @@ def _answer(blocks: Blocks) -> int:
     carry_out(study, blocks.plan, shorter=SHORTER, advice="")
     look = _decide(blocks)
     if look.status not in (0, 1, UNDECIDED):
-        _fail_unmeasured()
+        _fail_unmeasured(study.options)
     _write_answers(study)
     text.say(look.answer)
     tell(f"Results: {study.output}")
@@ -328,7 +330,7 @@ def _prepare(blocks: Blocks) -> None:
     tell("Carrying out two blocks first, which show whether runs have a figure ...")
     _carry_out_blocks(blocks, "aa", (1, 2))
     if _ask("--quiet", str(study.output)).status > UNDECIDED:
-        _fail_unmeasured()
+        _fail_unmeasured(study.options)
 
 
 def _carry_out_blocks(blocks: Blocks, pair: str, numbers: tuple[int, ...]) -> None:
@@ -350,9 +352,10 @@ def _ask(*words: str) -> _Look:
     return _Look(status, os.fsdecode(done.stdout), time.monotonic(), length)
 
 
-def _fail_unmeasured() -> None:
-    why = "increase --seconds, and choose another --output"
-    raise UserError(f"cannot compare the runs, for the reason above: {why}")
+def _fail_unmeasured(given: Options) -> None:
+    longer = "" if given.metric == "time" else "increase --seconds, and "
+    use = f"{longer}choose another --output"
+    raise UserError(f"cannot compare the runs, for the reason above: {use}")
 
 
 def _decide(blocks: Blocks) -> _Look:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..contents import read_file
 from ..state import hold
-from ..text import UserError, tell
+from ..text import UserError, show, tell
 from . import options, pairs, places, values
 from .carry import carry_out
 from .catalogue import Use
@@ -73,7 +73,7 @@ def _environment(value: str) -> str:
 
 def _guest_memory(value: str) -> str:
     if not re.fullmatch("[1-9][0-9]*[MG]", value):
-        raise UserError(f"{value}: a size is required, such as 512M")
+        raise UserError(f"'{show(value)}' is not a size: use one such as 512M")
     return value
 
 
@@ -113,8 +113,8 @@ def _add_places(own: Parser) -> None:
         "their part with --levels up to 45%")
     add("--environment", "LIST", values.list_of(values.Words(places.ENVIRONMENTS, _environment)),
         "environment of each side, see below; default: DEFAULT")
-    add("--guest", "FOLDER", about="the guest to boot, made by make-guest; as the next two, only "
-        "for kvm")
+    add("--guest", "FOLDER", about="the guest to boot, made by make-guest; like the next two "
+        "options, only for kvm")
     add("--guest-memory", "SIZE", _guest_memory, "memory of each guest, such as 512M or 2G; "
         "default: --memory (of the side) for each instance and 512M for the guest; without "
         "--memory 1G")
@@ -241,7 +241,7 @@ def _check_sides(given: Options) -> None:
         why = "a --foreground-method other than uncontrolled"
         raise UserError(f"--foreground-load requires {why}")
     if given.background_method == "uncontrolled":
-        raise UserError("--background-method: uncontrolled: it cannot follow stairs")
+        raise UserError("--background-method: uncontrolled cannot follow stairs: use another one")
 
 
 # The study

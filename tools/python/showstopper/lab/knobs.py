@@ -95,9 +95,9 @@ class Knobs:
         name = re.split("[@=]", knob)[0]
         shown = f"--knobs: {show(knob)}"
         if name not in _KNOWN:
-            raise UserError(f"--knobs: {show(name)}: not one of {' '.join(_KNOWN)}")
+            raise UserError(f"--knobs: '{show(name)}' is not one of: {' '.join(_KNOWN)}")
         if not re.search("=.", knob):
-            raise UserError(f"{shown}: a level is required, such as instances=2")
+            raise UserError(f"{shown}: the level is missing: use one such as instances=2")
         if self._mode == "busy" and name not in ("frequency", "power"):
             why = "busy has no service, so only frequency and power have levels"
             raise UserError(f"{shown}: {why}")
@@ -151,7 +151,8 @@ class Knobs:
             else:
                 words.append(knob)
         if not re.fullmatch(r"[1-9][0-9]*\.([1-9][0-9]*)?", ".".join(reversed(numbers.values()))):
-            raise UserError(f"--knobs: {show(text)}: numbers above 0 are required")
+            why = "instances and workers must be whole numbers above 0"
+            raise UserError(f"--knobs: {show(text)}: {why}")
         if has_service:
             page = f",{_PAGE}" if self._service.name == "mediawiki" else ""
             words.insert(0, f"instances={numbers['instances']}{page}")
@@ -245,7 +246,7 @@ class Knobs:
         yield "pin=free"
         for part in self.parts()[1:count]:
             if not part.pin:
-                self._study.plan.skip("not pinned, as setting 1", setting=part.placement)
+                self._study.plan.skip("the same as pin=free", setting=part.placement)
             else:
                 yield part.pin + ("" if part.placement.startswith("half") else ",each")
 

@@ -63,8 +63,7 @@ def parser() -> Parser:
     add("--on", "LIST", values.cpus, "CPUs of the service, such as 0-3,8; not for a URL; "
         "default: any")
     add("--rounds", "N", values.count, "repetitions of all runs; default: DEFAULT")
-    options.add_quick(own, "three rates, two duties, no search, in about a minute, with fewer "
-        "--rates")
+    options.add_quick(own, "three rates, two duties and no search, in about a minute")
     services.add_service(own)
     options.add_study(own)
     options.add_energy(own)
@@ -74,7 +73,7 @@ def parser() -> Parser:
 
 def pids(value: str) -> str:
     if not re.fullmatch("[1-9][0-9]*(,[1-9][0-9]*)*", value):
-        raise UserError(f"{show(value)}: pids are required, such as 12,34")
+        raise UserError(f"'{show(value)}' is not a list of pids: use one such as 12,34")
     return value
 
 
@@ -90,9 +89,9 @@ def demand(value: str) -> str:
     """Return a demand as ssrequest --capacity accepts it; a time without a unit is in seconds."""
     parts = re.fullmatch(r"(?:mean|p([0-9]+(?:\.[0-9]+)?))=([0-9.]+[a-zA-Z]*)", value)
     if not parts:
-        raise UserError(f"{show(value)}: not of the form mean=1s or p95=500ms")
+        raise UserError(f"'{show(value)}' is not a demand: use one such as mean=1s or p95=500ms")
     if parts[1] and not 0 < Fraction(parts[1]) <= 100:
-        raise UserError(f"{show(value)}: a percentile is above 0 and at most 100")
+        raise UserError(f"'{show(value)}': the percentile must be above 0 and at most 100")
     values.duration(parts[2])
     return value if value[-1].isalpha() else f"{value}s"
 

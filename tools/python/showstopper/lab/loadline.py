@@ -30,7 +30,7 @@ QUICK = {"hold": "3s", "warmup": "1s", "rounds": "1"}
 USAGE = """\
 [OPTION]... [-- COMMAND [ARGUMENT]...]
        sslab loadline [OPTION]... --service NAME"""
-SHORTER = "less --hold or --rounds"
+SHORTER = "less --hold or fewer --rounds"
 ANSWERS = "loadline-answers"
 
 LEVELS = 10  # above idle
@@ -109,11 +109,11 @@ def check(given: Options) -> None:
     if given.service:
         given.refuse_given("with --service", *only_workloads)
         if given.command:
-            use = "unexpected command: leave it out with --service"
-            raise UserError(f"{show(given.command[0])}: {use}")
+            use = "leave it out with --service"
+            raise UserError(f"unexpected command '{show(given.command[0])}': {use}")
         if given.hold < HOLD_MIN:
-            why = f"requests are counted by the second: use at least {HOLD_MIN}s"
-            raise UserError(f"--hold: {number(given.hold)} seconds: {why}")
+            use = f"use at least {HOLD_MIN}s, because requests are counted by the second"
+            raise UserError(f"--hold: '{number(given.hold)}s' is too short: {use}")
     else:
         given.refuse_given("without --service", *only_service)
         if not (given.command or given.workloads or given.list_workloads):
@@ -122,23 +122,22 @@ def check(given: Options) -> None:
 
 def check_levels(given: Options) -> None:
     if given.rounds > ROUNDS_MAX:
-        raise UserError(f"--rounds: {given.rounds}: at most {ROUNDS_MAX}")
+        raise UserError(f"--rounds: '{given.rounds}' is too large: use at most {ROUNDS_MAX}")
     if given.at > given.highest:
         if "at" in given.given:
-            use = f"use one of at most {number(100 * given.highest)}%, or a higher --highest"
+            use = f"use at most {number(100 * given.highest)}%, or a higher --highest"
             at = number(100 * given.at)
             raise UserError(f"--at: {at}%: no level reaches this load: {use}")
         given.at = given.highest
     if not given.bursts:
         return
     if given.bursts < BURST_MIN:
-        least = f"at least {BURST_MIN}s, four samples, are required"
-        raise UserError(f"--bursts: {number(given.bursts)} seconds: {least}")
+        use = f"use at least {BURST_MIN}s, for four samples"
+        raise UserError(f"--bursts: '{number(given.bursts)}s' is too short: {use}")
     if not given.predict:
         raise UserError("--bursts has no effect without --predict")
     if given.highest == 1:
-        why = "the levels reach full load"
-        raise UserError(f"--bursts has no effect without --highest: {why}")
+        raise UserError("--bursts has no effect unless --highest is below 100%")
 
 
 def find_knees(root: str) -> list[Fraction]:

@@ -122,7 +122,7 @@ class Parser(options.Parser):
         if not command and "--" in words:
             raise UserError("-- requires a command: see --help")
         if command and self._instead:
-            raise UserError(f"unexpected command: {self._instead}, see --help")
+            raise UserError(f"unexpected command: {self._instead}; see --help")
         found = vars(self.parse(words[:at]))
         found["operand"] = self._operand(found.pop("words"))
         given = {name: value for name, value in found.items() if value is not None}
@@ -137,9 +137,9 @@ class Parser(options.Parser):
     def _operand(self, words: Sequence[str]) -> str | None:
         if not words or (len(words) == 1 and words[0] in self._operands):
             return words[0] if words else None
-        use = self._instead or "a command belongs after --"
+        use = self._instead or "put the command after --"
         use = f"use one of {', '.join(self._operands)}" if self._operands else use
-        raise UserError(f"{show(words[-1])}: unexpected argument: {use}, see --help")
+        raise UserError(f"unexpected argument '{show(words[-1])}': {use}; see --help")
 
     def _presets(self, given: Mapping[str, Any]) -> dict[str, str]:
         """Return the values that --quick and --published imply; of equal names, the last counts."""
@@ -204,13 +204,13 @@ def add_study(parser: Parser) -> None:
     """Add the options of all studies."""
     add = parser.add
     add_folders(parser)
-    add("--others", "LOAD", values.load, "warn if other processes use more of the machine, before "
-        "the study or during a run; default: DEFAULT")
+    add("--others", "LOAD", values.load, "warn if other processes use more than this of the "
+        "machine, before the study or during a run; default: DEFAULT")
     add("--quiet-below", "LOAD", values.load, "before each run, wait until other processes use at "
         "most this much of the machine; a run in which they use more than --others is tried again, "
         "up to --retries times")
-    add("--retries", "N", values.whole, "try a run that fails again, up to N times, or with "
-        "--quiet-below one that was disturbed, at least once; default: DEFAULT")
+    add("--retries", "N", values.whole, "try a run that fails again, up to N times; with "
+        "--quiet-below also one that was disturbed, at least once; default: DEFAULT")
     add_preview(parser)
 
 

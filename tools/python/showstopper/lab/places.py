@@ -98,7 +98,7 @@ def name_guests(environments: Sequence[str], measure: str, guest: str) -> list[s
     if status:
         raise UserError(found.removeprefix("run-in-guest: "))
     if found != "kvm":
-        tell("kvm does not work here, so guests are emulated (tcg): everything runs, slowly")
+        tell("kvm does not work here, so guests are emulated (tcg): everything runs, but slowly")
     return [found if name == "kvm" else name for name in environments]
 
 
@@ -152,13 +152,13 @@ def _why_not_free(environment: str, placement: str, cpus: int) -> str:
     """Return why sides that are not pinned cannot have this placement; '' if they can."""
     is_guest = environment in GUESTS
     if placement == "quota":
-        bound = "the number of its CPUs bounds a guest: see neutral"
+        bound = "the number of its CPUs limits a guest: use neutral"
         return bound if is_guest else why_no_place("group")
     if cpus == 1:
-        return "one CPU has no halves"
+        return "one CPU cannot be divided between two sides"
     if placement == "free":
-        return "a guest has half of the CPUs: see neutral" if is_guest else ""
-    few = "only a guest's number of CPUs bounds how many a side uses at a time"
+        return "a guest has half of the CPUs: use neutral" if is_guest else ""
+    few = "only a guest limits how many CPUs a side uses at a time"
     return "" if is_guest else few
 
 

@@ -77,7 +77,7 @@ def _markdown(study: Study, name: str, settings: Sequence[str]) -> str:
     if done.returncode > 1:
         tell(os.fsdecode(done.stderr).rstrip("\n"))
         path = f"{study.output}/report.md"
-        why = "for the reason above; the same call tries again"
+        why = "for the reason above; repeat the call to try again"
         raise UserError(f"cannot write {path}, {why}", FAILED)
     return os.fsdecode(done.stdout)
 
@@ -107,4 +107,4 @@ def write(study: Study, name: str, text: str) -> None:
     try:
         write_file(str(study.output / name), text)
     except OutputError as error:
-        raise UserError(f"{error}; the same call tries again", FAILED) from None
+        raise UserError(f"{error}; repeat the call to try again", FAILED) from None

@@ -23,8 +23,8 @@ DEFAULTS = {
     "spread": "constant",
 }  # fmt: skip
 WIKI = (
-    "a folder made by services/mediawiki, which is kept; it must not be up. Default: a folder in "
-    "the results, which is removed at the end"
+    "a folder made by services/mediawiki, which is kept; its wiki must not be running; default: a "
+    "folder in the results, which is removed at the end"
 )
 ARRIVALS = ("even", "poisson", "concurrent")
 
@@ -45,7 +45,8 @@ def pause(value: str) -> float:
 def rate(value: str) -> str:
     """Return a rate as it was written, which is exact."""
     if not _RATE.fullmatch(value):
-        raise UserError(f"{show(value)}: requests per second are required, such as 10,20,50")
+        use = "use requests per second above 0, such as 20"
+        raise UserError(f"'{show(value)}' is not a rate: {use}")
     return value
 
 
@@ -55,7 +56,8 @@ class Steps:
     def __init__(self, value: str) -> None:
         parts = _STEPS.fullmatch(value)
         if not parts or not Fraction(parts[1]) or not Fraction(parts[2]):
-            raise UserError(f"{show(value)}: MAX:STEP:TIME is required, such as 140:5:2s")
+            use = "use one such as 140:5:2s"
+            raise UserError(f"'{show(value)}' is not MAX:STEP:TIME: {use}")
         self.most, self.step, self.hold = parts[1], parts[2], values.duration(parts[3])
         self.seconds = math.ceil(Fraction(self.most) / Fraction(self.step)) * self.hold
 
@@ -89,8 +91,8 @@ def add_service(parser: Parser, wiki: str = WIKI, is_held: bool = False) -> None
 def check_sending(options: Options) -> None:
     """Check how the options of requests at rates or in steps are combined."""
     if options.command:
-        use = "unexpected command: name the service with --service"
-        raise UserError(f"{show(options.command[0])}: {use}")
+        use = "name the service with --service"
+        raise UserError(f"unexpected command '{show(options.command[0])}': {use}")
     if {"rates", "steps"} <= options.given:
         raise UserError("--rates cannot be combined with --steps")
     if "steps" in options.given:
@@ -176,14 +178,14 @@ class Service:
     def _check(self, on: str) -> None:
         options = self._study.options
         if self.name not in ("serve", "mediawiki", "url"):
-            known = "serve, mediawiki or a URL is required"
-            raise UserError(f"--service: {show(options.service)}: {known}")
+            use = "use serve, mediawiki or a URL"
+            raise UserError(f"--service: '{show(options.service)}' is not a service: {use}")
         if self.name == "url" and (on or options.workers):
             raise UserError("--on and --workers require a service that the experiment starts")
         if self.name != "serve":
             options.refuse_given("without --service serve", "work", "spread")
         if self.name != "mediawiki" and options.wiki:
-            raise UserError("--wiki requires mediawiki")
+            raise UserError("--wiki requires --service mediawiki")
 
     def _hold(self, on: str) -> None:
         """Hold the load of the service, or of all its processes if the study starts it."""

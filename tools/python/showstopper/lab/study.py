@@ -16,7 +16,7 @@ from pathlib import Path
 from ..contents import read_file
 from ..installation import require_programs, use_programs
 from ..state import hold
-from ..text import UserError, say, tell
+from ..text import UserError, say, show, tell
 from . import methods, values
 from .catalogue import Catalogue, Use, seconds
 from .methods import METHODS, Held
@@ -114,7 +114,8 @@ class Study:
             return ""
         name = options.name or command[0].rpartition("/")[2]
         if not re.fullmatch("[A-Za-z0-9._+-]+", name):
-            raise UserError(f"--name: {name}: use only letters, digits and ._+-")
+            use = "use letters, digits and ._+-"
+            raise UserError(f"--name: '{show(name)}' cannot name a workload: {use}")
         self.catalogue.define(name, command, options.iteration or "", bool(options.repeat))
         return str(name)
 
@@ -241,7 +242,7 @@ class Study:
         call = [_SAMPLER, "energy", source, "--root", self.options.energy_root, "--scope"]
         done = subprocess.run(call, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.energy_scope = os.fsdecode(done.stdout).strip() if done.returncode == 0 else ""
-        missing = f"there is no source ({source}): no energy is recorded"
+        missing = f"no source ({source}) is available, so no energy is recorded"
         tell(f"Power: {self.energy_scope or missing}")
 
     @property

@@ -31,7 +31,7 @@ OF_SERVICES = (
     "service rates steps warmup arrival cap balance workers when_full timeout own_cpu spread wiki"
 ).split()
 CAPS = [0, 10, 25, 50, 75, 100]  # of `cap`
-SHORTER = "fewer --knobs, --arrival, --balance or --cap, shorter --steps, less --rounds"
+SHORTER = "fewer --knobs, --arrival, --balance, --cap or --rounds, shorter --steps"
 MODES = """\
 busy        no service: measure power while Showstopper keeps some CPUs busy,
             free and pinned, at each frequency, and in eight ways of using a
@@ -96,7 +96,7 @@ def run(given: Options) -> int:
     choose_steps(given, mode)
     service = Service(study)
     if service.name == "url":
-        raise UserError(f"--service: {given.service}: serve or mediawiki is required")
+        raise UserError("--service: a URL has no knobs: use serve or mediawiki")
     tradeoffs = Tradeoffs(study, service, mode)
     study.find_energy()
     study.shuffle = given.seed

@@ -91,7 +91,7 @@ def positive_load(value: str) -> Fraction:
 
 def whole(value: str) -> int:
     if not re.fullmatch("[0-9]+", value):
-        raise UserError(f"'{show(value)}' is not a whole number: use one such as 180")
+        raise UserError(f"'{show(value)}' is not a whole number: use digits only")
     return int(value)
 
 
@@ -114,7 +114,7 @@ def size(value: str) -> str:
 def percent(value: str) -> float:
     """Return a number in percent: 5 and 5% are 5."""
     if not _DECIMAL.fullmatch(value.removesuffix("%")):
-        raise UserError(f"'{show(value)}' is not a valid number: use one such as 180")
+        raise UserError(f"'{show(value)}' is not a percentage: use one such as 5% or 0.5%")
     return float(value.removesuffix("%"))
 
 
@@ -157,7 +157,7 @@ class Words:
 def one_of(*known: str) -> Words:
     def read(value: str) -> str:
         if value not in known:
-            raise UserError(f"{show(value)}: not one of {' '.join(known)}")
+            raise UserError(f"'{show(value)}' is not one of: {' '.join(known)}")
         return value
 
     return Words(known, read)

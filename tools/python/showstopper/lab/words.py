@@ -111,7 +111,8 @@ def _add_workload(own: _Parser) -> None:
     add("--check-workloads", "LIST", names, "fail unless these can run here; print those whose "
         "iterations are counted")
     add("--represent", "LIST", names, "print those that can run here, and stand-ins of others")
-    add("--stand-ins", "LIST", names, "workloads that represent what their key `published` names")
+    add("--stand-ins", "LIST", names, "workloads that stand in for those that their key "
+        "`published` names")
 
 
 def _add_method(own: _Parser) -> None:
@@ -313,7 +314,7 @@ def print_pairs(words: Sequence[str]) -> int:
     given = pairs_parser().read(words)
     form, *more = given.operand or [""]
     if more:
-        raise UserError(f"{show(more[0])}: unexpected argument: see --help")
+        raise UserError(f"unexpected argument '{show(more[0])}': see --help")
     if form and given.background:
         raise UserError("--background cannot be combined with a FORM: remove one of them")
     if ":" in form and given.workloads:
@@ -321,7 +322,7 @@ def print_pairs(words: Sequence[str]) -> int:
     if ":" not in form and not given.workloads:
         raise UserError("the pairs have no names: add --workloads A,B,C")
     if not (form or given.background):
-        raise UserError("which pairs? Use all, symmetric, a list, or --background LIST")
+        raise UserError("no pairs are named: use all, symmetric, a list, or --background LIST")
     if not given.places:
         raise UserError("the pairs have no place: add --places NAME,...")
     found = pairs.form(form, given.workloads or [], given.background or [])
@@ -358,25 +359,25 @@ def _set_texts(sets: tuple[places.Pair, tuple[int, int]]) -> str:
 TYPES = {
     "time": _Type(values.time, _seconds, "in seconds"),
     "length": _Type(values.length, _seconds, "a time above 0"),
-    "duration": _Type(values.duration, _seconds, "the same, seldom in minutes"),
+    "duration": _Type(values.duration, _seconds, "the same, without a warning about 10m"),
     "round": _Type(values.round_length, str, "the mean length of a round"),
-    "rounds": _Type(values.list_of(values.round_length), ",".join, "several of these"),
+    "rounds": _Type(values.list_of(values.round_length), ",".join, "several mean lengths"),
     "load": _Type(values.load, _percent, "in percent"),
     "loads": _Type(
         values.list_of(values.positive_load), lambda loads: ",".join(map(_percent, loads)),
         "several loads above 0"),
     "count": _Type(values.count, str, "a whole number above 0"),
     "whole": _Type(values.whole, str, "a whole number"),
-    "percent": _Type(values.percent, number, "without its sign"),
+    "percent": _Type(values.percent, number, "a percentage, printed without %"),
     "cpus": _Type(
         lambda text: values.cpu_set(values.cpus(text)), lambda found: str(len(found)),
-        "how many CPUs the list has, which must be available"),
+        "the number of CPUs in a list; all must be available"),
     "sets": _Type(
         places.read_sets, _set_texts,
-        "of A/B: both, how many CPUs each has, and the first one that both have"),
+        "A/B: both sets, the number of CPUs in each, and the first CPU in both"),
     "stairs": _Type(
         values.Stairs, lambda stairs: f"{stairs} {stairs.steps}",
-        "of HIGH:LOW:STEP: these in percent, and how many steps they have"),
+        "HIGH:LOW:STEP in percent, and the number of steps"),
     "span": _Type(values.time, values.span, "a time for people"),
 }  # fmt: skip
 
