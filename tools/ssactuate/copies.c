@@ -34,7 +34,7 @@ int ssactuate_copies_open(struct ssactuate_copies *copies, struct ss_error *erro
 
     if (!has_port)
         return ss_error_fail(
-            error, "instances: the command has no {port}: put it where each copy has its port");
+            error, "instances: the command has no {port}: put {port} in place of its port number");
 
     void *shared = mmap(NULL, SSACTUATE_INSTANCES_MAX * sizeof *copies->kept,
         PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -279,7 +279,7 @@ static void send_urls(struct ssactuate_copies *copies) {
         copies->has_failed = false;
     } else if (!copies->has_failed) {
         copies->has_failed = true;
-        fprintf(stderr, "ssactuate: warning: %s: ssrequest does not accept the URLs: %s\n",
+        fprintf(stderr, "ssactuate: warning: %s: cannot set the URLs of ssrequest: %s\n",
             copies->control, *answer ? answer : strerror(-status));
     }
 }
@@ -369,7 +369,7 @@ static int await_start(struct ssactuate_copies *copies, struct ss_error *error) 
             set_state(copy, SSACTUATE_SERVING);
         else if (ss_time_since(ss_platform_now(), copy->since) > START_PATIENCE)
             return ss_error_fail(error,
-                "instance %zu does not listen on port %u of 127.0.0.1 %u s after its start: check "
+                "instance %zu has not started to listen on 127.0.0.1:%u within %u s: check "
                 "its port option",
                 i + 1, copy->port, (unsigned)(START_PATIENCE / SS_SECOND));
     }

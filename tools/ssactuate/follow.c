@@ -232,7 +232,8 @@ static int read_side(struct ssactuate_party *party, const char *side, struct ss_
     size_t count = 0;
 
     if (!equals || equals == side)
-        return ss_error_fail(error, "--side: use NAME=COMMAND or NAME=@PGID");
+        return ss_error_fail(error, "--side: '%s' has no name: use NAME=COMMAND or NAME=@PGID",
+            ss_words_show(side).text);
     party->name = side;
     if (equals[1] == '@')
         return read_group(party, equals + 2, error);

@@ -93,7 +93,8 @@ static int take_scheme(const struct ssactuate_machine *machine, const char *text
     if (colon && strcmp(name, "free") == 0)
         return ss_error_fail(error, "free takes no number of CPUs");
     if (count > SS_CPUS_MAX || (colon && count == 0))
-        return ss_error_fail(error, "'%s' is not a number of CPUs", colon + 1);
+        return ss_error_fail(
+            error, "'%s' is not a number of CPUs: use 1 to %d", colon + 1, SS_CPUS_MAX);
     if (schemes[i].needs_count && !colon)
         return ss_error_fail(
             error, "%s requires a number of CPUs: use %s:2", schemes[i].name, schemes[i].name);
@@ -313,7 +314,7 @@ static int set_instances(
 
     if (url && !strstr(url, "{port}"))
         return ss_error_fail(
-            error, "%s: the URL has no {port}: put it where each copy has its port", knob->text);
+            error, "%s: the URL has no {port}: put {port} in place of the port number", knob->text);
 
     plan->instances = (uint32_t)instances;
     snprintf(plan->instance_url, sizeof plan->instance_url, "%s",
