@@ -331,7 +331,7 @@ victims_that_cannot_be_measured_are_reported() { # case
         says err "$message"
         [ "$slot" != 30s ] || [ "$(wc -l <run/slots.csv)" -eq 1 ] || fail "$victim: reported only after a slot"
     done 3<<'END'
-false||10s|false ended with 1
+false||10s|false ended with status 1
 ./nothing||0.2s|./nothing': No such file
 ./err||0.2s|a log requires --iteration
 sleep 1000||0.2s|no line of the victim has a number
@@ -399,7 +399,7 @@ codes_are_written_unless_they_are_invalid() { # case
     expect 125 ssantagonist codes --shifts 5:0,3,6 --slots 100 codes
     says err '--slots: use 63 or 126'
     expect 125 ssantagonist codes --shifts 5:0,3,6 --rows 5 --blocks 3 codes
-    says err '--blocks: use all rows, or at most half of them: 2'
+    says err '--blocks: use 5 (all rows), or at most 2 (half of them)'
     [ -z "$(ls codes)" ] || fail "codes were written: $(ls codes)"
     ssantagonist codes --shifts 62:0,3,60 --slots 63 codes
     [ "$(wc -l <codes/codes.csv)" -eq 316 ] || fail "$(cat codes/codes.csv)"
@@ -511,7 +511,7 @@ loses() {
     mkdir run
     ssantagonist watch --victim "$@" --slots 12 --slot "$slot" --rows 1 --blocks 1 --shifts 0:0,3,6 run 2>err ||
         fail "$*: $(cat err)"
-    says err 'the victim lost 30 % or more while s1 was stopped'
+    says err 's1 is no longer throttled: the victim lost 30 % or more while it was stopped'
     grep -q '^s1,[0-9]*$' run/aside.csv || fail "$*: $(cat run/aside.csv run/slots.csv)"
     [ "$(wc -l <run/slots.csv)" -lt 13 ] || fail "the run continues without a suspect: $(cat run/slots.csv)"
 }

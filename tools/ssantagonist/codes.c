@@ -57,8 +57,8 @@ void codes_draw(const struct codes *codes, size_t code, size_t slot, bool *stopp
 int codes_check_rows(const struct codes *codes, struct ss_error *error) {
     if (codes->blocks == codes->rows || 2 * codes->blocks <= codes->rows)
         return 0;
-    return ss_error_fail(
-        error, "--blocks: use all rows, or at most half of them: %zu", codes->rows / 2);
+    return ss_error_fail(error, "--blocks: use %zu (all rows), or at most %zu (half of them)",
+        codes->rows, codes->rows / 2);
 }
 
 /* Parses a place in the sequence. Returns the rest of the text, or NULL if it is invalid. */
@@ -99,12 +99,14 @@ static FILE *create(const char *folder, const char *name, struct ss_error *error
     struct ss_error why = {0};
     FILE *file = ss_walk_state_stream(path, &why); /* `plan` trusts it later */
     if (!file)
-        ss_error_fail(error, "%s: %s", path, why.message);
+        ss_error_fail(error, "cannot write %s: %s", path, why.message);
     return file;
 }
 
-static int finish(FILE *file, struct ss_error *error) {
-    return fflush(file) == EOF ? ss_error_fail(error, "cannot write: %s", strerror(errno)) : 0;
+static int finish(FILE *file, const char *folder, const char *name, struct ss_error *error) {
+    if (fflush(file) == 0)
+        return 0;
+    return ss_error_fail(error, "cannot write %s/%s: %s", folder, name, strerror(errno));
 }
 
 /* Writes a trace. Two points at the same time form a step. */
@@ -150,7 +152,7 @@ static int write_table(const struct codes *codes, const char *folder, struct ss_
         }
     }
 
-    return finish(file, error);
+    return finish(file, folder, "codes.csv", error);
 }
 
 int codes_write(const struct codes *codes, const char *folder, double slot, double depth,
@@ -162,7 +164,7 @@ int codes_write(const struct codes *codes, const char *folder, double slot, doub
         if (!file)
             return -1;
         write_trace(file, codes, suspect, slot, depth);
-        if (finish(file, error) < 0)
+        if (finish(file, folder, name, error) < 0)
             return -1;
     }
     return write_table(codes, folder, error);

@@ -52,7 +52,7 @@ struct request {
     {0, "N", {"rows", COUNT_AT(rows), .initial = "5", .min = "1", .max = "4096",                                       \
         .help = "rows of a slot"}},                                                                                    \
     {0, "N", {"blocks", COUNT_AT(blocks), .initial = "1", .min = "1", .max = "4096",                                   \
-        .help = "rows of a slot at whose end a throttled suspect is stopped"}}
+        .help = "in how many rows of a slot a throttled suspect is stopped, at the end of each"}}
 #define SLOT_ROW                                                                                                       \
     {0, "TIME", {"slot", SS_OPTION_TIME, AT(watch.slot), .initial = "5s", .min = "1ms", .help = "length of a slot"}}
 #define END_ROWS                                                                                                       \
@@ -66,7 +66,7 @@ static const struct ss_argument watch_rows[] = {
         .help = "requests per second to a URL"}},
     {0, NULL, {"lower-is-better", AT(watch.lower), .help = "smaller figures are better"}},
     {0, "mean|pN", {"figure", SS_OPTION_TEXT, AT(figure), .initial = "mean",
-        .help = "of the response times of a URL: mean, or a quantile such as p99"}},
+        .help = "the mean or a quantile, such as p99, of the response times of a URL"}},
     {0, "N", {"slots", COUNT_AT(watch.slots), .initial = "12", .min = "1", .max = "1000000",
         .help = "number of slots"}},
     SLOT_ROW,
@@ -76,7 +76,7 @@ static const struct ss_argument watch_rows[] = {
         .help = "skip this part at the beginning of each slot"}},
     CODE_ROWS,
     {0, "N", {"loss-blocks", COUNT_AT(watch.loss_blocks), .initial = "1", .min = "1",
-        .help = "with --shifts, --rows and --blocks, whose rows are slots: set a suspect aside, and record that in "
+        .help = "with --shifts, where each slot is a row of the codes: set a suspect aside, and record that in "
                 "aside.csv, if the victim loses 30 % in each of this many successive blocks"}},
     {0, "PID,...", {"throttles", SS_OPTION_TEXT, AT(throttles),
         .help = "the processes that throttle the suspects; if a suspect is set aside, its process gets SIGTERM"},
@@ -94,7 +94,7 @@ static const struct ss_argument codes_rows[] = {
 };
 static const struct ss_argument suspects_rows[] = {
     {0, "PID,...", {"suspects", SS_OPTION_TEXT, AT(suspects),
-        .help = "processes that may hurt it, each with its descendants"}, .excludes = "suspects-of"},
+        .help = "processes that may slow the service down, each with its descendants"}, .excludes = "suspects-of"},
     {0, "GROUP", {"suspects-of", SS_OPTION_TEXT, AT(group),
         .help = "the processes of this control group, below /sys/fs/cgroup, and of its subgroups"}},
     {0, "NAME,...", {"names", SS_OPTION_TEXT, AT(names),
@@ -218,8 +218,8 @@ static int watch(struct request *request, struct ss_error *error) {
 
     watch->codes.slots = 2 * CODES_LENGTH;
     if (request->shifts && watch->slots > watch->codes.slots * watch->codes.rows)
-        return ss_error_fail(
-            error, "--slots: the codes have only %zu rows", watch->codes.slots * watch->codes.rows);
+        return ss_error_fail(error, "--slots: use at most %zu, the number of rows of the codes",
+            watch->codes.slots * watch->codes.rows);
 
     watch->folder = request->folder;
     watch->start_at = now;
@@ -267,8 +267,8 @@ static const struct command {
         codes_rows, write_codes},
     {"suspects",
         "suspects [OPTION]...\n"
-        "Prints the suspects as CSV: pid, started (which identifies the process with its\n"
-        "pid) and name. With --victim, fails if one must not be throttled.",
+        "Prints the suspects as CSV: pid, started (which, with the pid, identifies the\n"
+        "process) and name. With --victim, fails if one must not be throttled.",
         suspects_rows, list_suspects},
 };
 

@@ -150,7 +150,7 @@ int suspects_add_group(struct suspects *suspects, const char *group, struct ss_e
     if (pids.incomplete)
         status = ss_error_memory(error);
     else if (why)
-        status = ss_error_fail(error, "%s/cgroup.procs: %s", path, strerror(-why));
+        status = ss_error_fail(error, "cannot read %s/cgroup.procs: %s", path, strerror(-why));
     else
         status = add_topmost(suspects, &pids, error);
 

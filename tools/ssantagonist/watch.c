@@ -194,9 +194,9 @@ static int set_aside(struct watch *watch, size_t suspect, size_t row, struct ss_
         ss_platform_process_signal_once(
             throttles->items[suspect].pid, throttles->items[suspect].started, SIGTERM);
     fprintf(stderr,
-        "ssantagonist: the victim lost %.0f %% or more while s%zu was stopped, which is not "
-        "throttled any longer\n",
-        100 * LOSS_MAX, suspect + 1);
+        "ssantagonist: s%zu is no longer throttled: the victim lost %.0f %% or more while it was "
+        "stopped\n",
+        suspect + 1, 100 * LOSS_MAX);
     fprintf(watch->aside, "s%zu,%zu\n", suspect + 1, row);
     if (fflush(watch->aside) == EOF)
         return fail_to_write(watch, "aside.csv", error);
@@ -361,7 +361,8 @@ static int reap_command(struct watch *watch, struct ss_error *error) {
     watch->launches++;
     if (watch->kind == WATCH_COMMAND && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
-    return ss_error_fail(error, "the command that measures the victim failed: %s ended with %d",
+    return ss_error_fail(error,
+        "the command that measures the victim failed: %s ended with status %d",
         ss_words_show(watch->words[0]).text, ss_child_exit_status(status));
 }
 
@@ -515,7 +516,7 @@ static FILE *create(const struct watch *watch, const char *name, struct ss_error
     struct ss_error why = {0};
     FILE *file = path ? ss_walk_state_stream(path, &why) : NULL; /* `plan` trusts it */
     if (path && !file)
-        ss_error_fail(error, "%s: %s", path, why.message);
+        ss_error_fail(error, "cannot write %s: %s", path, why.message);
     return file;
 }
 

@@ -76,7 +76,7 @@ def _add_victim(parser: Parser) -> None:
         metavar="N", help="requests per second to a URL; default: 20")
     add("--lower-is-better", dest="lower", action="store_true", help="smaller figures are better")
     parser.add_text("--suspects", metavar="PID,...",
-        help="processes that may hurt it, each with its descendants")
+        help="processes that may slow the service down, each with its descendants")
     parser.add_text("--suspects-of", metavar="GROUP",
         help="the processes of this control group, below /sys/fs/cgroup, and of its subgroups")
 
@@ -92,7 +92,7 @@ def _add_throttle(parser: Parser) -> None:
     add("--block", type=within(seconds, 0.01, 1, "10ms to 1s"), default=1.0, metavar="TIME",
         help="the longest time for which a suspect is stopped; default: 1s")
     parser.add_text("--figure", default="mean", metavar="mean|pN",
-        help="of the response times of a URL: mean, or a quantile such as p99; default: mean")
+        help="the mean or a quantile, such as p99, of the response times of a URL; default: mean")
     add("--seed", type=within(units.count), default=0, metavar="N",
         help="seed of the codes; default: derived from the suspects")
 

@@ -52,8 +52,8 @@ def parser() -> Parser:
     add("--slot", "TIME", about="length of a slot, in which a suspect is throttled or not; "
         "default: the longest of 5 s, 10 iterations, and 10/(1-Q) requests for quantile Q")
     add("--block", "TIME", about="the longest time for which a suspect is stopped; default: 1s")
-    add("--figure", "FIGURE", about="of the response times of a URL: mean, or a quantile such as "
-        "p99; default: mean")
+    add("--figure", "FIGURE", about="the mean (default) or a quantile, such as p99, of the "
+        "response times of a URL")
     add("--seed", "N", about="seed of the codes; default: derived from the suspects")
     add("--json", "FILE", about="also write the answer to this file, as JSON")
     options.add_folders(own)
