@@ -324,7 +324,7 @@ options_that_would_be_ignored_are_refused() { # case
 END
     # As with a variable that is not set; the current folder must not become the study.
     expect 125 ssbatch '' plan
-    says err "no study is given"
+    says err "no study given"
     # These are options of the call that --dry-run precedes.
     expect 0 ssbatch --dry-run --retries 2 --go-on --ram --joblog x study plan
 }
@@ -416,11 +416,11 @@ options_select_runs() { # case
     expect 125 ssbatch --redo r9 --only r1 study
     # No run is repeated that the call does not carry out.
     expect 125 ssbatch --redo r1,r2 --only r1 study
-    is err "ssbatch: --redo: r2 is not among the runs of this call: add it to --only, or remove it here"
+    is err "ssbatch: --redo: r2 is not among the runs of this call: add it to --only, or remove it from --redo"
     printf '%s\n' 'run r5 takes 1s' 'main -- true' >further
     for option in '' --dry-run; do
         expect 125 ssbatch ${option:+"$option"} --redo r1 study further
-        is err "ssbatch: --redo: r1 is not among the runs of this call: add it to the plan, or remove it here"
+        is err "ssbatch: --redo: r1 is not among the runs of this call: add it to the plan, or remove it from --redo"
     done
     is log "$(printf 'r3\nr1\nr2\nr4')"
     expect 0 ssbatch other plan

@@ -113,8 +113,7 @@ static int refuse_moved(char *const *words, struct ss_error *error) {
 
 static int check(const struct ssbatch_options *options, struct ss_error *error) {
     if (!options->study || !*options->study)
-        return ss_error_fail(
-            error, "no study is given: name the folder for its results; see --help");
+        return ss_error_fail(error, "no study given: name the folder for its results; see --help");
     if (options->plan && (options->list || options->clean || options->only))
         return ss_error_fail(error,
             "unexpected argument '%s': this call uses the plan of the study",

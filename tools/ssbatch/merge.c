@@ -42,7 +42,8 @@ static int check_redo(const struct ssbatch_plan *kept, const struct ssbatch_plan
                 error, "--redo: the study has no run '%s': see --list", ss_words_show(*name).text);
         if (!ssbatch_plan_find(plan, *name) || (only && !ssbatch_is_listed(only, *name)))
             return ss_error_fail(error,
-                "--redo: %s is not among the runs of this call: add it to %s, or remove it here",
+                "--redo: %s is not among the runs of this call: add it to %s, or remove it from "
+                "--redo",
                 *name, only ? "--only" : "the plan");
     }
     return names ? 0 : -1;

@@ -89,7 +89,7 @@ int ssbatch_result_write(struct ssbatch_carrier *carrier, const char *folder,
     SS_OWNED(fclose)
     FILE *file = ss_walk_state_stream(path, &why); /* `ssantagonist plan` executes its commands */
     if (!file)
-        return ss_error_fail(error, "%s: %s", path, why.message);
+        return ss_error_fail(error, "cannot write %s: %s", path, why.message);
 
     struct ss_json json = {.stream = file};
     ss_json_open(&json, NULL, '{');

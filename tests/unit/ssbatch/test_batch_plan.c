@@ -261,7 +261,7 @@ TEST(invalid_lines_are_refused) {
 
         {"run a takes 1s\nbeside ready=a ready-file=b -- x\n", 2, "ready= and ready-file="},
         {"run a takes 1s\nbeside ready-file= -- x\n", 2, "ready-file= is empty"},
-        {"run a takes 1s\nmain ready-file=b -- x\n", 2, "ready-file= is for a beside"},
+        {"run a takes 1s\nmain ready-file=b -- x\n", 2, "ready-file= is for `beside`"},
         {"run a takes 1s\nmain ready='(' -- x\n", 2, "ready: '('"},
         {"run a takes 1s\nmain ok=256 -- x\n", 2, "'256'"},
         {"run a takes 1s\nmain ok=00000000001 -- x\n", 2, "'00000000001'"},

@@ -309,7 +309,7 @@ TEST(unknown_placeholders_of_a_run_fail_it) {
         {"before -- prepare {srv.pid}\nbeside srv -- serve\nmain -- work\n", "",
             "{srv.pid} is not known yet"},
         {"beside srv ready=port -- serve\nmain -- work {srv.1}\n", "+serve -serve",
-            "{srv.1} is the group of ready= of srv, which has none"},
+            "{srv.1} is the group of ready= of srv, which has no group"},
         {"before -- prepare {at+1s}\nmain -- work\n", "", "{at+1s} is known only once"},
         {"main -- work {at+1x}\n", "", "{at+1x}: "},
     };

@@ -382,7 +382,8 @@ int ssbatch_crew_open(struct ssbatch_crew *crew, struct ss_error *error) {
     if (status == 0)
         status = ss_keeper_start(&crew->keeper);
     if (status < 0)
-        return ss_error_fail(error, "cannot start the keeper: %s", strerror(-status));
+        return ss_error_fail(
+            error, "cannot start the process that cleans up after a kill: %s", strerror(-status));
     return 0;
 }
 

@@ -86,8 +86,8 @@ static int put_of_role(FILE *stream, const struct ssbatch_stage *stage, const ch
 
     if (is_group && (!act->line->regex || act->line->regex->re_nsub == 0))
         return ss_error_fail(error,
-            "{%s} is the group of ready= of %s, which has none: put parentheses around the part "
-            "that is the value",
+            "{%s} is the group of ready= of %s, which has no group: use ready=REGEX with "
+            "parentheses around the value",
             placeholder, role);
     if (is_pid ? !act->started : !act->found)
         return ss_error_fail(

@@ -152,7 +152,7 @@ static int open_output(const struct ssbatch_stage *stage, const struct ssbatch_a
     struct ss_error why = {0};
     int file = ss_walk_open_state(path, O_RDWR | O_TRUNC | O_APPEND, &why);
     if (file < 0)
-        ss_error_fail(error, "%s: %s", path, why.message);
+        ss_error_fail(error, "cannot write %s: %s", path, why.message);
     return file;
 }
 

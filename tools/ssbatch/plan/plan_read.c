@@ -444,8 +444,7 @@ static int set_pattern(struct ssbatch_line *line, const struct pair *pair, struc
 static int set_ready_file(
     struct ssbatch_line *line, const struct pair *pair, struct ss_error *error) {
     if (line->kind != SSBATCH_BESIDE)
-        return ss_error_fail(error,
-            "ready-file= is for a beside, but this is a %s: remove ready-file=",
+        return ss_error_fail(error, "ready-file= is for `beside`, not for `%s`: remove it",
             ssbatch_kind_name(line->kind));
     if (line->ready_file)
         return refuse_second("ready-file=", error);

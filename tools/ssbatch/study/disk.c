@@ -225,7 +225,7 @@ int ssbatch_disk_open_private(
     if (opened < 0 || fstat(opened, &status) < 0)
         return ss_paths_fail(path, error);
     if (status.st_uid != geteuid() || status.st_mode & (S_IRWXG | S_IRWXO))
-        return ss_error_fail(error, "%s: other users may write to it", path);
+        return ss_error_fail(error, "%s: not private to this user: use another --ram-folder", path);
     return ss_owned_take(&opened);
 }
 
