@@ -95,7 +95,7 @@ int ssload_command_start(char **words, struct ss_error *error) {
     sigemptyset(&none);
     int result = ss_child_fork(&child, &setup);
     if (result < 0)
-        result = ss_error_fail(error, "%s: %s", words[0], strerror(-result));
+        result = ss_error_fail(error, "cannot start a process: %s", strerror(-result));
     else if (ss_child_execute(&child, &failure) < 0)
         result = ss_child_fail(&failure, words[0], error);
     else

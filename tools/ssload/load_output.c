@@ -57,7 +57,7 @@ static const struct column columns[] = {
     {"steal", "steal", "Time that the hypervisor took by ticks", VALUE(steal), 4, NO_GROUP},
     {"iowait", "iowait", "Idle time with pending I/O by ticks", VALUE(iowait), 5, NO_GROUP},
     {"idle", "idle", "Idle time by ticks", VALUE(idle), 1, NONE},
-    {"pressure", "press", "Part of the last 10 seconds in which a task waited for a CPU", VALUE(pressure), 3, PRESSURE},
+    {"pressure", "press", "Fraction of the last 10 seconds in which a task waited for a CPU", VALUE(pressure), 3, PRESSURE},
 };
 // clang-format on
 
