@@ -328,7 +328,7 @@ TEST_CASE(a_folder_that_the_container_lacks_is_reported) {
     struct run_setup setup = {.environment = environment, .folder = run_path(hidden, "deep")};
     struct run *run = run_wait(run_start(&setup, WORDS(PLACE, "enter", "p", "--", "true")));
     run_expect(run, 1);
-    run_expect_text(&run->err, "/hidden/deep: No such file or directory");
+    run_expect_text(&run->err, "/hidden/deep in the container: No such file");
     kin_end(parent);
 }
 

@@ -117,7 +117,8 @@ static int run_child(
     if (ss_child_execute(&child, &failure) == 0)
         return await_end(child.pid, &signals);
     if (failure.step)
-        return ss_error_fail(error, "%s: %s", folder, strerror(failure.number));
+        return ss_error_fail(error, "cannot enter the folder %s in the container: %s", folder,
+            strerror(failure.number));
     return ss_child_fail(&failure, words[0], error);
 }
 

@@ -93,7 +93,8 @@ static int start(struct holder *holder, char *const *words, struct ss_error *err
     const struct ssplace_process starter = {child.pid, ss_platform_process_started(child.pid)};
     result = ssplace_write_process(holder->place, "starter", &starter);
     if (result < 0)
-        return ss_error_fail(error, "%s: %s", holder->place->state, strerror(-result));
+        return ss_error_fail(
+            error, "cannot write %s/starter: %s", holder->place->state, strerror(-result));
 
     if (ss_child_execute(&child, &failure) < 0)
         return ss_error_fail(
@@ -184,7 +185,8 @@ static int open_place(struct holder *holder, char *const *words, struct ss_error
 
     int status = ssplace_write_process(holder->place, "holder", &self);
     if (status < 0)
-        return ss_error_fail(error, "%s: %s", holder->place->state, strerror(-status));
+        return ss_error_fail(
+            error, "cannot write %s/holder: %s", holder->place->state, strerror(-status));
     if (start(holder, words, error) < 0 || await_start(holder, error) < 0)
         return -1;
     return holder->is_ended ? 0 : publish(holder, error);

@@ -285,8 +285,8 @@ static int clean(const struct ssplace *place, char *environment, struct ss_error
 static int remove_group(const struct ssplace *place, struct ss_error *error) {
     if (named_group_remove(place->group, GROUP_PATIENCE, place->roots) == 0)
         return 0;
-    return ss_error_fail(
-        error, "%s: cannot end the processes in control group %s", place->name, place->group);
+    return ss_error_fail(error, "%s: cannot remove the control group %s or end its processes",
+        place->name, place->group);
 }
 
 int ssplace_clear(const struct ssplace *place, char *environment, struct ss_error *error) {
