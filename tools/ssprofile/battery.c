@@ -159,7 +159,8 @@ int ssprofile_battery_read(
     ssize_t length = stream ? getdelim(&text, &size, '\0', stream) : -1;
 
     if (!stream || (length < 0 && ferror(stream)))
-        return ss_error_fail(error, "%s: %s: use a file, or one of own, stress-ng, applications",
+        return ss_error_fail(error,
+            "cannot read %s: %s: name a file, or use own, stress-ng or applications",
             ss_words_show(path).text, strerror(errno));
 
     if (length > 0 && text[length - 1] == '\0')

@@ -351,8 +351,8 @@ static int check_status(int status, const char *name, const char *output, struct
         return ss_error_fail(
             error, "cannot execute %s (is it installed?)%s%s", name, *line ? ": " : "", line);
     default:
-        return ss_error_fail(
-            error, "%s failed with status %d: %s", name, WEXITSTATUS(status), line);
+        return ss_error_fail(error, "%s failed with status %d%s%s", name, WEXITSTATUS(status),
+            *line ? ": " : "", line);
     }
 }
 

@@ -72,7 +72,7 @@ static const struct ss_argument rows[] = {
     {0, "PERCENT", {"unstable", SS_OPTION_PERCENT, AT(unstable), .initial = "2",
         .help = "warn about benchmarks whose repetitions spread by more than this; the other commands use a limit of 2%"}},
     {0, "PERCENT", {"min-stable", SS_OPTION_PERCENT, AT(min_stable), .max = "100",
-        .help = "fail at the end unless two benchmarks of the folder, and this fraction of them, are stable"}},
+        .help = "fail at the end unless at least two benchmarks of the folder, and this fraction of them, are stable"}},
     {0, "LIST", {"under", SS_OPTION_TEXT, AT(under), .initial = "without",
         .help = "measure under this throttle: duty=40%, load=40%, quota=40%, frequency=1.4GHz or, as a fraction of the highest one, frequency=40%, or 'without' for none; several, separated by commas, all run in each repetition, in random order"}},
     {0, "TIME", {"period", SS_OPTION_TIME, AT(period), .initial = "10ms", .min = "1ms", .max = "1s",
@@ -621,7 +621,7 @@ static int parse_throttles(struct measurement *measurement, struct ss_error *err
 
     return measurement->setting_count > 0
                ? 0
-               : ss_error_fail(error, "the list is empty: use KIND=PERCENT");
+               : ss_error_fail(error, "--under: the list is empty: use KIND=PERCENT");
 }
 
 /* Returns the list of --benchmarks, or NULL for all benchmarks. */
