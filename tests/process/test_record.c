@@ -456,7 +456,7 @@ TEST_CASE(a_recorded_run_is_replayed_with_new_options) {
     run = CALL(TEST_BUILD_DIR "/libexec/showstopper/showstopper-replay");
     run_expect(run, 125);
     run_expect_text(
-        &run->err, "showstopper: --replay: no record is given: use showstopper --replay DIR");
+        &run->err, "showstopper: --replay: no record given: use showstopper --replay DIR");
     ck_assert_uint_eq(run->out.length, 0);
 }
 

@@ -503,7 +503,7 @@ static int check_current_folder(const struct recorded_run *run, struct ss_error 
     SS_OWNED(free) char *path = realpath(".", NULL);
     SS_OWNED(close) int folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (!path || folder < 0)
-        return ss_error_fail(error, "the current folder: %s", strerror(errno));
+        return ss_error_fail(error, "cannot open the current folder: %s", strerror(errno));
     return ss_state_check_start(folder, run->words, &run->trust, path, error);
 }
 
@@ -578,7 +578,7 @@ static void close_run(struct recorded_run *run) {
 static int run(char **argv, int *status, struct ss_error *error) {
     (void)status;
     if (!argv[0] || !argv[1])
-        return ss_error_fail(error, "no record is given: use showstopper --replay DIR");
+        return ss_error_fail(error, "no record given: use showstopper --replay DIR");
 
     if (strcmp(argv[1], "--help") == 0) {
         puts("Usage: showstopper-replay DIR [OPTION]...\n"
