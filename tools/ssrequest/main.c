@@ -131,11 +131,12 @@ static void wait_for_start(struct ssrequest_run *run) {
  * Warns if responses came over HTTP/1 despite --http2.
  */
 static void close_http(struct ssrequest_run *run) {
-    if (ssrequest_http_downgraded(run->http) > 0)
+    uintmax_t downgraded = ssrequest_http_downgraded(run->http);
+    if (downgraded > 0)
         fprintf(stderr,
-            "ssrequest: warning: %ju responses used HTTP/1 despite --http2: the server declined "
+            "ssrequest: warning: %ju response%s used HTTP/1 despite --http2: the server declined "
             "HTTP/2\n",
-            (uintmax_t)ssrequest_http_downgraded(run->http));
+            downgraded, downgraded == 1 ? "" : "s");
     ssrequest_http_close(run->http);
     run->http = NULL;
 }

@@ -124,8 +124,8 @@ static int take_header(
 static int settle_held(struct ssrequest_options *options, struct ss_error *error) {
     struct request_rate_options *given = &options->given;
     if (given->arrival == REQUEST_CONCURRENT)
-        return ss_error_fail(
-            error, "--load changes the rate within a second: use --arrival even or poisson");
+        return ss_error_fail(error, "--load cannot be combined with --arrival concurrent, which "
+                                    "changes the rate only once a second: use even or poisson");
 
     const char *feedback = options->service.feedback;
     bool is_machine = options->of && strcmp(options->of, "machine") == 0;

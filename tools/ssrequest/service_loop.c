@@ -136,7 +136,8 @@ static int open_source(struct ssrequest_service *service, struct ss_error *error
     if (source->source == SS_SOURCE_SENSOR)
         return open_sensor(service, error);
     if (cpus > all)
-        return ss_error_fail(error, "--cpus: this machine has %g CPUs: use at most %g", all, all);
+        return ss_error_fail(
+            error, "--cpus: use at most %g, the number of CPUs of this machine", all);
 
     if (source->source == SS_SOURCE_OWN) {
         service->usage = service_usage_open(&service->run->service, cpus, all, NULL, error);
