@@ -178,7 +178,7 @@ unexpected argument 'true'|-l 50% -- true
 --sweep: 'sweep' cannot be swept: name another option|--sweep sweep=1
 --sweep: --laod=1: unknown option '--laod': did you mean '--load'?|--sweep laod=1
 --sweep: --load=50% --cpus=x: --cpus:|--sweep load=50% --sweep cpus=1,x
---sweep: --seed=1: no target is given|--sweep seed=1
+--sweep: --seed=1: no target given|--sweep seed=1
 --base: '2' is not a frequency|queue --rate 5 --frequency 1.4GHz --base 2
 --frequency must be between 0.1 and 2 times --base|queue --rate 5 --frequency 5GHz --base 2GHz
 --contention: 'cores:1,2' is not servers:A,B, workers:A,B|queue --rate 5 --contention cores:1,2
@@ -191,7 +191,7 @@ the only step below 200 requests per second|queue --max 200 --step 200 --hold 2s
 --background leaves no CPU time for requests: use less than 2|queue --rate 5 --workers 2 --background 2
 --speeds: 'fast'|queue --rate 5 --speeds 1,fast
 --speeds: '0' is not between|queue --rate 5 --speeds 1,0
---speeds: 2 speeds for 3 servers: use one for each|queue --rate 5 --speeds 1,2 --servers 3
+--speeds lists 2, but --servers is 3: use one speed for each server|queue --rate 5 --speeds 1,2 --servers 3
 --settle leaves no|queue --rate 5 --settle 10s
 --settle leaves no|queue --rate 5 --requests 10 --settle 2s
 --record: there already exists|--foreground serial --iteration 50m -l 50% --record there

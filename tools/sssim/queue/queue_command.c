@@ -78,9 +78,9 @@ static const struct ss_argument rows[] = {
     {0, "TIME", {"change-over", SS_OPTION_TIME, AT(run.service.change_over), .initial = "5s", .min = "1ms", .max = "36500d",
                  .help = "how long the change takes"}, .needs = "work-change"},
     {0, "PART", {"between-runs", SS_OPTION_LOAD, AT(run.service.between_runs), .initial = "0",
-                 .help = "the standard deviation of the work of a request from run to run (with --seed), as a part of --work"}},
+                 .help = "the standard deviation of the work of a request from run to run (with --seed), as a fraction of --work"}},
     {0, "PART", {"per-episode", SS_OPTION_LOAD, AT(run.service.per_episode), .initial = "100%",
-                 .help = "the part of this variance that differs from episode to episode of a run, too"}, .needs = "between-runs"},
+                 .help = "the fraction of the variance of --between-runs that also occurs between the episodes of a run"}, .needs = "between-runs"},
     {0, "LIST", {"speeds", SS_OPTION_TEXT, AT(speeds),
                  .help = "the speed of each server: 1,1,0.5; default: 1 for all"}},
     {0, "WORD", {"given-up", SS_OPTION_CHOICE, AT(run.service.given_up), .initial = "serve",
@@ -133,8 +133,9 @@ static int parse_speeds(struct queue_options *options, struct ss_error *error) {
     }
 
     if (options->servers > 0 && options->servers != count)
-        return ss_error_fail(error, "--speeds: %zu speeds for %llu servers: use one for each",
-            count, (unsigned long long)options->servers);
+        return ss_error_fail(error,
+            "--speeds lists %zu, but --servers is %llu: use one speed for each server", count,
+            (unsigned long long)options->servers);
     options->servers = count;
     return 0;
 }
@@ -230,8 +231,8 @@ static int check(struct queue_options *options, struct ss_error *error) {
     if (request_rate_settle(&options->given, held, error) < 0)
         return -1;
     if (held && options->given.arrival == REQUEST_CONCURRENT)
-        return ss_error_fail(
-            error, "--load: the rate changes within seconds: use --arrival even or poisson");
+        return ss_error_fail(error, "--load cannot be combined with --arrival concurrent, which "
+                                    "changes the rate only once a second: use even or poisson");
 
     if (!options->service.feedback)
         options->service.feedback = "own";

@@ -194,7 +194,7 @@ static int resolve_trace(struct simulation *simulation, struct ss_error *error) 
     }
     if (constant && !*options)
         return ss_error_fail(error,
-            "no target is given: hold a load with -l LOAD, or follow a trace with -t file -T FILE");
+            "no target given: hold a load with -l LOAD, or follow a trace with -t file -T FILE");
     return 0;
 }
 
