@@ -120,8 +120,11 @@ static int read_event(struct krash *it, uint32_t cpu, bool selected, int64_t *be
 
     if (!selected)
         return 0;
-    if (it->count == EVENTS_MAX || !SS_GROW(it->events, it->count + 1, it->capacity))
-        return text_input_blame(it->input, it->field.column, "too many loads");
+    if (it->count == EVENTS_MAX)
+        return text_input_blame(
+            it->input, it->field.column, "too many loads (at most %zu)", EVENTS_MAX);
+    if (!SS_GROW(it->events, it->count + 1, it->capacity))
+        return ss_error_memory(it->input->error);
 
     it->events[it->count++] = event;
     return 0;
@@ -217,8 +220,8 @@ static int give_all(struct krash *it) {
     if (options->select)
         cpus = 1;
     else if (cpus < it->cpus_count)
-        return text_input_blame(it->input, 1, "--cpus allows %llu CPUs, but the profile has %u",
-            (unsigned long long)cpus, (unsigned int)it->cpus_count);
+        return text_input_blame(it->input, 1, "the profile has %u CPUs, more than --cpus %llu",
+            (unsigned int)it->cpus_count, (unsigned long long)cpus);
     qsort(it->events, it->count, sizeof *it->events, compare);
     if (find_end(it, &end) != 0)
         return -1;

@@ -281,7 +281,7 @@ static int add(struct sstrace_samples *samples, struct text_input *input, size_t
 
     if (it.load < 0 || it.load > 1 + LOAD_TOLERANCE)
         return text_input_blame(input, column,
-            "the load is %.6g %%, but must be between 0 and 100%s", it.load * 100,
+            "the load is %.6g %%, but must be between 0 and 100 %%%s", it.load * 100,
             samples->takes_unit ? ": set the unit of the numbers with --unit" : "");
     if (it.load > 1)
         it.load = 1;

@@ -11,7 +11,7 @@ static ss_time scaled(ss_time time, double factor) {
 }
 
 static int fail_too_long(struct ss_error *error) {
-    return ss_error_fail(error, "the trace becomes longer than 213503d (584 years)");
+    return ss_error_fail(error, "the trace would be longer than 213503d (584 years)");
 }
 
 /* Handles a record of SCALE, LATER or LOAD_SCALE, which change each record independently. */
