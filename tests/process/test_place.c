@@ -143,28 +143,28 @@ TEST_CASE(only_open_places_can_be_joined_and_entered) {
     expect_refusal(ASK("join", "0"), "'0' is not a pid");
     /* As an int it would be 1, the init process. */
     expect_refusal(ASK("join", "4294967297"), "'4294967297' is not a pid");
-    expect_refusal(ASK("enter", "--", "true"), "p: no container");
+    expect_refusal(ASK("enter", "--", "true"), "p is not a container");
     write_process("p/place", ended);
     kin_end(ended);
     expect_refusal(ASK("join", run_pid_text(getpid())), "p: the container has exited");
     expect_refusal(ASK("enter", "--", "true"), "p: the container has exited");
     unlink(run_path(folder, "p/place"));
-    expect_refusal(ASK("join", run_pid_text(getpid())), "p: not open");
-    expect_refusal(ASK("enter", "--", "true"), "p: not open");
+    expect_refusal(ASK("join", run_pid_text(getpid())), "p is not open");
+    expect_refusal(ASK("enter", "--", "true"), "p is not open");
     run_write_file(run_path(folder, "p/place"), "");
     char holder[64]; /* another process has this pid now */
     snprintf(
         holder, sizeof holder, "1 %llu\n", (unsigned long long)ss_platform_process_started(1) + 1);
     run_write_file(run_path(folder, "p/holder"), holder);
     make_group("showstopper-p", 0);
-    expect_refusal(ASK("group", NULL), "p: not open");
+    expect_refusal(ASK("group", NULL), "p is not open");
 }
 
 TEST_CASE(the_control_group_that_counts_cpu_time_is_printed) {
     char file[64];
     pid_t first = kin_start(NULL);
     open_place(0);
-    expect_refusal(ASK("group", NULL), "p: no control group");
+    expect_refusal(ASK("group", NULL), "p has no control group");
     make_group("showstopper-p", 0);
     struct run *run = run_succeed(ASK("group", NULL));
     ck_assert_str_eq(run->out.bytes, "/showstopper-p\n");

@@ -177,7 +177,7 @@ places_follow_the_contract() {
     close_by_signal TERM
     wait "$entered" || true
     entered=
-    refuses "$place: not open" enter "$place" -- true
+    refuses "$place is not open" enter "$place" -- true
     open_place "$@"
     close_by_signal INT
     # close ends a hold that runs.
@@ -197,7 +197,7 @@ killed_containers_end() {
     read -r first _ <"places/$place/place"
     kill_hold
     await is_gone "$first"
-    refuses "$place: not open" enter "$place" -- true
+    refuses "$place is not open" enter "$place" -- true
     open_place
     begin_entered -- sh -c 'echo up; sleep 1000'
     kill_hold
@@ -270,7 +270,7 @@ guest_environment_follows_the_contract() { # case
     open_place "${words[@]}"
     [ "$(cat said)" = open ] || fail "hold prints $(cat said)"
     refuses "$place is already held" hold "$place" "${words[@]}"
-    refuses "$place: no control group" group "$place"
+    refuses "$place has no control group" group "$place"
     refuses "Showstopper on the host cannot start processes in a guest" enter "$place" --instance -- true
     # shellcheck disable=SC2016 # expanded in the guest
     begin_entered -- sh -c 'pwd; nproc; trap "echo ended; exit 9" TERM; echo up; while :; do sleep 1 & wait; done'
@@ -309,7 +309,7 @@ a_container_whose_pid_was_reused_is_not_entered() { # case
     refuses "$place: the container has exited" enter "$place" -- touch entered
     # A holder with another start time is not accepted, either.
     sed -i 's/ .*/ 1/' "places/$place/holder"
-    refuses "$place: not open" enter "$place" -- true
+    refuses "$place is not open" enter "$place" -- true
     close_by_signal TERM
 }
 
@@ -341,7 +341,7 @@ an_environment_that_is_closing_is_not_entered() { # case
     touch block
     kill -TERM "$holder"
     await [ -e cleaning ]
-    refuses "$place: not open" enter "$place" -- true
+    refuses "$place is not open" enter "$place" -- true
     touch closed
     ends 0 "$holder"
     holder=
@@ -382,7 +382,7 @@ options_and_names_are_checked() { # case
     refuses "--share: /nowhere: not a folder" hold "$place" --share=/nowhere
     refuses "--guest: unknown option" hold "$place" --guest x
     refuses "enter: a command must follow --" enter "$place" --
-    refuses "$place: not open" group "$place"
+    refuses "$place is not open" group "$place"
     choose_environment guest guest
     mkdir guest
     refuses "$place: cannot start: guest: --guest: guest: not a guest that this version can boot" hold "$place" --guest guest
@@ -430,7 +430,7 @@ the_example_in_the_readme_follows_the_contract() { # case
     [ "$(paste -sd ' ' "$output")" = "$(nice -n 7 nice) 1" ] || fail "wrong priority or CPUs: $(paste -sd ' ' "$output")"
     enter_follows_the_contract
     begin_entered --instance -- sh -c 'echo up; exec sleep 1000'
-    refuses "$place: no control group" group "$place"
+    refuses "$place has no control group" group "$place"
     kill_hold
     "$env" close "$place"
     ends 143 "$entered"

@@ -38,7 +38,7 @@ int ssplace_print_group(const struct ssplace *place, struct ss_error *error) {
     if (ssplace_read(place, &first, error) < 0)
         return -1;
     if (!named_group_exists(place->group, place->roots))
-        return ss_error_fail(error, "%s: no control group", place->name);
+        return ss_error_fail(error, "%s has no control group", place->name);
 
     snprintf(path, sizeof path, "/%s", place->group);
     if (first.pid > 0 && named_group_account_of(first.pid, path, sizeof path, place->roots) < 0)
@@ -130,7 +130,7 @@ int ssplace_enter(const struct ssplace *place, char *const *words, bool instance
     if (ssplace_read(place, &first, error) < 0)
         return -1;
     if (first.pid == 0)
-        return ss_error_fail(error, "%s: no container", place->name);
+        return ss_error_fail(error, "%s is not a container", place->name);
 
     snprintf(path, sizeof path, "/proc/%d", (int)first.pid);
     SS_OWNED(close) int process = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

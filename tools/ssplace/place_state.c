@@ -147,7 +147,7 @@ int ssplace_read(
     const struct ssplace *place, struct ssplace_process *first, struct ss_error *error) {
     SS_OWNED(fclose) FILE *mark = ssplace_open(place, "place", "re");
     if (!mark || !is_held(place))
-        return ss_error_fail(error, "%s: not open", place->name);
+        return ss_error_fail(error, "%s is not open: hold it first", place->name);
     if (read_process(place, "place", first) && !ssplace_lives(first))
         return ss_error_fail(error, "%s: the container has exited", place->name);
     return 0;
