@@ -57,7 +57,7 @@ walk() {
         else
             # If the name has become a link meanwhile, this is not the folder that was judged.
             { cd -P -- "./$last" && [ "$(stat -c %d:%i .)" = "$inode" ]; } 2>/dev/null ||
-                { echo "$shown$last cannot be entered, or was replaced meanwhile" && return 1; }
+                { echo "cannot enter $shown$last, or it was replaced meanwhile" && return 1; }
             shown+=$last/
         fi
     done
@@ -89,7 +89,7 @@ judge() {
 # shellcheck disable=SC2034 # for the caller
 hold() {
     local opened
-    { exec {opened}<"$1/."; } 2>/dev/null || { why="$1 cannot be opened" && return 1; }
+    { exec {opened}<"$1/."; } 2>/dev/null || { why="cannot open $1" && return 1; }
     why=$(walk "$1/." && {
         [ . -ef "/proc/self/fd/$opened/." ] || { echo "$1 was replaced meanwhile" && false; }
     } && judge . "$1") || { exec {opened}<&- && return 1; }
@@ -99,7 +99,7 @@ hold() {
 # make_folder FOLDER [MODE]: creates a folder. Fails, and prints why.
 make_folder() (
     error=$(walk "$1" && mkdir ${2:+-m "$2"} -- "./$last" 2>&1) ||
-        { echo "$1 cannot be created: ${error#mkdir: *: }" && exit 1; }
+        { echo "cannot create $1: ${error#mkdir: *: }" && exit 1; }
 )
 
 # make_path FOLDER: creates a folder, and those above it, unless they exist. Fails, and prints why.
@@ -143,11 +143,11 @@ print_file() (
     if [ -z "$about" ]; then
         echo "$1: No such file or directory" >&2
     elif [ $((0x$bits & 0170000)) -ne $((0100000)) ] || [ "$links" -ne 1 ]; then
-        echo "$1: not a regular file with one name" >&2
+        echo "$1: not a regular file, or it has another name (a hard link)" >&2
     elif exec <"./$last" && [ "$(stat -c '%h %d:%i' -)" = "1 $inode" ]; then
         exec cat
     else
-        echo "$1 cannot be read, or was replaced meanwhile" >&2
+        echo "cannot read $1, or it was replaced meanwhile" >&2
     fi
     exit 1
 )
@@ -159,7 +159,7 @@ can_write() (
         [ -w "./$last" ] && [ ! -d "./$last" ]
     else
         [ -w . ]
-    fi || { echo "$1 cannot be written" && exit 1; }
+    fi || { echo "cannot write $1" && exit 1; }
 )
 
 # write_whole FILE COMMAND...: writes the output of a command to a file, whole or not at all. Replaces an earlier file,

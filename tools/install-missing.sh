@@ -49,7 +49,7 @@ install_missing() {
     done
     [ "${#missing[@]}" -gt 0 ] || return 0
     if ! command -v apt-get >/dev/null; then
-        echo "These are missing, by their names in Debian: ${missing[*]}: install them, then try again" >&2
+        echo "Missing packages, by their names in Debian: ${missing[*]}: install them, then try again" >&2
         return 1
     fi
     if ! may_install; then

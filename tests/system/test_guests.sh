@@ -104,7 +104,7 @@ run-in-guest --guest guest --vcpus 1 --cpus 0 -- true|--vcpus cannot be combined
 run-in-guest --guest guest --cpus 9999 -- true|--cpus: 9999: not available on this machine
 run-in-guest --guest guest --share /nowhere -- true|--share: /nowhere: not a folder
 run-in-guest --guest guest --clock /nowhere/file -- true|--clock: /nowhere: No such file or directory
-run-in-guest --guest guest --clock shared -- true|--clock: shared cannot be written
+run-in-guest --guest guest --clock shared -- true|--clock: cannot write shared
 run-in-guest --guest guest --acceleration hvf -- true|--acceleration: hvf: kvm or tcg
 END
 }

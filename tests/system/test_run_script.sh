@@ -56,7 +56,7 @@ only_required_packages_must_be_installed() { # case
     says -DSHOWSTOPPER_REQUIRE_ALL=OFF
     says "the layout follows"
     have=check runs 1
-    says "These are missing, by their names in Debian: libcmocka-dev: install them"
+    says "Missing packages, by their names in Debian: libcmocka-dev: install them"
     runs 1 --strict
     says libyajl-dev
     have='cmocka check yajl json-c hwloc libcurl libmicrohttpd' runs 9

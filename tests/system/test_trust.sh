@@ -999,7 +999,7 @@ traces_are_no_links_of_another_user() { # case
     rm "$theirs/a.trace"
     ln "$victim/file" "$theirs/a.trace"
     expect 1 ssfleet replay --engine local --nodes n1 --scratch "$PWD/disk" --traces "$theirs" --record record -- true
-    says err "theirs/a.trace: not a regular file with one name"
+    says err "theirs/a.trace: not a regular file, or it has another name (a hard link)"
     says err "n1: cannot copy its trace"
     ! grep -r secret disk || fail "it was sent"
 }
