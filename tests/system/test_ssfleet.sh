@@ -609,7 +609,7 @@ unknown engine 'magic'|replay --engine magic --traces traces --record replay -- 
 $scratch/study is not a study that ssfleet run has begun|status study
 replay requires --traces|replay --engine local -- true
 slurm names no nodes|replay --engine slurm --traces traces --record replay -- true
---record: none/replay|$replay --record none/replay -- true
+--record: cannot create none/replay|$replay --record none/replay -- true
 --nodes: invalid name '..'|run --engine parallel --nodes .. study plan
 --nodes: invalid name '..'|$replay --nodes .. -- true
 --nodes: ',' names no node|$study --nodes , study plan

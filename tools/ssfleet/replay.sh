@@ -87,7 +87,7 @@ check_options() {
 
 # refuse_node_traces: fails if a node has the name of the folder of traces in the record.
 refuse_node_traces() {
-    [[ " ${node_list[*]} " != *' traces '* ]] || fail "--nodes: the node traces would have the folder of the $1"
+    [[ " ${node_list[*]} " != *' traces '* ]] || fail "--nodes: a node named traces would use the folder of the $1"
 }
 
 # keep_traces FOLDER: copies `files`, which are in this folder, to the record, unless only the caller and root can
