@@ -373,21 +373,21 @@ options_and_names_are_checked() { # case
     env=$envs/group
     "$env" --help | grep -q "^Usage: group why-not" || fail "--help"
     "$envs/guest" --help | grep -Fq "[--vcpu-times VALUE]" || fail "--help of guest"
-    refuses "open: not one of why-not, hold, enter, group, close" open
+    refuses "unknown command 'open': use why-not, hold, enter, group or close" open
     refuses "../x: invalid place name" hold ../x
     refuses "invalid place name" hold
     refuses "close: too few arguments" close
-    refuses "--cpus: x: not a list of CPUs" hold "$place" --cpus x
-    refuses "--quota: 0.0: not a number of CPUs above 0" hold "$place" --quota 0.0
-    refuses "--share: /nowhere: not a folder" hold "$place" --share=/nowhere
+    refuses "--cpus: 'x' is not a list of CPUs" hold "$place" --cpus x
+    refuses "--quota: '0.0' is not a number of CPUs above 0" hold "$place" --quota 0.0
+    refuses "--share: '/nowhere' is not a folder" hold "$place" --share=/nowhere
     refuses "--guest: unknown option" hold "$place" --guest x
     refuses "enter: a command must follow --" enter "$place" --
     refuses "$place is not open" group "$place"
     choose_environment guest guest
     mkdir guest
-    refuses "$place: cannot start: guest: --guest: guest: not a guest that this version can boot" hold "$place" --guest guest
+    refuses "$place: cannot start: guest: --guest: 'guest' is not a guest that this version can boot" hold "$place" --guest guest
     echo format=1 >guest/about
-    refuses "$place: cannot start: guest: --memory: 3: a size is required" hold "$place" --guest guest --memory 3
+    refuses "$place: cannot start: guest: --memory: '3' is not a size" hold "$place" --guest guest --memory 3
     [ ! -e places ] || fail "leftover: $(find places)"
 }
 
@@ -453,7 +453,7 @@ the_example_in_the_readme_follows_the_contract() { # case
     PATH=$build/bin /bin/bash "$env" why-not >"$output" || fail "why-not: available without nice"
     grep -qx "nice or taskset is not installed" "$output" || fail "why-not: no reason"
     PATH=$scratch/nowhere /bin/bash "$env" why-not >"$output" || fail "why-not: available without showstopper-place"
-    grep -q "^showstopper-place is not found: " "$output" || fail "why-not: no reason without showstopper-place"
+    grep -q "^cannot find showstopper-place: " "$output" || fail "why-not: no reason without showstopper-place"
 }
 
 samples_are_taken() {

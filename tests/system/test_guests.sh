@@ -92,20 +92,20 @@ options_and_their_values_are_checked() { # case
         refuses "$message" $words
     done 3<<'END'
 make-guest --kernel|--kernel requires a value
-make-guest|the name of a folder is required
+make-guest|no folder given
 make-guest shared|shared already exists
 run-in-guest -- true|--guest is required
 run-in-guest --guest shared -- true|not a guest that this version can boot
-run-in-guest --guest guest|a command is required after --
-run-in-guest --guest guest --grace soon -- true|--grace: soon: must be a whole number of seconds, at most 999999
-run-in-guest --guest guest --memory 3 -- true|--memory: 3: a size is required
-run-in-guest --guest guest --vcpus 0 -- true|--vcpus: 0: a number is required
+run-in-guest --guest guest|no command given: put it after --
+run-in-guest --guest guest --grace soon -- true|--grace: 'soon' is not a number of seconds: use 0 to 999999
+run-in-guest --guest guest --memory 3 -- true|--memory: '3' is not a size
+run-in-guest --guest guest --vcpus 0 -- true|--vcpus: '0' is not a number of CPUs
 run-in-guest --guest guest --vcpus 1 --cpus 0 -- true|--vcpus cannot be combined with --cpus
-run-in-guest --guest guest --cpus 9999 -- true|--cpus: 9999: not available on this machine
-run-in-guest --guest guest --share /nowhere -- true|--share: /nowhere: not a folder
+run-in-guest --guest guest --cpus 9999 -- true|--cpus: '9999' is not a list of CPUs that are available here
+run-in-guest --guest guest --share /nowhere -- true|--share: '/nowhere' is not a folder
 run-in-guest --guest guest --clock /nowhere/file -- true|--clock: /nowhere: No such file or directory
 run-in-guest --guest guest --clock shared -- true|--clock: cannot write shared
-run-in-guest --guest guest --acceleration hvf -- true|--acceleration: hvf: kvm or tcg
+run-in-guest --guest guest --acceleration hvf -- true|--acceleration: 'hvf' is not an acceleration: use kvm or tcg
 END
 }
 
@@ -114,7 +114,7 @@ a_failed_make_guest_leaves_no_file() { # case
     ! reason=$("$experiments/run-in-guest" --why-not) || skip "guest: $reason"
     need cpio
     refuses "no-such-package cannot be downloaded" make-guest --kernel no-such-package "$scratch/half"
-    refuses "$scratch/x.deb: cannot be read" make-guest --kernel "$scratch/x.deb" "$scratch/half"
+    refuses "cannot read $scratch/x.deb" make-guest --kernel "$scratch/x.deb" "$scratch/half"
     [ -z "$(echo "$scratch"/half*)" ] || [ "$(echo "$scratch"/half*)" = "$scratch/half*" ] ||
         fail "leftover files: $(echo "$scratch"/half*)"
     need_guest

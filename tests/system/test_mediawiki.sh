@@ -120,22 +120,22 @@ nothing_runs() {
 options_and_their_values_are_checked() { # case
     does 0 --help
     says "$output" "Usage: mediawiki up DIR"
-    will_not "a command is required: up, run, status, down or check"
-    will_not "start: not one of up, run, status, down, check" start "$dir"
-    will_not "name a folder" up
+    will_not "no command given: use up, run, status, down or check"
+    will_not "unknown command 'start': use up, run, status, down or check" start "$dir"
+    will_not "no folder given" up
     will_not "--sedonds: unknown option" up "$dir" --sedonds
     will_not "--port requires a value" up "$dir" --port
-    will_not "--port: 70000: a number from 1 to 65535" up "$dir" --port 70000
-    will_not "--workers: 0: a number" up "$dir" --workers=0
+    will_not "--port: '70000' is not a port: use 1 to 65535" up "$dir" --port 70000
+    will_not "--workers: '0' is not a number" up "$dir" --workers=0
     will_not "only up and run take options" down "$dir" --port 80
-    will_not "unexpected argument: name one folder" up "$dir" other
+    will_not "unexpected argument 'other': name one folder" up "$dir" other
     will_not "use only letters, digits, / and ._+-" up "$scratch/a b"
     will_not "too long for the paths of sockets" up "$scratch/$(printf '%085d' 0)"
-    will_not "not a folder" up "$output"
+    will_not "is not a folder" up "$output"
     mkdir "$scratch/foreign"
     touch "$scratch/foreign/file"
-    will_not "not made by this script" up "$scratch/foreign"
-    will_not "not made by this script" down "$scratch/foreign"
+    will_not "was not made by this script" up "$scratch/foreign"
+    will_not "was not made by this script" down "$scratch/foreign"
     [ -e "$scratch/foreign/file" ] || fail "removed a foreign folder"
     does 3 status "$dir"
     does 0 down "$dir"
@@ -241,7 +241,7 @@ interrupted_installation_continues() { # case
         wait "$pid" 2>/dev/null || status=$?
         if [ "$signal" = TERM ]; then
             [ "$status" -eq 143 ] || fail "$where: status $status"
-            says "$output" "The same call tries again"
+            says "$output" "repeat the call to try again"
             nothing_runs
         fi
         rm "$scratch/wait-$where"
@@ -301,7 +301,7 @@ programs_that_fail_to_start_are_reported() { # case
     rm "$scratch/broken-php-fpm99"
     echo 20001 >"$scratch/taken"
     does 1 up "$dir" --port 20001
-    says "$output" "--port: 20001: in use by another program"
+    says "$output" "--port: port 20001 is in use by another program"
     nothing_runs
     touch "$scratch/first-is-taken"
     does 0 up "$dir"

@@ -23,7 +23,7 @@ say() {
 print_version() {
     local version
     extend_path
-    version=$(showstopper --version 2>/dev/null) || fail "showstopper not found: build it"
+    version=$(showstopper --version 2>/dev/null) || fail "cannot find showstopper: build it"
     echo "$tool ${version##* }"
 }
 
@@ -52,7 +52,7 @@ take_options() {
             operands+=("$word")
             continue
         fi
-        [[ $option = -* ]] || fail "$word: unexpected argument: a command belongs after --, see --help"
+        [[ $option = -* ]] || fail "unexpected argument '$word': put a command after --; see --help"
         [[ $option = --* ]] || fail "$word: unknown option: see --help"
         option=${option#--}
         if [[ $flags = *" $option "* && $word != *=* ]]; then

@@ -61,10 +61,13 @@ take_options() {
 # take_option NAME VALUE: checks a value, and sets the option's variable.
 take_option() {
     case $1 in
-    cpus) [[ $2 =~ ^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$ ]] || fail "--cpus: $2: not a list of CPUs, such as 0-3,8" ;;
-    quota) [[ $2 =~ ^[0-9]+(\.[0-9]+)?$ && $2 =~ [1-9] ]] || fail "--quota: $2: not a number of CPUs above 0" ;;
+    cpus)
+        [[ $2 =~ ^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$ ]] ||
+            fail "--cpus: '$2' is not a list of CPUs: use, for example, 0-3,8"
+        ;;
+    quota) [[ $2 =~ ^[0-9]+(\.[0-9]+)?$ && $2 =~ [1-9] ]] || fail "--quota: '$2' is not a number of CPUs above 0" ;;
     share)
-        [ -d "$2" ] || fail "--share: $2: not a folder"
+        [ -d "$2" ] || fail "--share: '$2' is not a folder"
         shares+=("$(realpath -- "$2")")
         return
         ;;
@@ -155,12 +158,13 @@ HELP
 # serve WORD...: carries out the command line. Does nothing if the environment is sourced, as in tests.
 serve() {
     [ "${BASH_SOURCE[1]}" = "$0" ] || return 0
-    local missing="showstopper-place is not found: build Showstopper, or add its folder bin to PATH"
+    local missing="cannot find showstopper-place: build Showstopper, or add its folder bin to PATH"
     case ${1-} in
     --help) usage; exit ;;
     why-not) find_helper || { echo "$missing" && exit; } ;;
     hold | enter | group | close | --open | --clean) find_helper || fail "$missing" ;;
-    *) fail "${1:-no word given}: not one of why-not, hold, enter, group, close" ;;
+    '') fail "no command given: use why-not, hold, enter, group or close" ;;
+    *) fail "unknown command '$1': use why-not, hold, enter, group or close" ;;
     esac
     case $1 in
     why-not) why_not && exit || exit 1 ;;
