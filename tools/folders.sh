@@ -163,8 +163,8 @@ can_write() (
 )
 
 # write_whole FILE COMMAND...: writes the output of a command to a file, whole or not at all. Replaces an earlier file,
-# or the target of a link, and copies the mode of an own one, but no permission that a new file would not give others to
-# write. Writes to devices and pipes directly.
+# or the target of a link. Copies the mode of a file of the caller, without write permissions for others that the umask
+# forbids. Writes to devices and pipes directly.
 write_whole() (
     local text uid bits links inode permissions='' new
     text=$("${@:2}" && echo .) || exit

@@ -38,7 +38,7 @@ is_trace() {
     why_not=$(showstopper -t file -T "${1//,/\\,}" --dry-run true 2>&1 >/dev/null)
 }
 
-# valued_options: prints the options of showstopper that take a value: in its help, only one blank is before the value.
+# valued_options: prints the options of showstopper that take a value: in its help, a single space precedes the value.
 valued_options() {
     showstopper --help | sed -nE 's/^  (-[A-Za-z],|   ) (--[a-z-]+) [^ ].*/\1 \2/p' | tr -d ,
 }

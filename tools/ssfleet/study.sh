@@ -215,7 +215,8 @@ send_plan() {
 }
 
 # has_running NODE: succeeds if the study shows that this node is carrying out a run, or that a call of ssbatch on the
-# host of this name is alive and has a journal: for lines above the first run, or for those of a dead call to undo.
+# host of this name is alive and has a journal. It has one, too, while it carries out lines above the first run, or
+# undoes those of a dead call.
 has_running() {
     local name journal
     for name in "${!run_where[@]}"; do
@@ -259,8 +260,8 @@ await_tasks() {
     rm -f "$fleet"/jobs/*
 }
 
-# is_visit_due COUNT: succeeds if runs may have ended since COUNT were active. An engine without a queue shows only when
-# all of a submission have ended; then visits take at most a tenth of the time.
+# is_visit_due COUNT: succeeds if runs may have ended since COUNT were active. An engine without a queue shows only the
+# end of a whole submission, so nodes are also visited in between, for at most a tenth of the time.
 is_visit_due() {
     [ ${#run_where[@]} -eq "$1" ] || return 0
     [ "$engine_detaches" = no ] && [ ${#run_where[@]} -gt 0 ] &&
@@ -570,7 +571,7 @@ list_fleet() {
     done
 }
 
-# print_time_left: shares the runs that are not done among the nodes that carry out runs now.
+# print_time_left: prints the expected time of the runs that are not done, divided by the nodes that carry out runs now.
 print_time_left() {
     local name
     for name in "${run_names[@]}"; do

@@ -26,8 +26,8 @@
 engine_detaches=no
 engine_ignores=(partition account shared-nodes ssh)
 
-# Sets `names` and `cpus`, the nodes and their CPUs; no CPUs: all. After NAME=CPUS, a number or a range is a further CPU
-# or range of the same node, not a name.
+# Sets `names` and `cpus`, the nodes and their CPUs, which are empty for all CPUs. After NAME=CPUS, a number or a range
+# is a further CPU or range of the same node, not a name.
 engine_check() {
     local field fields range='^[0-9]+(-[0-9]+(:[0-9]+)?)?$'
     [ -n "$nodes" ] || nodes=$(hostname)
@@ -50,8 +50,8 @@ engine_check() {
     check_cpus
 }
 
-# check_cpus: fails if a node has a CPU that this machine lacks. Studies that have begun are also asked for their status
-# from other machines.
+# check_cpus: fails if a node has a CPU that this machine lacks. Other commands skip this, because they may be called on
+# another machine.
 check_cpus() {
     local list
     [[ $action = run || $action = replay ]] || return 0

@@ -20,8 +20,8 @@ engine_nodes() {
     fi
 }
 
-# A job for such a node would wait until an administrator resumes it. A state may end in one of several characters, of
-# which * means that the node does not respond. With NODE, asks for this node only.
+# Prints nodes whose jobs would wait until an administrator resumes the node. A state may end in one of several
+# characters, of which * means that the node does not respond. With NODE, asks for this node only.
 engine_away() {
     local some=${1:-$nodes}
     sinfo -h -N -o '%N %t' ${some:+--nodes "$some"} ${partition:+--partition "$partition"} | sort -u |
