@@ -197,7 +197,7 @@ END
     expect 0 ssfleet status study
     cp -r kept "$(echo disk/*/h1)/r1"
     expect 0 ssfleet collect study
-    says err '1 runs collected'
+    says err '1 run collected'
 }
 
 # replace_ssh SHELL FOLDER: lets ssh, for the node h1, do what a server does if this is the user's shell and home.
@@ -233,7 +233,7 @@ a_relative_scratch_folder_is_that_of_the_call() { # case
     expect 0 ssfleet run --engine local --nodes a --scratch disk study plan
     rm -r study/r1
     (cd elsewhere && expect 0 ssfleet collect ../study)
-    says elsewhere/err '1 runs collected'
+    says elsewhere/err '1 run collected'
     need parallel
     replace_ssh bash "$scratch/elsewhere"
     expect 0 ssfleet replay --engine parallel --nodes h1 --ssh "$scratch/stand-ins/ssh" --scratch disk --traces traces \
@@ -272,12 +272,12 @@ an_earlier_failure_does_not_replace_a_later_one() { # case
     says err '0 runs collected'
     rm -r study/bad
     expect 0 ssfleet collect study
-    says err '1 runs collected'
+    says err '1 run collected'
     cmp study/bad/run.json disk/*/b/bad/run.json || fail "the study has the earlier failure"
     # A result counts, even if it is earlier.
     sed -i 's/"status": "failed"/"status": "done"/' disk/*/a/bad/run.json
     expect 0 ssfleet collect study
-    says err '1 runs collected'
+    says err '1 run collected'
     cmp study/bad/run.json disk/*/a/bad/run.json || fail "the study has a failure in place of the result"
 }
 
@@ -311,7 +311,7 @@ studies_and_replays_with_one_scratch_folder_are_separate() { # case
     rm -r one/r1
     replay 0 a --scratch "$scratch/disk"
     expect 0 ssfleet collect one
-    says err '1 runs collected'
+    says err '1 run collected'
     grep -q 'echo one' one/r1/run.json || fail "the result of another study"
 }
 
@@ -322,7 +322,7 @@ studies_of_version_one_find_their_results_on_nodes() { # case
     mv disk/*/a disk/
     rm -r study/r1
     expect 0 ssfleet collect study
-    says err '1 runs collected'
+    says err '1 run collected'
     rm -r study/r2
     expect 0 ssfleet run --engine local --nodes a --scratch "$scratch/disk" study
     each_ran_once 2

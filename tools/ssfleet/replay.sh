@@ -187,11 +187,14 @@ note_failure() {
 
 # await_ready: waits until all nodes have reported, or --patience has passed.
 await_ready() {
-    local end node left
+    local end node left status=0 reason="did not report within $patience"
     end=$(awk -v a="$(now)" -v b="$(seconds "$patience")" 'BEGIN { printf "%.3f", a + b }')
     while [ $((${#clock_of[@]} + ${#failure[@]})) -lt ${#node_list[@]} ]; do
         left=$(awk -v a="$(now)" -v b="$end" 'BEGIN { printf "%.3f", b - a }')
-        if [[ $left = -* ]] || ! hear "$left"; then
+        [[ $left != -* && $left != 0.000 ]] || break
+        hear "$left" || status=$?
+        if [ "$status" -ne 0 ]; then
+            [ "$status" -gt 128 ] || reason="the connection was lost before it reported"
             break
         fi
         case ${heard[0]-} in
@@ -201,7 +204,7 @@ await_ready() {
     done
     for node in "${node_list[@]}"; do
         [ -n "${clock_of[$node]-}" ] || [ -n "${failure[$node]-}" ] ||
-            note_failure "$node" "did not report within $patience"
+            note_failure "$node" "$reason"
     done
 }
 

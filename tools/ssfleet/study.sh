@@ -511,7 +511,7 @@ collect_all() {
     [ -n "$scratch" ] || { say "all nodes share $study: there is nothing to collect" && return; }
     take_turn
     collect_runs
-    say "$collected runs collected"
+    say "$collected run$([ "$collected" -eq 1 ] || echo s) collected"
     [ -z "$uncollected" ] || exit 1
 }
 
