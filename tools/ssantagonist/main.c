@@ -85,7 +85,7 @@ static const struct ss_argument watch_rows[] = {
 };
 static const struct ss_argument codes_rows[] = {
     {0, "LOAD", {"depth", SS_OPTION_LOAD, AT(depth), .initial = "20%",
-        .help = "the part of its running time that a throttled suspect loses"}},
+        .help = "the fraction of its running time that a throttled suspect loses"}},
     SLOT_ROW,
     {0, "N", {"slots", COUNT_AT(watch.slots), .initial = "126", .min = "63", .max = "126",
         .help = "126, or 63 without the inverted half"}},

@@ -78,7 +78,7 @@ static const struct ss_argument rows[] = {
     {0, "TIME", {"period", SS_OPTION_TIME, AT(period), .initial = "10ms", .min = "1ms", .max = "1s",
         .help = "the period of a quota"}},
     {0, "TIME", {"quantum", SS_OPTION_TIME, AT(quantum), .initial = "50ms", .min = "2ms", .max = "10s",
-        .help = "the length of one run and one stop of duty and load"}},
+        .help = "the length of a round, one run and one stop, of duty and load"}},
     {0, NULL, {"idle-states", AT(idle_states),
         .help = "leave idle states of CPUs as they are; by default CPUs are kept out of them, if " SSPROFILE_LATENCY " can be written"}},
     {0, "DIR", {"root", SS_OPTION_TEXT, AT(root),

@@ -68,7 +68,7 @@ static const struct ss_argument rows[] = {
     {0, "CPUS", {"background", SS_OPTION_NUMBER, AT(run.service.background), .initial = "0", .min = "0", .max = "4096",
                  .help = "the number of CPUs that the service uses without requests"}},
     {0, "PART", {"late", SS_OPTION_LOAD, AT(run.service.late), .initial = "0",
-                 .help = "the part of the work of a request that is done after its answer"}},
+                 .help = "the fraction of the work of a request that is done after its answer"}},
     {0, "TIME", {"late-by", SS_OPTION_TIME, AT(run.service.late_by), .initial = "1s", .max = "1h",
                  .help = "time between the answer and this work"}, .needs = "late"},
     {0, "FACTOR", {"work-change", SS_OPTION_NUMBER, AT(run.service.change), .initial = "1", .min = "0.01", .max = "100",
@@ -87,7 +87,7 @@ static const struct ss_argument rows[] = {
                  .choices = "serve skip",
                  .help = "what to do with a request whose client gave up: serve it, or skip it unless work on it has begun"}},
     {0, "DUTY", {"duty", SS_OPTION_LOAD, AT(run.duty), .initial = "100%",
-                 .help = "the part of each round in which a server runs; it is stopped for the "
+                 .help = "the fraction of each round in which a server runs; it is stopped for the "
                          "rest"}},
     {0, "TIME", {"tau", SS_OPTION_TIME, AT(run.tau), .initial = "107ms", .min = "2ms", .max = "1h",
                  .help = "the mean length of a round"}},
@@ -96,7 +96,7 @@ static const struct ss_argument rows[] = {
     {0, "F", {"base", SS_OPTION_TEXT, AT(base),
               .help = "the frequency at which --work and --power were measured"}, .needs = "frequency"},
     {0, "PART", {"beta", SS_OPTION_LOAD, AT(beta), .initial = "100%",
-                 .help = "the part of the time of work, at the base frequency, that depends on the frequency"}, .needs = "frequency"},
+                 .help = "the fraction of the time of work, at the base frequency, that depends on the frequency"}, .needs = "frequency"},
     {0, "WHICH:AB", {"contention", SS_OPTION_TEXT, AT(contention),
               .help = "n servers, or n workers, each have the speed 1/(1 + a(n-1) + b n(n-1)): servers:A,B or workers:A,B, or the path of a file with capacities, to which a and b are fitted"}},
     {0, "FILE", {"power", SS_OPTION_TEXT, AT(power_file),

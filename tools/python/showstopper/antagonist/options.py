@@ -85,7 +85,7 @@ def _add_throttle(parser: Parser) -> None:
     add = parser.add_argument
     # A default could not be distinguished from a depth that contradicts the study.
     add("--depth", type=within(units.load, 0.01, 0.9, "1% to 90%"), default=0.0, metavar="LOAD",
-        help="the part of its running time that a throttled suspect loses; default: 20%%")
+        help="the fraction of its running time that a throttled suspect loses; default: 20%%")
     add("--slot", type=within(seconds), default=0.0, metavar="TIME",
         help="length of a slot, for which a suspect is throttled or not; default: the longest of "
         "5 s, 10 iterations, and 10/(1-Q) requests for quantile Q")

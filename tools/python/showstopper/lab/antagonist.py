@@ -41,7 +41,7 @@ def parser() -> Parser:
         "descendants; more than 16 are first tested in groups")
     add("--suspects-of", "GROUP", about="instead of --suspects: the processes of a control group, "
         "a path below /sys/fs/cgroup, and of its subgroups")
-    add("--depth", "LOAD", about="the part of its running time that a throttled suspect loses; "
+    add("--depth", "LOAD", about="the fraction of its running time that a throttled suspect loses; "
         "default: 20%")
     add("--iteration", "REGEX", about="matches a line of the log that ends an iteration; the first "
         "group, if any, is its time")

@@ -46,7 +46,8 @@ _FORWARDED = (
     ("--cpu", "CPU", "measure on this CPU; default: the first one that may be used"),
     ("--repetitions", "N", "run every benchmark this many times; default: 5"),
     ("--period", "TIME", "the period of a quota; default: 10ms"),
-    ("--quantum", "TIME", "the length of one run and one stop of duty and load; default: 50ms"),
+    ("--quantum", "TIME",
+        "the length of a round, one run and one stop, of duty and load; default: 50ms"),
 )
 
 
@@ -183,7 +184,7 @@ def _calibrate() -> Parser:
     add("--period", type=within(seconds, 0.001, 1, "1ms to 1s"), default=0.01, metavar="TIME",
         help="the period of a quota; default: 10ms")
     add("--quantum", type=within(seconds, 0.002, 10, "2ms to 10s"), default=0.05, metavar="TIME",
-        help="the length of one run and one stop of duty and load; default: 50ms")
+        help="the length of a round, one run and one stop, of duty and load; default: 50ms")
     parser.add_text("--root", metavar="DIR",
         help="set the frequency of the machine whose /proc, /sys and /run are in DIR")
     add("--idle-states", action="store_true",
