@@ -37,20 +37,20 @@ def names_of(name: str, table: Table) -> list[str]:
 
 
 def find(glossary: dict[str, tuple[str, str]], table: str, column: str) -> str:
-    """Return the name in the glossary of a column; '' if it is missing."""
+    """Return the key of a column in the glossary; '' if it is missing."""
     names = (f"{table}.{column}", column, f"{table}.{ENDS.sub('', column)}", ENDS.sub("", column))
     return next((name for name in names if name in glossary), "")
 
 
 def roff(text: str) -> str:
-    """Return text with names between backquotes in bold."""
+    """Return text escaped for roff, with names between backquotes in bold."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("^", "\\(ha")
     text = re.sub("`([^`]*)`", r"\\fB\1\\fR", text)
     return re.sub("^([.'])", r"\\&\1", text)
 
 
 def describe_table(name: str, table: Table) -> list[str]:
-    # A sentence a line, as pages are written.
+    # One sentence per line, as in the pages that are written by hand.
     about = re.sub(r"([a-z)`][.:]) (?=[A-Z])", r"\1\n", table.about)
     names = ", ".join(map(roff, names_of(name, table)))
     return [".TP", f".B {roff(name)}.csv", *map(roff, about.split("\n")), ".IP", f"Columns: {names}."]

@@ -13,7 +13,7 @@ _PLACES = {"Record": "records", "Requests": "requests", "Study": "study"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import pandas only for those who need it, which --check does not."""
+    """Import submodules on first use: they import pandas, which --check does not need."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The cache and the settings that matplotlib reads. Neither may be another user's.
+Keeps matplotlib from reading a cache or settings of another user.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .outputs import is_trusted
 
 def find_folder() -> str:
     """
-    Return the folder for the cache, which nobody else may change; '' if there is none.
+    Return a folder for the cache that nobody else may change; '' if none is available.
 
     It is created unless it exists. One that others could write to is replaced.
     """

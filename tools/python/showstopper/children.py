@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that run while Python waits: they see the environment of the caller, get the signals
-that this process gets, and end if it is killed."""
+"""Runs programs and waits for them: they have the environment of the caller, get the signals that
+this process gets, and end if it is killed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def environment() -> dict[str, str]:
     """
     Return the environment of the caller, for children whose results may depend on it.
 
-    In the locale C, Python sets LC_CTYPE before it begins.
+    In the locale C, Python sets LC_CTYPE before it runs any code, so this is undone, too.
     """
     found = {**os.environ}
     before: dict[str, str | None] = {**_own}
@@ -55,7 +55,7 @@ def _first(name: str) -> str | None:
 
 @functools.cache
 def _if_killed() -> tuple[str, ...]:
-    """Return words that start a command which gets SIGTERM if this process is killed."""
+    """Return words before a command, which then gets SIGTERM if this process is killed."""
     words = "setpriv", "--pdeathsig", "TERM"
     if not shutil.which(words[0]):
         return ()
@@ -65,7 +65,7 @@ def _if_killed() -> tuple[str, ...]:
 
 class Signals:
     """
-    Passes signals to end on to a child, which cleans up, instead of ending.
+    Forwards termination signals to a child, which cleans up, instead of ending this process.
 
     The child has a process group of its own, so that Ctrl-C of a terminal reaches only this
     process, and the child gets one signal rather than two. Ignored signals stay ignored.

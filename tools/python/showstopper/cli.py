@@ -50,7 +50,7 @@ that the study ended undecided."""
 FILES = ("policy", "profile", "perfetto")  # options that name a file to write
 _OUTPUTS = ("output", *FILES)
 
-# Options that an option cannot be combined with, and options of which it needs one
+# Options that an option cannot be combined with, and options of which it needs at least one
 _EXCLUDES = {
     "column": ["format"],
     "check": ["decide", "table", *_OUTPUTS],
@@ -186,7 +186,8 @@ def _check(request: argparse.Namespace, given: set[str]) -> None:
 # Files that are read
 
 _OF_RECORD = ("plan.json", "samples.csv", "requests.json", "run.json")
-# Tables with the names of inputs, and how they begin; the columns of an input have any order
+# Tables of a report that are named like inputs, and how they begin: only tables can be recognized,
+# because the columns of an input have any order
 _TABLES = {"requests.csv": b"record,", "fleet.csv": b"fleet,"}
 _INPUTS = (
     *_OF_RECORD,
@@ -207,7 +208,8 @@ def _begins(path: str, heading: bytes) -> bool:
 
 
 def _check_output(folder: str) -> None:
-    """Fail if the folder is a record, a run of a study or a fleet: tables may replace its files."""
+    """Fail if the folder is a record, a run of a study or a fleet: tables might replace its files.
+    """
     paths = {name: os.path.join(folder, name) for name in (*_OF_RECORD, *_TABLES)}
     for name, path in paths.items():
         is_table = name in _TABLES and os.path.isfile(path) and _begins(path, _TABLES[name])
@@ -216,7 +218,7 @@ def _check_output(folder: str) -> None:
 
 
 def _is_read(path: str, study: Study, request: argparse.Namespace) -> bool:
-    """Return whether a file is one that the report reads: named, or an input in or by a record."""
+    """Return whether the report reads a file: one that is named, or an input of a record."""
     path = os.path.realpath(path)
     named = [*request.words, *request.second, request.predict]
     measured: list[Any] = [*study.records, *study.requests]
@@ -270,7 +272,8 @@ def _write_timeline(study: Study, path: str, request: argparse.Namespace) -> Non
 
 
 def _name_set(folders: Sequence[str]) -> str:
-    """Return the name of the only folder or the common name of the parents of several ones."""
+    """Return the name of the only folder or the common name of the parents of several ones; ''
+    if the parents have different names."""
     paths = [PurePosixPath(folder) for folder in folders]
     names = {path.name if len(paths) == 1 else path.parent.name for path in paths}
     return names.pop() if len(names) == 1 else ""
@@ -462,7 +465,7 @@ def run(words: Sequence[str], prepare: Prepare) -> int:
 
 
 def _run_trace(words: Sequence[str], prepare: Prepare) -> int:
-    """Draw a trace; the C program sstrace has the other commands, and executes this."""
+    """Draw a trace; the C program sstrace has the other commands, and executes this one."""
     _load(prepare)
     from . import trace_picture
 
@@ -471,7 +474,7 @@ def _run_trace(words: Sequence[str], prepare: Prepare) -> int:
 
 
 def _run_profile(words: Sequence[str], prepare: Prepare) -> int:
-    """Run a command of ssprofile; the C program has the others, and executes this."""
+    """Run a command of ssprofile; the C program has the others, and executes these."""
     from .profile import options
 
     command = "".join(words[:1])
@@ -495,7 +498,7 @@ def _run_profile(words: Sequence[str], prepare: Prepare) -> int:
 
 
 def _run_antagonist(words: Sequence[str], prepare: Prepare) -> int:
-    """Run a command of ssantagonist; the C program has the others, and executes this."""
+    """Run a command of ssantagonist; the C program has the others, and executes these."""
     from .antagonist import options
 
     call = options.parse("".join(words[:1]), words[1:])
@@ -528,7 +531,7 @@ sslab EXPERIMENT --help lists the options; sslab(1) describes them.
 
 
 def _run_lab(words: Sequence[str], prepare: Prepare) -> int:
-    """Run an experiment, or list them. None of these imports pandas."""
+    """Run an experiment, or list them. No experiment imports pandas."""
     from importlib import import_module
 
     from .lab import FOR_PLANS, QUESTIONS
@@ -664,7 +667,7 @@ def _set_signals() -> None:
 
 
 def _prepare_libraries() -> None:
-    """Choose one thread, and a folder for matplotlib's cache; no warnings of libraries."""
+    """Limit libraries to one thread, silence them, and choose a folder for matplotlib's cache."""
     warnings.simplefilter("ignore")
     # In a virtual machine, the first use of a huge page may take longer than everything else.
     for name, value in {"OPENBLAS_NUM_THREADS": "1", "NUMPY_MADVISE_HUGEPAGE": "0"}.items():
@@ -694,7 +697,7 @@ def _explain(error: Exception) -> str:
 
 def launch(*words: str) -> NoReturn:
     """Run the program that these words and those of the command line name, and exit."""
-    if sys.getfilesystemencoding() != "utf-8":  # of a launcher that pip has made
+    if sys.getfilesystemencoding() != "utf-8":  # a launcher of pip does not set -Xutf8
         os.execv(sys.executable, [sys.executable, "-Xutf8", *sys.argv])
     _set_signals()
     output = _open_streams()

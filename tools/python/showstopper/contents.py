@@ -31,8 +31,8 @@ _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
 
 def open_regular(path: str) -> int:
-    """Open a regular file for reading. Raises OSError for others, and for links of others. Does
-    not wait for a pipe."""
+    """Open a regular file for reading. Raises OSError for other kinds of files, and for links that
+    walk() refuses. Never waits for a pipe."""
     try:
         file = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:  # say nothing about the target of a link that walk() refuses
@@ -47,7 +47,7 @@ def open_regular(path: str) -> int:
 
 
 def _is_direct(file: int, path: str) -> bool:
-    """Return whether the path of an open file has no link: most have none, and walk() is slow."""
+    """Return whether the path of an open file has no link. Most have none: walk() is slow."""
     try:
         return os.readlink(f"/proc/self/fd/{file}") == os.path.abspath(path)
     except FileNotFoundError:  # /proc is not mounted
@@ -145,7 +145,7 @@ def _has_directly(folder: str, name: str) -> bool | None:
     return None if stat.S_ISLNK(status.st_mode) else True
 
 
-# Packed files, whatever their names. Programs unpack them outside of Python's memory.
+# Packed files are recognized by their first bytes. Programs unpack them, outside of this process.
 _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
@@ -274,7 +274,7 @@ Row = dict[str, str]
 
 def parse_rows(name: str, data: bytes, needed: Collection[str]) -> tuple[list[Row], str]:
     """Return the rows of a table by the lower-case names of its columns, and a note on damaged
-    ones. Empty lines and those that begin with # do not count. Raises UserError."""
+    ones. Skips empty lines and those that begin with #. Raises UserError."""
     text = data.decode("utf-8-sig", "surrogateescape")
     lines = ["" if line.lstrip().startswith("#") else line for line in text.splitlines()]
     reader = csv.reader(lines, skipinitialspace=True)

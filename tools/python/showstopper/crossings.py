@@ -184,7 +184,7 @@ class Placements:
 
 
 def _find_root(value: Callable[[float], float], start: float, end: float) -> float:
-    """Return where a function changes its sign, unless rounding has changed it at one end."""
+    """Return the root of a function; `start` if rounding hides its change of sign."""
     return float(brentq(value, start, end)) if value(start) * value(end) <= 0 else start
 
 
@@ -226,7 +226,7 @@ def compare_all(study: Study) -> list[list[Placements]]:
 
 
 def first_of_each(rows: pd.DataFrame) -> list[pd.Series]:
-    """Return the first of the pairs that differ in placement and round only."""
+    """Return the first of each group of pairs that differ in placement and round only."""
     return [group.iloc[0] for group in groups(rows, SAME_PAIR)]
 
 

@@ -102,8 +102,9 @@ class Plan:
 
 
 def read_runs(study: Study) -> pd.DataFrame:
-    """Return a row for each run of the experiment: `of`, what it is a run of; `pair` (`aa` or
-    `ab`), `block`, `position`, `is_b`, `name`, `study`; when it began (`wall`) and its `figure`.
+    """Return a row for each record of the experiment: `of`, the Record or Requests; `pair` (`aa`
+    or `ab`), `block`, `position`, `is_b`, `name`, `study`, `plan`; when it began (`wall`) and its
+    `figure`.
 
     `kind` is `measured`, `background` or, for a process that serves, `process`.
     """
@@ -213,7 +214,7 @@ def _known(values: Any) -> Array:
 
 
 def _seconds(plan: Plan, measured: pd.DataFrame, carried: int) -> Array:
-    """Return the durations of blocks, as far as they follow from when runs began."""
+    """Return the durations of blocks, as far as the start times of runs determine them."""
     at = measured.set_index(["block", "position"])["wall"].unstack("position")
     at = at.reindex(columns=[1, 2, 3, 4])
     of_kind = {
@@ -224,7 +225,7 @@ def _seconds(plan: Plan, measured: pd.DataFrame, carried: int) -> Array:
 
 
 def _unmeasured(block: pd.DataFrame) -> str:
-    """Return the name of a run without a figure or, of two processes, of the worse one."""
+    """Return the name of a run without a figure or, of two processes, of the one that did less."""
     block = block[block["kind"] == "measured"]
     if len(block) == 2:
         counts = [
@@ -237,8 +238,8 @@ def _unmeasured(block: pd.DataFrame) -> str:
 
 
 def _compare(plan: Plan, block: pd.DataFrame, notes: list[str]) -> Array:
-    """Return the differences of the logarithms of the figures of A and B, B minus A: one of four
-    runs, or that of each group of turns of two processes."""
+    """Return the differences of the logarithms of the figures of A and B, B minus A: one for four
+    runs, or one for each group of turns of two processes."""
     measured = block[block["kind"] == "measured"]
     if plan.kind != "alternate":
         return _difference(measured, measured)
@@ -317,8 +318,8 @@ def _responses(plan: Plan, services: list[Requests], start: float, notes: list[s
 
 
 def read_each(record: str, notes: list[str]) -> pd.DataFrame:
-    """Read the file of ssrequest --each next to a record: due and finished, in seconds since the
-    first request, and success, by the time at which requests are due."""
+    """Read the file of ssrequest --each next to a record, sorted by the time at which requests are
+    due: due and finished, in seconds since the first request, and success."""
 
     def valid(rows: pd.DataFrame) -> pd.Series:
         return rows["due_seconds"].notna()

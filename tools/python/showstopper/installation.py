@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the other files of Showstopper are: in its source, its build, or an installation."""
+"""Finds the other files of Showstopper: in its source, its build, or an installation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEEDED = ("numpy", "pandas", "scipy", "matplotlib", "jinja2")  # to read records
 
 
 def find_missing() -> str:
-    """Return which packages to install; '' if none is missing. Importing them would take 0.4 s."""
+    """Return which packages to install; '' if none is missing. Does not import them, for speed."""
     missing = [name for name in NEEDED if not find_spec(name)]
     if not missing:
         return ""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ssantagonist plan and answer. The C program has the other commands, and executes this."""
+"""ssantagonist plan and answer; the C program has the other commands and executes these."""

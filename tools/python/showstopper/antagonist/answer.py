@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which suspects hurt the victim: sentences, tables, JSON and a page."""
+"""The answer, which suspects hurt the victim, as sentences, tables, JSON and a page."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def digits(number: float) -> str:
 
 
 def gain_percent(study: Study, gain: float) -> float:
-    """Return by how much a gain raises a throughput, or reduces a time."""
+    """Return by how many percent a gain, a logarithm, raises a throughput or reduces a time."""
     return float(-percent_of(-gain) if study.call.lower_is_better else percent_of(gain))
 
 
 def cost_percent(study: Study, cost: float) -> float:
-    """Return by how much a cost reduces a throughput, or raises a time."""
+    """Return by how many percent a cost, a logarithm, reduces a throughput or raises a time."""
     return -gain_percent(study, -cost)
 
 
@@ -47,8 +47,8 @@ def cost_percent(study: Study, cost: float) -> float:
 
 
 def df_found(study: Study) -> pd.DataFrame:
-    """Return the verdicts of all runs about single suspects, whose place is `suspect`. `stage` and
-    `group` are numbers of the run and of the group in it that has the suspect."""
+    """Return a row for each run's verdict on each suspect, by its place among the suspects.
+    `stage` is the number of the run, `group` that of the suspect's group in this run."""
     found = [pd.DataFrame(columns=["suspect", "stage", "group", "is_alone", "verdict"])]
     for at, stage in enumerate(study.stages):
         rows = stage.found()
@@ -73,7 +73,7 @@ def df_suspects(study: Study) -> pd.DataFrame:
     is_alone = found["is_alone"].astype(bool)
     last, alone = (rows[~rows.index.duplicated(keep="last")] for rows in
                    (found[~is_alone], found[is_alone]))
-    # There is no estimate among others for a suspect that was set aside; that alone replaces it.
+    # A suspect that was set aside has no estimate from a run with others: use the run alone.
     was_aside = last.index[last["verdict"].eq(SUPPORTS) & last["effect"].isna()]
     decided = alone.index[alone["verdict"].isin([HURTS, SHIFTS, DISTURBS])].intersection(was_aside)
     last = pd.concat([last.drop(decided), alone.loc[decided]])
@@ -110,7 +110,7 @@ def df_crossed(study: Study) -> pd.DataFrame:
 
 
 def df_changes(stage: Stage) -> pd.DataFrame:
-    """Return the changes of a group's CPU time by the code of another one worth a sentence."""
+    """Return the changes of a group's CPU time by another group's code that deserve a sentence."""
     if stage.effects is None:
         return pd.DataFrame(columns=["group", "throttled", "change"])
     return stage.effects.crossed.query(
@@ -118,7 +118,7 @@ def df_changes(stage: Stage) -> pd.DataFrame:
     )
 
 
-# Sentences about suspects: each is about a row of df_suspects()
+# Sentences about suspects; `one` is a row of df_suspects()
 
 
 def _interval(values: Iterable[float]) -> str:
@@ -269,7 +269,8 @@ def _none(study: Study, verdicts: pd.Series) -> str:
 def noise_of(study: Study, suspects: pd.DataFrame) -> float:
     """Return the standard deviation of the logarithm of a slot's figure; NaN if unknown.
 
-    It is taken around the fit that gave the first line or, before there is one, around a line.
+    It is measured around the fit of the run that decided on the first suspect or, before there is
+    one, around a straight line through the run look.
     """
     first = int(suspects["stage"][0])
     found = study.stages[first].effects if first >= 0 else None
@@ -302,7 +303,7 @@ def _pairs(study: Study, stage: Stage, found: Effects) -> Iterator[str]:
 
 
 def warnings(study: Study) -> Iterator[str]:
-    """Return reasons to doubt the answer, changes of CPU time, and when costs are valid."""
+    """Yield sentences: reasons to doubt the answer, changes of CPU time, and when costs hold."""
     for stage in study.stages[1:]:
         for group in stage.aside:
             yield (
@@ -406,7 +407,7 @@ def write_page(study: Study, suspects: pd.DataFrame, folder: str) -> None:
 
 
 def report(study: Study) -> int:
-    """Print the answer, and write the page. Return 1 if the runs do not answer the question."""
+    """Print the answer, and write the page. Return 1 if the study is done without an answer."""
     suspects = df_suspects(study)
     if study.call.json:
         print(json_answer(study, suspects), end="")

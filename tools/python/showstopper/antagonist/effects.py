@@ -30,12 +30,12 @@ PAIRS_MAX = 8
 SHIFT = 3  # any two codes differ, even if one is delayed by one or two slots
 DRIFT = 4  # regressors of the drift: a constant and a cubic
 DRIFT_OF_HALVES = 3
-AFTER = 2  # rows after a block in which a continued suspect disturbs, or catches up
+AFTER = 2  # rows after a block in which a continued suspect may disturb, or catch up
 SINGULAR = 1e-9  # a smaller pivot shows that a column depends on the previous ones
 
 ALPHA = 0.05  # probability that any suspect is accused by chance
 POWER = 0.9  # probability of finding the smallest cost that the forecast announces
-LOST_MIN = 1 / 3  # a suspect that loses less of the requested CPU time cannot be tested
+LOST_MIN = 1 / 3  # a suspect that loses less than this part of the request cannot be tested
 RETURNED_MIN = 0.5  # a suspect that makes up for more of the withheld CPU time only shifts work
 RETURNED_MAX = 1.5  # a suspect that seems to make up for more has more work than before
 
@@ -68,7 +68,7 @@ def random_at(seed: int, index: int) -> float:
 
 
 def _sequence() -> np.ndarray:
-    """Return s[n] = s[n-6] xor s[n-5], which begins with 000001."""
+    """Return the maximum-length sequence s[n] = s[n-6] xor s[n-5] that begins with 000001."""
     bits = [0, 0, 0, 0, 0, 1]
     for at in range(LENGTH - 6):
         bits.append(bits[at] ^ bits[at + 1])
@@ -92,7 +92,7 @@ class Codes:
     def draw(cls, suspects: int, both_halves: bool, seed: int) -> Codes:
         state = random_hash(seed & _WORD)
         shifts: list[int] = []
-        for place in range(LENGTH // SHIFT):  # shuffled, as C does it
+        for place in range(LENGTH // SHIFT):  # shuffle while filling the list
             shifts.append(SHIFT * place)
             other = int(random_at(state, place + 1) * (place + 1))
             shifts[place], shifts[other] = shifts[other], shifts[place]
@@ -115,10 +115,10 @@ class Throttled:
     """
 
     low: np.ndarray  # whether it is throttled in each slot
-    stopped: np.ndarray  # the part of each row
+    stopped: np.ndarray  # the part of each row for which it is stopped
     after: np.ndarray  # the part of each row that follows blocks
-    afters: np.ndarray  # rows after a block for each row of a block
-    withheld: float  # part of its CPU time that a suspect is to lose while it is stopped
+    afters: np.ndarray  # rows that follow blocks, per row that is stopped
+    withheld: float  # part of its CPU time that a suspect should lose while it is stopped
 
     @classmethod
     def in_slots(cls, low: np.ndarray, depth: float) -> Throttled:
@@ -150,7 +150,7 @@ def _earlier(rows: np.ndarray, count: int) -> np.ndarray:
 
 
 class Fit:
-    """Least squares of the known values of a series, a value for each row of the regressors."""
+    """A least-squares fit to a series with a value for each row of the regressors, or NaN."""
 
     def __init__(self, regressors: np.ndarray, series: np.ndarray) -> None:
         known = np.isfinite(series)
@@ -188,8 +188,8 @@ def quantile(tests: int, freedom: float) -> float:
 def found_from(tests: int, rows: int, stopped: float, deviation: float, withheld: float) -> float:
     """Return the smallest cost, as a logarithm, that a run finds with a probability of 90 %.
 
-    `stopped` is the part of the rows in which a suspect is, `deviation` the standard deviation of
-    the logarithm of a row's figure.
+    `stopped` is the part of the rows in which a suspect is stopped, `deviation` the standard
+    deviation of the logarithm of a row's figure.
     """
     freedom = rows - DRIFT - 2 * (tests + GHOSTS)
     if freedom <= 0:

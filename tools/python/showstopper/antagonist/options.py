@@ -13,7 +13,7 @@ from ..options import Parser, seconds, within
 from ..text import UserError, show
 
 SETTLE = 0.2  # fraction of each slot, at its beginning, that watch skips
-TAIL = 10  # requests of a slot that a quantile leaves above it
+TAIL = 10  # requests of a slot that must lie above the quantile
 
 _PLAN = """\
 Prints the plan of a study for ssbatch(1), as far as it is known: later runs
@@ -83,7 +83,7 @@ def _add_victim(parser: Parser) -> None:
 
 def _add_throttle(parser: Parser) -> None:
     add = parser.add_argument
-    # A default could not be distinguished from a depth that contradicts the study.
+    # 0 marks an absent depth: only one that is given may contradict that of the study.
     add("--depth", type=within(units.load, 0.01, 0.9, "1% to 90%"), default=0.0, metavar="LOAD",
         help="the fraction of its running time that a throttled suspect loses; default: 20%%")
     add("--slot", type=within(seconds), default=0.0, metavar="TIME",

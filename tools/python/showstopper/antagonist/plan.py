@@ -17,14 +17,14 @@ from .options import SETTLE
 from .study import NOISE_MAX, Stage, Study, join_list
 
 LEAD_SECONDS, END_SECONDS = 3, 4  # of a run, before the first slot and after the last
-ROUNDS, ROUND_SECONDS = 20, 0.005  # of a row, in which showstopper decides; their shortest length
+ROUNDS, ROUND_SECONDS = 20, 0.005  # rounds of showstopper in a row; their shortest length
 # A suspect is set aside after this many successive blocks with a loss of 30 % each. One is enough
 # to protect the victim; the run alone confirms it, so there the loss must repeat.
 BLOCKS_TOGETHER, SLOTS_TOGETHER, BLOCKS_ALONE = 1, 2, 3
 
 
 def quote(word: str) -> str:
-    """Quote a word of a plan. Unlike shlex.quote(), it keeps control characters on the line."""
+    """Quote a word of a plan. Unlike shlex.quote(), escapes control characters such as newlines."""
     if re.search("[\0-\x1f\x7f]", word):
         escaped = re.sub(r"(['\\])", r"\\\1", word)
         return "$'" + re.sub("[\0-\x1f\x7f]", lambda one: f"\\{ord(one[0]):03o}", escaped) + "'"
@@ -34,7 +34,7 @@ def quote(word: str) -> str:
 
 
 def _literal(word: str) -> str:
-    """Quote a word of a command, in which ssbatch would take braces for placeholders."""
+    """Quote a word of a command. A brace is doubled, or ssbatch would take it for a placeholder."""
     return quote(word.replace("{", "{{"))
 
 
@@ -82,7 +82,7 @@ def _throttle(study: Study, stage: Stage, group: int) -> str:
         load = f"-t file -T path={{out}}/s{group + 1}.trace,loop=no"
     # Rounds begin together with rows, so that a block ends with its row.
     tau = round(1e9 * max(stage.slot / stage.rows / ROUNDS, ROUND_SECONDS))
-    ok = "ok=0,143 " if stage.codes else ""  # a suspect that is set aside is released by SIGTERM
+    ok = "ok=0,143 " if stage.codes else ""  # watch sends SIGTERM to set a suspect aside
     return (
         f"  main s{group + 1} {ok}-- showstopper --quiet --attach {pids} --record-decisions none "
         f"-f own -c fixed -d averageq -D tau={tau}ns,phase=together {load} "
@@ -126,7 +126,8 @@ def deviation_of(study: Study, seconds: float) -> float:
 
 
 def forecast(study: Study) -> Iterator[str]:
-    """Say which costs the first run with throttles can find, and what it takes from suspects."""
+    """Say which costs the first run with throttles can find, and what it takes from suspects.
+    Raises UserError if the figure is too noisy."""
     stage = study.stages[-1]
     slot = deviation_of(study, stage.slot)
     if len(study.stages) != 2 or stage.done or not stage.codes or not math.isfinite(slot):
@@ -137,7 +138,7 @@ def forecast(study: Study) -> Iterator[str]:
             f"the figure varies by {stats.percent_of(slot):.0f} % from slot to slot, too much to "
             f"find smaller costs: use --slot {longer}s"
         )
-    # A row is stopped for its block only.
+    # In a row with a block, a suspect is stopped only for the length of the block.
     withheld = stage.depth * stage.rows / stage.blocks if stage.is_in_rows else stage.depth
     stopped = stage.blocks / stage.rows / 2 if stage.is_in_rows else 0.5
     deviation = deviation_of(study, stage.figure_seconds)

@@ -50,8 +50,8 @@ SUSPECTS_MAX = effects.SUSPECTS_MAX**2
 
 SLOT_SECONDS, SLOT_ITERATIONS = 5, 10  # lower bounds of the length of a slot
 BLOCK_FIGURES = 5  # with fewer figures while a suspect is stopped, figures are means of slots
-ASIDE_ROWS = 5  # until a suspect that is set aside is not throttled any longer
-NOISE_MAX = 0.12  # standard deviation of a slot
+ASIDE_ROWS = 5  # until a suspect that is set aside is no longer throttled
+NOISE_MAX = 0.12  # standard deviation of the logarithm of a slot's figure
 CPUS_MIN = 0.001  # a suspect that uses less is considered idle, and its CPU time unknown
 
 
@@ -81,7 +81,7 @@ def join_list(items: Sequence[str]) -> str:
 
 
 def find_suspects(call: Call, known: Sequence[Suspect] = ()) -> list[Suspect]:
-    """Find the suspects of the call, or `known` ones, by the C program, which reads /proc.
+    """Find the suspects of the call, or `known` ones. The C program does this: it reads /proc.
 
     For a plan, it also refuses those that must not be throttled. It prints its error itself.
     """
@@ -109,9 +109,8 @@ def find_suspects(call: Call, known: Sequence[Suspect] = ()) -> list[Suspect]:
 def read_columns(call: Call) -> tuple[list[Suspect], float, int] | None:
     """Return the suspects, depth and seed with which a study began; None if it has not.
 
-    They are in columns of the first run. Processes end and start meanwhile, pids are reused,
-    and other suspects or another seed would give other codes than those by which the runs
-    throttled.
+    They are kept in columns of the first run: processes end and start meanwhile, pids are reused,
+    and other suspects or another seed would give other codes than those of the runs.
     """
     with open_run(call, "look") as folder:
         document = read_run(folder)
@@ -184,7 +183,8 @@ class Slots:
 
 @contextlib.contextmanager
 def open_run(call: Call, run: str) -> Iterator[str]:
-    """Yield the folder of a run; '' if it is missing. Files of others must not decide a plan."""
+    """Yield the folder of a run. For a plan, which files of others must not decide, it is checked
+    and held; '' if it is missing."""
     path = folder = f"{call.folder}/{run}"
     with contextlib.ExitStack() as stack:
         if call.command == "plan":
@@ -262,7 +262,7 @@ def read_cpu(folder: str, slots: Slots, count: int) -> np.ndarray:
 def divide_slot(slot: float, depth: float, block: float) -> tuple[int, int]:
     """Return the number of rows of a slot, of about a second, and of those that end with a block.
 
-    Every second row, at most, has a block, which needs a depth of at most 50 %.
+    Up to a depth of 50 %, at most every second row has a block; beyond it, every row has one.
     """
     rows = max(int(slot), 1)
     blocks = max(math.ceil(depth * slot / block - 1e-9), 1)
@@ -358,8 +358,8 @@ class Study:
         return len(self.stages) > 1 and all(stage.done for stage in self.stages)
 
     def check_pending(self) -> None:
-        """Refuse suspects of runs to come that must not be throttled any longer. Those of a new
-        study were checked when they were found."""
+        """Refuse suspects of pending runs that must no longer be throttled. Those of a new study
+        were checked when they were found."""
         groups = [group for stage in self.stages if not stage.done for group in stage.groups]
         if self.look.done and groups:
             find_suspects(self.call, [self.suspects[one] for group in groups for one in group])
@@ -370,7 +370,7 @@ class Study:
         return f"pid {first.pid} ({first.name})" + (f" and {len(others)} more" if others else "")
 
     def _look(self) -> None:
-        """Plan the first run. It measures those together that the next run throttles together."""
+        """Plan the first run. It measures suspects in the groups that the next run throttles."""
         everyone = list(range(len(self.suspects)))
         slot = self.call.slot or max(SLOT_SECONDS, self.call.quantile_seconds())
         self.stages.append(Stage("look", divide(everyone), 0, slot))
@@ -388,7 +388,7 @@ class Study:
         iterations = math.ceil(SLOT_ITERATIONS * min(self.look.slots.iteration(), 1e6))
         slot = max(slot, iterations) if self.look.slots.counts.any() else slot
         while self.depth <= 0.5 and int(slot) < divide_slot(slot, self.depth, self.call.block)[0]:
-            slot += 1  # a block in every second row at most, and rows of a second
+            slot += 1  # until rows last a second, with a block in every second one at most
         return slot
 
     def _together(self) -> bool:
@@ -454,7 +454,7 @@ class Study:
         usual = [self.usual[group] for group in stage.groups]
         if self.call.lower_is_better:
             figures = -figures
-        # What a loss did to the victim says nothing about others.
+        # Drop the figures during a loss: they say nothing about the other suspects.
         for group, row in stage.aside.items():
             is_lost = throttled.stopped[:, group] + throttled.after[:, group] > 0
             figures[is_lost & (np.arange(len(figures)) < row + ASIDE_ROWS)] = math.nan
