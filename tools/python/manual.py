@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Usage: manual.py PAGE OUTPUT
-Writes the manual page with the tables of reports in place of its lines between `.\\" tables` and `.\\" end`. They come
-from the definitions of the tables, and from columns.tsv: the name of a column, its unit and its meaning. A name without
-a line there has that of the name without _low, _high, _a or _b. TABLE.NAME is a column that means something else in a
-table."""
+Copies the manual page, and replaces the lines between each `.\\" tables` and `.\\" end`: first by the tables of reports,
+from their definitions, then by their columns, from columns.tsv. A column without a line there is described by the name
+without _low, _high, _a or _b. TABLE.NAME describes a column that means something else in one table."""
 
 from __future__ import annotations
 

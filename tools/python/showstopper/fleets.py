@@ -20,13 +20,13 @@ from .verdicts import Verdict
 
 BINS = 240  # bins of time, whose width doubles if the replay is longer
 ROWS = 60  # rows of the map; with more nodes, several share a row
-CLOCK_TRUSTED = 0.05  # seconds: of a clock's offset, and of the error of the offset
+CLOCK_TRUSTED = 0.05  # seconds: maximum of a clock's offset, and of the error of the offset
 
 # Bins at the end are dropped if they have at most this part of the fullest bin's samples: nodes
 # begin, and therefore end, some milliseconds apart.
 END_PART = 0.05
 
-# Nodes whose invalid samples are noted; others are only counted.
+# The notes name this many nodes with invalid samples; others are only counted.
 FAULTS = 3
 
 TEXTS = ("record", "trace", "reason", "clock")
@@ -41,8 +41,8 @@ class Fleet:
 
     nodes   a row for each node: what fleet.csv says, `failed`, `verdict`, `clock_trusted`, and
             FIGURES: `late_seconds` from the planned start to the start of the trace, and means
-    map     for each row of the map and each bin of time: CPU seconds, and these times load and
-            target; `width` is that of a bin in seconds, `used` the number of bins with samples
+    map     for each row of the map and each bin of time: seconds of all CPUs, and these times load
+            and target; `width` is that of a bin in seconds, `used` the number of bins with samples
 
     Records are read one after the other and summed up, so that memory does not grow with them.
     """
@@ -78,7 +78,8 @@ class Fleet:
         self.nodes = figures.astype(numbers | {"failed": bool}).assign(clock_trusted=~is_off)
 
     def _read(self, node: dict[Hashable, Any], row: int, notes: list[str]) -> dict[Hashable, Any]:
-        """Sum up the record of a node. Samples of a node without CPUs are not read."""
+        """Add the record of a node to the map, and return its row of `nodes`. A node whose record
+        is unusable has failed."""
         folder = f"{self.name}/{node['record']}"
         figures = {"covered_seconds": 0.0, "ended": 0.0, "verdict": Verdict("not checked", "")}
         try:
@@ -144,8 +145,8 @@ def _read_verdict(folder: str) -> Verdict:
 
 
 def _read_samples(folder: str, notes: list[str]) -> pd.DataFrame:
-    """Return the samples that count: time, begin, end, load, target. One begins at the end of the
-    previous one, or of a later pause."""
+    """Return the samples that count: time, begin, end, load, target. A sample begins at the end of
+    the previous one, or of a pause after that."""
 
     def valid(rows: pd.DataFrame) -> pd.Series:
         known = rows[["elapsed_seconds", "load", "counted"]].notna().all(axis=1)

@@ -69,8 +69,8 @@ def read_optional(
     valid: Valid | None = None,
     unknown: str = "",
 ) -> pd.DataFrame:
-    """Read a table as read_table() does; an empty one if it is absent, without a folder or, with a
-    note that begins with `unknown`, if it cannot be read."""
+    """Read a table as read_table() does. Return an empty one if the folder or the table is absent
+    or, with a note that begins with `unknown`, if the table cannot be read."""
     try:
         if folder and has_file(folder, name):
             return read_table(folder, name, notes, needed, optional, valid)
@@ -89,7 +89,7 @@ def _empty(*columns: str) -> pd.DataFrame:
 def read_texts(
     name: str, data: bytes, needed: Collection[str], notes: list[str]
 ) -> pd.DataFrame:
-    """Read columns of a table as written, by number of the line. Damaged rows are noted."""
+    """Read columns of a table as written, indexed by line number. Damaged rows are noted."""
     rows = _read_cells(data, _heading(name, data, needed))
     _note(name, data, len(rows), rows.index, notes)
     return rows[[*needed]]
@@ -126,13 +126,13 @@ def _is_row(line: str) -> bool:
 
 
 def _read_plain(data: bytes, names: list[str], wanted: list[str]) -> pd.DataFrame | None:
-    """Read a table that pandas reads as it is, by number of the line; None for any other.
+    """Read a table that pandas reads correctly, indexed by line number; None for any other.
 
     pandas silently fills rows that are too short, and drops the last fields of longer ones.
     """
     is_plain = not any(mark in data for mark in (b'"', b"#", b"\0")) and data.endswith(b"\n")
     if b"\r" in data:
-        is_plain &= data.count(b"\r") == data.count(b"\r\n")  # pandas would begin a row
+        is_plain &= data.count(b"\r") == data.count(b"\r\n")  # pandas takes others for newlines
     if not is_plain or len({*names}) < len(names):
         return None
     letters = np.frombuffer(data, np.uint8)
@@ -160,7 +160,7 @@ def _read_plain(data: bytes, names: list[str], wanted: list[str]) -> pd.DataFram
 
 
 def _read_cells(data: bytes, names: list[str]) -> pd.DataFrame:
-    """Return the texts of rows that have all columns, by number of the line."""
+    """Return the texts of rows that have all columns, indexed by line number."""
     found = {}
     whole = data[: data.rfind(b"\n") + 1]  # the last line may be cut
     for number, line in [(at, line) for at, line in _lines(whole) if _is_row(line)][1:]:
@@ -176,7 +176,7 @@ def _read_cells(data: bytes, names: list[str]) -> pd.DataFrame:
 
 
 def _read_lines(data: bytes, names: list[str], wanted: list[str]) -> pd.DataFrame:
-    """Read the rows that are whole, by number of the line."""
+    """Read the rows that are whole, indexed by line number."""
     rows = _read_cells(data, names)[wanted]
     is_whole = pd.Series(True, rows.index)
     for column in [one for one in wanted if one.lower() not in TEXTS]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a path names: a record, a study of ssbatch or one of its runs, a fleet, an experiment.
+"""Finds what a path names: a record, a study of ssbatch or one of its runs, a fleet, an experiment.
 
 Nothing here reads the tables of a record: it uses the standard library only, so that --check is
 fast.
@@ -48,7 +48,7 @@ class Source:
 
     @property
     def is_launch(self) -> bool:
-        """Whether the end of the program is the result, as in a comparison of run times."""
+        """Whether the run measures how long a program takes, as duet --metric time does."""
         return self.columns.get("experiment") == "duet" and self.columns.get("metric") == "time"
 
 
@@ -154,7 +154,7 @@ class Gatherer:
                 yield from self._find(path, set_)
 
     def _find(self, given: str, set_: int) -> Iterator[Input]:
-        # Files next to a record have its name, which a shell completes with a slash.
+        # Drop the slash that a shell completes: files next to a record begin with its name.
         path = given.rstrip("/") or given[:1]
         if has_file(path, "manifest.csv"):
             yield from self._manifest(path, set_)
@@ -171,7 +171,7 @@ class Gatherer:
             yield Source(path, set_, "requests" if is_requests(path) else "run")
 
     def _number_study(self, folder: str) -> None:
-        """Number runs of one study that are named one after the other like the whole study."""
+        """Give successive runs of one study one number, as if the whole study were named."""
         study = os.path.realpath(f"{folder}/..")
         if self._last != (study, self.studies):
             self.studies += 1
@@ -281,7 +281,7 @@ def check_node(record: str) -> None:
 
 
 def _judge_nodes(folder: str) -> Iterator[tuple[str, Verdict, bool]]:
-    """Yield the verdicts of the nodes of a fleet, and whether a node has a record."""
+    """Yield the nodes of a fleet with their verdicts, and whether each has a readable record."""
     try:
         nodes, _ = parse_rows("fleet.csv", read_bytes(folder, "fleet.csv"), ["record"])
     except UserError as error:

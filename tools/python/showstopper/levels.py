@@ -18,7 +18,7 @@ from .rates import MEAN_MAX, P95_MAX, df_rates, df_requests, saturation
 from .stats import Array
 from .study import Study
 
-# What the publication calls changing some actuators, and the percentages of power that it saved
+# The name of an actuator in the publication, and the percentages of power that changing it saved
 # and of throughput that it lost (Table 7, another machine).
 PUBLISHED = {
     "frequency": ("frequency", 14, 33),
@@ -55,8 +55,8 @@ def differing_knob(one: Row, other: Row) -> str:
 
 
 def are_one_step(one: Row, other: Row) -> bool:
-    """Return whether two levels differ in exactly one knob, in balance or in cap, even if a level
-    has no knobs. Caps that differ by less than a manifest can express are equal."""
+    """Return whether two levels differ in exactly one knob, in balance or in cap. A level without
+    knobs may be compared with any. Caps that a manifest cannot distinguish are equal."""
     if not (one["knobs"] and other["knobs"]):
         return True
     is_one_cap = bool(np.isclose(one["cap"], other["cap"], 0, 1e-9, equal_nan=True))
@@ -108,8 +108,8 @@ def find_limit(rates: Sequence[float], values: Sequence[float], limit: float) ->
 
 
 def _first_limit(one: Limit, other: Limit) -> Limit:
-    """Return the limit of both criteria together. If one has no crossing, the result has one only
-    if the other crosses its limit before the last rate at which both hold."""
+    """Return where the first of two criteria reaches its limit. If one has no crossing, the result
+    has one only if the other crosses its limit before the last rate at which both hold."""
     last = float(np.minimum(one.last, other.last))
     first, crossing = (float(np.fmin(a, b)) for a, b in zip(one[1:], other[1:]))
     unknown = any(math.isfinite(of.first) and math.isnan(of.crossing) for of in (one, other))
@@ -179,7 +179,7 @@ def df_limits(study: Study) -> pd.DataFrame:
 
 
 def are_compared(study: Study) -> bool:
-    """Return whether there are requests to a service with several levels of its knobs."""
+    """Return whether there are requests to a service with knobs."""
     requests = study.once(df_requests)
     return len(requests) > 0 and bool(requests["knobs"].ne("").any())
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The part F of its maximum throughput that a machine reaches at a load.
+Estimates F, the part of its maximum throughput that a machine reaches at a load.
 
-It follows from levels of load that were each held twice in a round: on the way up and on the way
+F follows from levels of load that were each held twice in a round: on the way up and on the way
 down. For each visit, T is the throughput and L the observed load. Let d = ln(T / L) up - ln(T / L)
 down at a level, for R rounds and n levels above idle, and let r be the residuals of d around a
 line over the levels of its round. Then
@@ -32,7 +32,7 @@ from . import steps
 from .stats import Array, Band, Uncertainty, log, student
 
 IDLE = 1e-3  # a level below this is idle
-ERRORS_TO_EXCEED = 3  # a lower level is the maximum if it exceeds the highest one by these errors
+ERRORS_TO_EXCEED = 3  # standard errors by which a lower level must exceed the highest to be full
 LEVELS_MIN, LEVELS_MAX = 4, 64
 BEYOND_HIGHEST = 0.005  # a load may exceed that of the highest level: targets are rarely reached
 LOADS_APART = 1e-6  # levels with the same load are moved this far apart
@@ -90,7 +90,7 @@ class Loadline:
         return throughputs
 
     def _band(self, place: _Place | None, is_relative: bool, confidence: float) -> Band:
-        """Return T at a place, or its part of the full level, whose error is 0 at that level."""
+        """Return T at a place or, relative to the full level, F, which has no error there."""
         if not place:
             return UNKNOWN
         value = place.throughput / (self.throughputs[self.full] if is_relative else 1)
@@ -164,7 +164,7 @@ def _with_errors(line: Loadline, differences: Array) -> Loadline:
     variance = float(np.square(residuals).sum()) / freedom
     error = math.sqrt(variance / 2 / rounds)
 
-    # Saturated levels have one load, so the highest target is full unless another has more.
+    # Saturated levels have the same load, so the highest target is full unless another has more.
     highest = int(line.levels["target"].to_numpy().argmax())
     logs = line.levels["log_mean"].to_numpy()
     full = int(logs.argmax()) if logs.max() > logs[highest] + ERRORS_TO_EXCEED * error else highest
@@ -202,8 +202,8 @@ class _Place(NamedTuple):
 
 
 def _find_place(line: Loadline, load: float) -> _Place | None:
-    """Return None if the load is above the highest level, or further below the lowest level than
-    the next level is above it."""
+    """Return the place of a load; None if it is above the highest level, or further below the
+    lowest level than the next level is above it."""
     if line.missing:
         return None
     loads = line.levels["load"].to_numpy()
@@ -241,7 +241,7 @@ def _interpolate(knots: Array, heights: Array, below: int, way: float, error: fl
     weights = np.zeros(len(knots))
     weights[below], weights[below + 1] = 1 - way, way
 
-    # Bends are changes of slope times the distance. An end of the line has that of the other knot.
+    # Bends are changes of slope times the distance. The ends have none: use the other knot's bend.
     bends = distance * np.diff(np.diff(heights) / gaps, prepend=0)
     places = max(below, 1), min(below + 1, len(bends) - 1)
     left, right = bends[list(places)].tolist()
@@ -286,7 +286,7 @@ def power_of(line: Loadline) -> pd.DataFrame:
         return pd.DataFrame(columns=["part", "throughput", "watts", "per_joule"])
     at = np.append(0, line.throughputs[: line.full + 1])
     watts = np.append(line.idle_watts, levels["watts"])
-    # The first level that has a throughput, after a level with less
+    # Find the first level that reaches each throughput, after a level with less.
     part = np.arange(10, -1, -1) / 10
     throughput = part * at[-1]
     reached = (at[1:] >= throughput[:, None]) & (at[1:] > at[:-1])
@@ -310,7 +310,7 @@ BEND_STEP = 0.0025  # distance between the loads that are tried for a bend at an
 SAME_LOAD = 0.005  # a load counts as measured if it is above the highest level by at most this
 FULL = 0.995  # loads from here on count as full load
 BEND_SQUARES = 3.84  # a bend is possible if its squared residuals exceed the least by less
-ROUNDED = 1e-9  # a smaller error of bursts is of rounding only, and theirs is unknown
+ROUNDED = 1e-9  # a smaller error of bursts is a rounding error: their real one is unknown
 
 
 # Columns of fits: a shape, whether the levels do not contradict it, the throughput that it predicts
@@ -434,8 +434,8 @@ def _terms(shape: str, bend: Array, load: Array) -> Array:
 
 def _fit(shape: str, bends: Array, is_placed: bool, data: _Data, load: float) -> list[Any]:
     """
-    Fit a shape by least squares of relative residuals, with each bend; infinite: without one. The
-    error is known, so the width of intervals does not depend on how well a shape fits.
+    Fit a shape by least squares of relative residuals, with each of `bends` (infinite: no bend).
+    The error is known, so the width of intervals does not depend on how well a shape fits.
 
     The result has the squares of the best bend; and, from all bends that are not much worse, the
     union of ranges, the middle, and the loads of the bend. If the bend is fitted (`is_placed`), it
@@ -500,7 +500,7 @@ def _choose(
 
 
 def _first_least(squares: Array) -> int:
-    """Return the first of the smallest, which may differ by rounding: several fits are exact."""
+    """Return the first that is the smallest, apart from rounding: several fits may be exact."""
     return int((squares <= squares.min() * (1 + 1e-9)).argmax())
 
 
@@ -555,7 +555,7 @@ def _fit_all(data: _Data, load: float) -> tuple[pd.DataFrame, Band]:
 
 
 def _widened(fits: pd.DataFrame) -> Band:
-    """Return the range of the best shape, though it does not fit: widened to its residuals."""
+    """Return the range of the best shape, widened to its residuals, because it does not fit."""
     if fits.empty:
         return UNKNOWN
     best = fits.iloc[_first_least(fits["squares"].to_numpy())]

@@ -27,7 +27,7 @@ _NAME_KEPT = 237  # bytes of a name in its hidden name, which is longer by two d
 _ATTEMPTS_MAX = 100
 _UNMAPPED = 65534  # in a user namespace, the owner of files of all users that it does not map
 _USERS = 4294967295  # how many users there can be: this number itself means "no user"
-_USER_MAP = "/proc/self/uid_map"  # lines of the first number here, the first outside, how many
+_USER_MAP = "/proc/self/uid_map"  # lines: first user here, first user outside, number of users
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _CHOOSE = "choose a folder in which only you can create files"
 _STREAMS = {"in": 0, "out": 1, "err": 2}
@@ -56,8 +56,7 @@ def _has_all_users() -> bool:
     """
     Return whether the user namespace has all users of the machine.
 
-    If it has only some, _UNMAPPED may be any other. Without /proc this is unknown, and counts as
-    not.
+    If it has only some, _UNMAPPED may be any other user. Returns False if /proc is missing.
     """
     try:
         with open(_USER_MAP, "rb") as stream:
@@ -97,9 +96,9 @@ def user_name(uid: int) -> str:
 @contextlib.contextmanager
 def walk(path: str) -> Iterator[Place]:
     """
-    Find the place of a file, after all links. Raises OSError.
+    Yield the place of a file, after following links. Raises OSError.
 
-    A stream of this process, such as /dev/fd/3, is its place itself.
+    A stream of this process, such as /dev/fd/3, is not followed further.
     """
     steps = _Walk()
     try:
@@ -154,13 +153,13 @@ class _Walk:
         self._rest += reversed(names)
 
     def _enter_stream(self, shown: str, below: str) -> None:
-        """Continue in a folder that is open: what its path was may be another folder now."""
+        """Continue in an open folder, whose former path may lead to another folder now."""
         folder, self._stream = os.open(".", _FOLDER, dir_fd=self._stream), -1
         self._folders.append((folder, shown))
         self._rest = below.split("/")[::-1]
 
     def _leave(self) -> None:
-        """Return to the folder from which the walk came: the user may move a folder meanwhile."""
+        """Return to the folder from which the walk came: ".." of a moved folder leads elsewhere."""
         folder, shown = self._folders.pop()
         if not self._folders:
             above = os.open("..", _FOLDER, dir_fd=folder)
@@ -176,7 +175,7 @@ class _Walk:
         except OSError as error:
             place = Place(folder, name, -1, None)
             if self._rest or not isinstance(error, FileNotFoundError):
-                self._check(place)  # otherwise the error says what another user's link leads to
+                self._check(place)  # or the error would reveal what another user's link leads to
                 raise
             return place
 
@@ -312,7 +311,8 @@ class Folder:
 
 
 def _make_folder(place: Place, path: str) -> int:
-    """Create a folder, or open one that was just created: another one may replace it at once."""
+    """Create a folder and open it, or open one that another process has just created. Refuses a
+    new folder with contents, by which another user has replaced it."""
     is_new = True
     try:
         os.mkdir(place.name, dir_fd=place.folder)
@@ -374,7 +374,7 @@ def _create_hidden(folder: int, name: str) -> tuple[int, str]:
 
 def _copy_mode(folder: int, name: str, descriptor: int) -> None:
     """
-    Keep the mode of a file of ours, less permissions to write that new files do not have.
+    Keep the mode of a file of ours, without permissions to write that new files do not have.
 
     Others may have made a hard link to a file of ours here, or moved one here.
     """

@@ -33,8 +33,9 @@ def pairs(study: Study) -> pd.DataFrame:
     """Return a row for each foreground with its background, whose runs are `run` and `beside`.
 
     `foreground` and `background` are their programs, with the throughput alone in `..._alone`;
-    `place` is the environment, whether it was measured on its host, and a round of the background
-    with another length. The order does not depend on that of runs; the host comes first.
+    `place` names the environment, whether it was measured from the host, and the length of rounds
+    of the background if it differs. The order does not depend on that of runs; the host comes
+    first.
     """
     runs = study.runs
     found = {at: study.beside(at, "background") for at in runs.index[runs["role"] == "foreground"]}

@@ -81,7 +81,7 @@ def _find_compared(study: Study, named: str, measure: str) -> Placements:
 
 
 def find_rules(found: Placements, share: float) -> list[Rule]:
-    """Return rules from the certain changes. Across an uncertain one, a placement remains."""
+    """Return rules from the certain changes. An uncertain change keeps the previous placement."""
     rules: list[Rule] = []
     for change in (change for change in found.changes if change.is_clear):
         if not rules:

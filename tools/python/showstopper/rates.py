@@ -96,8 +96,8 @@ def _request(one: Requests) -> dict[str, Any]:
 
 
 def _variants(study: Study, rows: pd.DataFrame) -> list[str]:
-    """Return the columns of plans in which records of one workload differ although all that
-    otherwise separates services and their series is the same: "size=large"."""
+    """Return for each record the columns of its plan that differ within a series, and therefore
+    separate services: "size=large"."""
     is_planned = [bool(r.source.columns and r.label("workload")) for r in study.requests]
     planned = rows[is_planned]
     if planned.empty:
@@ -175,7 +175,8 @@ def saturation(busiest: Any) -> Any:
 
 
 def _rates(study: Study, at: int, request: pd.Series) -> list[dict[str, Any]]:
-    """Return the rates of a record. A search for a capacity changes the rate too often."""
+    """Return a row for each rate of a record; none if it searched a capacity, which changes the
+    rate too often."""
     one = study.requests[at]
     if request["demand"]:
         return []
@@ -195,8 +196,8 @@ def _rates(study: Study, at: int, request: pd.Series) -> list[dict[str, Any]]:
 
 
 def _left(one: Requests, stretch: dict[str, Any]) -> float:
-    """Return the requests that are still waiting or unfinished when the run ends: only those of
-    the last stretch with requests can be."""
+    """Return how many requests of a stretch still wait or are unfinished when the run ends; 0
+    unless it is the last stretch with requests."""
     later = one.seconds[one.seconds["begin"] >= stretch["end_seconds"]]
     known = stretch["completed"] + stretch["failed"] + stretch["refused"]
     left = one.figures["waiting"] + one.figures["unfinished"]

@@ -261,7 +261,7 @@ class Record(Described):
 
     @property
     def first_end(self) -> float:
-        """When the first instance ended by itself."""
+        """When the first instance ended by itself; infinite if none did."""
         return float(self.ended_early["at"].min()) if len(self.ended_early) else math.inf
 
     @property
@@ -398,8 +398,8 @@ class Record(Described):
 
     @cached_property
     def iterations(self) -> pd.DataFrame:
-        """instance (NaN if unknown), start, end. Iterations in progress when counting ended have an
-        estimated end, as in the run's own summary."""
+        """Columns: instance (NaN if unknown), start, end. Iterations in progress when counting
+        ended have an estimated end, as in the run's own summary."""
         rows = self._read_iterations()
         are_counted = len(rows) > 0 or self.figure("iterations") >= 0
         left = self.figure("iterations_left_out")
@@ -539,8 +539,8 @@ class Record(Described):
         return next((folder for folder in folders if has_file(folder, name)), "")
 
     def _on_clock(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Convert `at` from the wall to the run's clock, without pauses. Times in files have six
-        decimals."""
+        """Convert `at` from the wall clock to the run's clock, and drop rows during pauses. Rounds,
+        because times in files have six decimals."""
         if rows.empty:
             return rows
         elapsed = (rows["at"] - self.wall).round(6)
@@ -549,7 +549,7 @@ class Record(Described):
 
     @cached_property
     def power(self) -> pd.DataFrame:
-        """at, watts (NaN if unknown), seconds that it covers."""
+        """Columns: at, watts (NaN if unknown), and the seconds that each row covers."""
         rows = read_power(self._find("energy.csv"), self.notes)
         return self._on_clock(rows)
 
@@ -560,7 +560,7 @@ class Record(Described):
 
     @cached_property
     def idle(self) -> pd.DataFrame:
-        """at, active, frequency_mhz, and the idle states with their shares."""
+        """Columns: at, active, frequency_mhz, and the share of each idle state."""
         return self._on_clock(read_idle(self._find("idle.csv"), self.notes))
 
     def _around(self, name: str, needed: Sequence[str]) -> pd.DataFrame:
@@ -607,7 +607,8 @@ class Record(Described):
         return figures | {"vcpu_load": used / wall if wall else math.nan}
 
     def host_load(self, begin: float, end: float) -> tuple[float, int]:
-        """Return the mean load of the host between two times of the run, and its samples."""
+        """Return the mean load of the host between two times of the run, and the number of samples.
+        """
         loads = between(self.host, begin + LATE_MAX, end + LATE_MAX)["load"]
         return float(loads.mean()), len(loads)
 
@@ -639,8 +640,8 @@ def _ended_early(events: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_power(folder: str, notes: list[str]) -> pd.DataFrame:
-    """Read energy.csv: at (seconds since 1970), watts (NaN if unknown), seconds that it covers.
-    Empty without a folder, or if it cannot be read."""
+    """Read energy.csv: at (seconds since 1970), watts (NaN if unknown), and the seconds that each
+    row covers. Empty without a folder, or if the file cannot be read."""
 
     def valid(rows: pd.DataFrame) -> pd.Series:
         elapsed = rows["elapsed_seconds"]
@@ -661,7 +662,7 @@ def read_power(folder: str, notes: list[str]) -> pd.DataFrame:
 
 
 def read_idle(folder: str, notes: list[str]) -> pd.DataFrame:
-    """Read idle.csv: at, active, frequency_mhz, and the idle states with their shares."""
+    """Read idle.csv: at, active, frequency_mhz, and the share of each idle state."""
     heads = ["time", "elapsed_seconds", "active", "frequency_mhz"]
 
     def valid(rows: pd.DataFrame) -> pd.Series:

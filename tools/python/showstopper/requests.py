@@ -36,7 +36,7 @@ HELD = ("target", "load")  # only if the service was held at a load
 
 LENGTH_MAX = 1.5  # if two rows are more seconds apart, a row is missing
 ROUNDING = 1.002  # a percentile may exceed the maximum by this factor: it is rounded to a bucket
-SAME_END = 1e-6  # of a second, which two files have with six decimals
+SAME_END = 1e-6  # tolerance for the end of a second, which two files have with six decimals
 EDGE_PART = 1 / 6  # part of a stretch that is left out at each end, at most EDGE_MAX seconds
 EDGE_MAX = 30
 LIMITED_MAX = 5  # a load counts as out of reach after this many seconds
@@ -171,8 +171,8 @@ class Requests(Described):
 
     @cached_property
     def buckets(self) -> pd.DataFrame:
-        """Rows whose second is not in requests.csv are left out: those of the whole run, and of
-        the last second of a killed run."""
+        """Leaves out rows whose second is not in requests.csv: those of the whole run, and of the
+        last second of a killed run."""
 
         def valid(rows: pd.DataFrame) -> pd.Series:
             counts = rows[[*ORIGINS]]

@@ -2,8 +2,9 @@
 """
 Folders whose files decide what is carried out, such as a run that names the processes to stop.
 
-The folder and the files must belong to the caller or root, have one name, and be writable for
-nobody else, or are refused before they are read. An own folder loses the permission of others.
+The folder and the files must belong to the caller or root and be writable for nobody else, and
+files must have no second hard link, or they are refused before they are read. If others may write
+to a folder of the caller, it is not refused, but loses this permission.
 """
 
 from __future__ import annotations

@@ -86,7 +86,8 @@ class Uncertainty:
         return Interval(mean - half, mean + half)
 
     def of_difference(self, other: Uncertainty) -> Uncertainty:
-        """Return that of the difference of two independent means, after Satterthwaite."""
+        """Return the uncertainty of the difference of two independent means, after Satterthwaite.
+        """
         squares = np.square(self.error), np.square(other.error)
         both = squares[0] + squares[1]
         with _ignore():
@@ -284,7 +285,7 @@ class Line:
 
     @property
     def covariance(self) -> tuple[float, float, float]:
-        """Return intercept², both, slope²."""
+        """Return the variance of the intercept, the covariance of both, that of the slope."""
         square = self.slope_error**2
         return self.intercept_error**2, -self.x_mean * square, square
 
@@ -300,7 +301,7 @@ class Line:
         """
         Return Fieller's confidence interval of slope / intercept, for t with this freedom.
 
-        It has all ratios r for which slope - r intercept is not significantly different from 0.
+        It contains all ratios r for which slope - r intercept does not significantly differ from 0.
         Its bounds are infinite if the intercept is not significantly different from 0.
         """
         first, both, second = self.covariance
@@ -598,7 +599,7 @@ _MIXTURE, _MIXTURE_BASE = 12, 6
 
 def look_at(values: npt.ArrayLike, orders: npt.ArrayLike | None = None, planned: int = 0) -> Look:
     """
-    Estimate the mean of values. In 95 % of the studies, the interval has it at all looks.
+    Estimate the mean of values. In 95 % of the studies, the interval contains it at all looks.
 
     `planned` is the number of values after which the study ends, fixed before its first value; 0
     if it has no end, which makes the interval wider. `orders` are the orders of the blocks, ABBA

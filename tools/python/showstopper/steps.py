@@ -37,7 +37,7 @@ COLUMNS = ["step", "half", *TIMES, "target", "samples", *LOADS, *ERRORS, *RATES]
 
 def errors(target: Any, load: Any) -> dict[str, float]:
     """Return the figures of control quality. The error of a sample is its target minus its load.
-    A sample without a target has none, and its figures are unknown."""
+    If one sample has no target, all figures are NaN."""
     error = np.asarray(target - load, dtype=float)
     figures = {"error_mean_percent": math.nan, "error_mse_e4": math.nan}
     if not len(error):
@@ -54,7 +54,7 @@ def errors(target: Any, load: Any) -> dict[str, float]:
 
 def overlaps(start: Array, end: Array, begins: Array, ends: Array) -> tuple[Array, Array, Array]:
     """Return for each overlap of a stretch with a window its stretch, its window and its seconds.
-    Windows are in order and apart. A stretch without a duration is where it ended."""
+    Windows are in order and apart. A stretch without a duration is in the window of its end."""
     first = np.searchsorted(ends, start, side="right")
     last = np.searchsorted(begins, end, side="left")
     last = np.where(end > start, last, np.searchsorted(begins, end, side="right"))

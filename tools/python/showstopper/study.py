@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records together: a table of runs, a table of their steps, and what distinguishes them."""
+"""Combines records: a table of runs, a table of their steps, and what distinguishes them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Differences:
     """Columns of plans in which the runs of a set differ, in the order of the plans."""
 
     names: tuple[str, ...] = ()  # without `round` and `published`
-    follows: tuple[bool, ...] = ()  # distinguishes no series by itself
+    follows: tuple[bool, ...] = ()  # whether others determine it, so that it separates no series
     axis: str = ""  # the column with numbers along which figures are compared
 
     @property
@@ -102,7 +102,7 @@ class Differences:
 
 
 def disturbed(others: Any) -> Any:
-    """Return whether other processes disturbed a run. An unknown part does not."""
+    """Return whether other processes disturbed a run; False if what they used is unknown."""
     return others > OTHERS_MAX + SAME_SHARE
 
 
@@ -166,7 +166,7 @@ class Study:
         self.fleets: list[Fleet] = []
         self.failures: list[Failure] = []
         self.notes: list[str] = []  # on all records together
-        self.prefix = ""  # of all absolute paths, which readers do not see
+        self.prefix = ""  # of all absolute paths; titles leave it out
         self._set_names = names
         self._names: set[str] = set()
         self._places: set[Any] = set()
@@ -245,15 +245,15 @@ class Study:
         return bool(worst) and verdict.rank >= RANKS[worst]
 
     def _leave_out_throughput(self, record: Record) -> None:
-        """Leave out what a run counted if only that is not to be reported. The figures of a study
-        are those."""
+        """Leave out the iterations of a run if only its load may be reported. Runs of a study need
+        their iterations, so they are left out as a whole."""
         verdict = record.verdict.about(THROUGHPUT)
         if self._leaves_out(verdict) and not self._leaves_out(record.verdict.about(LOAD)):
             why = f"throughput left out: {verdict.result}: {verdict.reasons}"
             record.without_throughput = why
 
     def _note_repeated(self, source: Source, notes: list[str]) -> None:
-        """Note a record of a set that is given again: means take it for a repetition."""
+        """Note a record that is given again in its set: means count it as a repetition."""
         place = _place(source.path)
         if place and (source.set, place) in self._places:
             notes.append("this record is given more than once, and counts each time")
@@ -431,8 +431,8 @@ class Study:
 
     @cached_property
     def published(self) -> Published:
-        """Figures published by others; none without an experiment. Those of duet have none: they
-        compare commands of the user."""
+        """Figures published by others; none without an experiment, or for duet, which compares
+        commands of the user."""
         if self.runs["experiment"].isin(["", "duet"]).all():
             return Published()
         return Published(self.settings.published or FOLDER, self.notes)
@@ -457,7 +457,8 @@ class Study:
         return is_foreground and self.beside(at, "background") is not None
 
     def consumer_of(self, at: int) -> tuple[int | None, bool]:
-        """Return the foreground that the power of a run includes, and whether iterations add up."""
+        """Return the foreground that the power of a run includes, and whether the iterations of
+        both add up."""
         record = self.records[at]
         if not record.shares_power:
             return None, True
@@ -504,7 +505,7 @@ def around(record: Record) -> dict[str, float]:
 
 
 def share(text: str) -> float:
-    """Return a number that may be a percentage of 1, such as a column of a plan: `50%` is 50."""
+    """Return the number of a cell of a plan, which may have a percent sign: `50%` is 50."""
     return inputs.number(text.removesuffix("%"))
 
 
@@ -534,7 +535,7 @@ def _choose_axis(plans: pd.DataFrame, names: Sequence[str]) -> str:
 
 
 def _place(path: str) -> Any:
-    """Return where a record is, whatever its path: a link, or one that begins with `./`."""
+    """Return device and inode of a record, which do not depend on its path; None if missing."""
     try:
         status = os.stat(path)
     except OSError:

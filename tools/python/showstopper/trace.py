@@ -78,7 +78,7 @@ def _read_text(data: bytes, name: str) -> Iterator[tuple[int, float]]:
 
 
 def _split(line: bytes, is_first: bool) -> list[tuple[int, str]]:
-    """Return the fields of a line with their places, and an empty one; [] for an empty line."""
+    """Return the fields of a line with their offsets, then an empty one; [] for an empty line."""
     if is_first and line[:2] in (b"\xff\xfe", b"\xfe\xff"):
         what = "this is UTF-16, but a trace is plain text or UTF-8"
         raise _Fault(0, f"{what}: convert it with iconv -f UTF-16 -t UTF-8")

@@ -83,8 +83,8 @@ def time(text: str, sensible: float = 0) -> tuple[float, str]:
     """
     Return a time in seconds, and a warning or ''.
 
-    A time below `sensible` in milliseconds was most likely meant in minutes. If `sensible` is at
-    least 0.1, a number without a unit is in seconds.
+    A time in `m` (milliseconds) below `sensible` seconds was most likely meant in minutes. If
+    `sensible` is at least 0.1, a number without a unit is in seconds.
     """
     number = _Number.of(text)
     milliseconds = sensible < 0.1

@@ -17,7 +17,7 @@ SCHEMA = 2  # of records, as in src/base/version.h
 RANKS = {"not checked": 0, "passed": 1, "valid": 1, "doubtful": 2, "invalid": 3}
 LOAD, THROUGHPUT = SUBJECTS = ("load", "throughput")
 
-# How a reason names the check `others`: now, and in records of schema 2 before subjects
+# The beginning of the reason of the check `others`: now, and in records without subjects
 OTHERS = ("other processes used", "load of other processes")
 
 
