@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Usage: manual.py PAGE OUTPUT
-Copies the manual page, and replaces the lines between each `.\\" tables` and `.\\" end`: first by the tables of reports,
-from their definitions, then by their columns, from columns.tsv. A column without a line there is described by the name
-without _low, _high, _a or _b. TABLE.NAME describes a column that means something else in one table."""
+Copies the manual page, and replaces the lines between each `.\\" tables` and `.\\" end`: first by
+the tables of reports, from their definitions, then by their columns, from columns.tsv. A column
+without a line there is described by the name without _low, _high, _a or _b. TABLE.NAME describes a
+column that means something else in one table."""
 
 from __future__ import annotations
 

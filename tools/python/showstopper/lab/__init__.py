@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments: each plans runs for ssbatch(1), lets it carry them out, and reports them."""
+"""Experiments: each plans runs, lets ssbatch(1) carry them out, and reports them."""
 
 QUESTIONS = {
     "accuracy": "How well is a constant load held?",

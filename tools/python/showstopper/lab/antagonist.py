@@ -66,7 +66,7 @@ def run(given: Options) -> int:
     require_programs("ssantagonist", "ssrequest")
     if not given.victim:
         raise UserError("--victim is required: see --help")
-    os.environ["LC_ALL"] = "C"  # the numbers in the output of the victim have a point
+    os.environ["LC_ALL"] = "C"  # so that numbers in the victim's output have a decimal point
     first = plan_known(study, REFUSED)
     if given.plan:
         print(*first, sep="\n")

@@ -19,17 +19,17 @@ from .values import span
 
 FREE = "-f own -l 100% -c fixed -C duty=100%".split()
 OWN = "showstopper --quiet --fail-fast --record {record} --output".split()
-# Both shells and showstopper replace percent signs.
+# The percent sign for printf is doubled, because showstopper replaces % in a command.
 LAUNCH = (
     'SHOWSTOPPER_PADDING=$(printf "%%*s" "$0" "") && export SHOWSTOPPER_PADDING && exec "$@"'
 )
 TURNS = (
     'for pair in $(seq "$0"); do printf "+0 %s\\n+%s %s\\n" "$1" "$3" "$1" "$2" "$3" "$2"; done'
 )
-START = 0.2  # seconds that a run takes besides, to start and end
-START_BOTH = 1.3  # likewise, of two processes that wait for a common start
-COUNTED_MIN = 0.6  # seconds of a run
-BLOCKS = 40  # for which the default length of runs leaves room
+START = 0.2  # seconds that a run needs to start and end
+START_BOTH = 1.3  # the same for two processes that wait for a common start
+COUNTED_MIN = 0.6  # seconds of a run that must count
+BLOCKS = 40  # the default length of runs lets this many blocks fit into the time
 BLOCKS_MIN = 20
 FOREVER = 1e9  # seconds
 
@@ -49,9 +49,9 @@ class Blocks:
     runs = ("four", 4)  # of a block
     first = 10  # blocks of each comparison before the first decision
     halves: Sequence[str] = ()  # CPUs of each place, with --order beside
-    pairs: int | None = None  # of processes, with --order alternate, if they are limited
-    turns: int | None = None  # of a pair of processes that count
-    unmeasured = 0.0  # length of the turns before these
+    pairs: int | None = None  # of processes, with --order alternate; None: not limited
+    turns: int | None = None  # counted turns of a pair of processes
+    unmeasured = 0.0  # seconds of the turns before these
 
     def __init__(self, study: Study) -> None:
         self.study = study
@@ -87,7 +87,7 @@ class Blocks:
         return sha256(f"{text}\n".encode()).hexdigest()
 
     def _sides(self, pair: str, block: int) -> str:
-        """Return which command begins. A coin decides for each two blocks, whose orders differ."""
+        """Return the order of a block. A coin decides for two blocks at a time, in both orders."""
         coin = int(self._digits(pair, (block + 1) // 2)[0], 16)
         return "ba" if (coin + block) % 2 else "ab"
 
@@ -354,8 +354,8 @@ class Alternate(Both):
             yield self._requests_in_turns(position, side)
 
     def _turns(self, position: int, side: str) -> Iterator[str]:
-        """Yield the lines that write the turns of a process. Showstopper repeats them, but
-        ssrequest does not."""
+        """Yield the lines that write the turns of a process. showstopper repeats a pair of turns,
+        ssrequest does not, so it needs all pairs."""
         given = self.given
         turns = self.unmeasured / 2 / given.seconds + (self.turns or 0)
         pairs = number(turns / 2) if given.rate else "1"

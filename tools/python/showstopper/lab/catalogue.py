@@ -82,7 +82,8 @@ class Workload:
 
 
 def _lack(need: str) -> str:
-    """Return what is missing. The value of a variable may be a number, but with a / is a path."""
+    """Return what is missing; '' if nothing is. A variable must be set; if its value contains a /,
+    that is a path which must exist."""
     variable = _VARIABLE.fullmatch(need)
     if variable:
         value = os.environ.get(variable[1], "")
@@ -245,7 +246,8 @@ class Catalogue:
         self.read(str(experiments() / "workloads"))
 
     def _read_own(self, file: str) -> None:
-        """Add the workloads of the user. Under sudo, HOME may be another user's, who is refused."""
+        """Add the workloads of the user. Under sudo, HOME may be another user's, whose file is
+        refused."""
         folder, name = os.path.split(file)
         if not os.access(file, os.R_OK):
             return
@@ -307,7 +309,7 @@ def check_pattern(text: str) -> None:
 
 
 class _Reader:
-    """Reads the lines of a file. `line` is that of a message."""
+    """Reads the lines of a file. `line` is the number of the line that an error is about."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -317,7 +319,7 @@ class _Reader:
         self._heading = 0  # line of the last heading
         self._section: list[str] = []  # names
         self._values: dict[str, str] = {}  # of the section
-        self._lines: dict[str, int] = {}  # where they begin
+        self._lines: dict[str, int] = {}  # number of the first line of each value
         self._key = ""  # of the value that a line may continue
 
     def read(self, row: str) -> None:

@@ -34,7 +34,7 @@ SHORTER = "less --at-most or --seconds"
 REQUESTS_MIN = 200  # of a run, for a percentile
 CONTINUES, UNDECIDED = 2, 3  # statuses of ssreport --decide, whose other answers are 0 and 1
 LOOK_SHARE = 20  # the time between looks is at least this many times as long as a look
-PROGRESS = 5  # blocks, of which one at least must have a figure
+PROGRESS = 5  # of this many successive blocks, at least one must have a figure
 NOTES = """\
 No shell runs the commands, except for "sh -c '...'". {scratch} in them is a new
 folder on the RAM disk. --plan and --dry-run show the first 20 blocks, because
@@ -292,12 +292,12 @@ class _Look:
     status: int
     answer: str
     ended: float
-    length: float  # its CPU time, because on a busy machine it takes longer
+    length: float  # seconds of CPU time, which a busy machine does not lengthen
 
     @property
     def is_over(self) -> bool:
-        """Whether it is time for the next look. Looks take at most about 5 % of the time, which
-        the interval permits: it holds for any number of looks."""
+        """Whether it is time for the next look, so that looks take at most about 5 % of the time.
+        The interval is valid for any number of looks."""
         return time.monotonic() - self.ended >= LOOK_SHARE * self.length
 
 

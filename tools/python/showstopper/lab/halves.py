@@ -21,7 +21,7 @@ from .study import Study
 
 ROUNDS = (1, 2, 3)
 LOSS_MAX = 3  # percent, by which two serial programs at the places may slow each other down
-USED_MAX = 1.05  # of a place
+USED_MAX = 1.05  # CPUs that a command may use, relative to those of its place
 ALONE = "showstopper --quiet --record {record} -n 1 --cpus".split()
 TIMES = "--warmup 0.2s --duration 1s".split()
 FAULT = "cannot examine the places of A and B"

@@ -248,7 +248,7 @@ def _check_sides(given: Options) -> None:
 
 
 def _read_about(guest: str) -> list[str]:
-    """Return the lines on what a guest is made of; none if it is no guest."""
+    """Return the lines on what a guest is made of; none if the folder is not a guest."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         with hold(guest, ["about"]) as held:
             return read_file(f"{held}/about").decode("utf-8", "surrogateescape").splitlines()
@@ -351,7 +351,7 @@ class Interference(Study):
         return places.find(environment, placement, self.cpus, given.root or "", given.load_of)
 
     def begin(self, place: Place) -> float:
-        """Return when the warm-up of a run has ended."""
+        """Return the seconds from the start of a run to the end of its warm-up."""
         given = self.options
         count = sum(self.count(place, role) for role in ("foreground", "background"))
         launch = 3 + count / 20 if given.launch is None else given.launch

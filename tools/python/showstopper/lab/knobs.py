@@ -241,8 +241,8 @@ class Knobs:
         ]
 
     def _settings(self, count: int) -> Iterator[str]:
-        """Yield the knobs of the first of these for a service. Pins to a quarter of the CPUs bind
-        each instance or worker to one of them."""
+        """Yield the knobs of the first `count` parts for a service. Pins to a quarter of the CPUs
+        bind each instance or worker to one of them."""
         yield "pin=free"
         for part in self.parts()[1:count]:
             if not part.pin:

@@ -30,7 +30,7 @@ RATES = {  # by service; with --quick, fewer
     "serve": ("10,20,30,40,50,60,70,80,90", "5,20,40"),
     "mediawiki": ("2,5,10,15,20", "1,3,6"),
 }
-SEARCH_TIME = 300.0  # seconds; the duration of a search is unknown
+SEARCH_TIME = 300.0  # seconds assumed for a search, whose duration is unknown
 
 
 def parser() -> Parser:

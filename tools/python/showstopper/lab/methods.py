@@ -56,7 +56,7 @@ METHODS = {
     "default": Method("", "-f exact -F source=idle"),
     "cpulimit": Method(limiter="cpulimit"),
     "quota": Method(limiter="group"),
-    # not of accuracy
+    # the experiment accuracy does not have these
     "independent": Method("-d averageq -D {tau},jitter=50%{cdc} -c fixed -s even"),
     "stagger": Method("-d stagger -c fixed -s even"),
     "uncontrolled": Method(),
@@ -115,7 +115,7 @@ class Held:
 
     name: str  # of the method
     use: Use
-    cpus: int  # a load of 100 %
+    cpus: int  # number of CPUs that are a load of 100 %
     instances: int
     target: Fraction = Fraction(1)
     tau: str = ""  # mean length of a round

@@ -127,7 +127,7 @@ def _add_gaps(edges: Edges) -> int:
 
 
 def _match(edges: Edges) -> dict[int, int]:
-    """Return a front for each back; all edges are of different nodes."""
+    """Return a perfect matching: a front for each back."""
     fronts: dict[int, int] = {}
     for front in range(len(edges)):
         _add_front(edges, fronts, front)

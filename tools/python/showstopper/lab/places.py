@@ -103,7 +103,8 @@ def name_guests(environments: Sequence[str], measure: str, guest: str) -> list[s
 
 
 def boot_seconds(environment: str, instances: int, boot: float | None) -> float:
-    """Return the estimated time until these instances run in guests. `boot` is that of a guest."""
+    """Return the estimated seconds until these instances run in guests. `boot` replaces the usual
+    time to boot a guest."""
     if environment not in GUESTS:
         return 0
     usual, each = _BOOT[environment]
@@ -163,6 +164,6 @@ def _why_not_free(environment: str, placement: str, cpus: int) -> str:
 
 
 def _ask(call: Sequence[str]) -> tuple[int, str]:
-    """Return the status and the output of a command, also that for people."""
+    """Return the status and the output of a command, including standard error."""
     done = subprocess.run(call, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return done.returncode, os.fsdecode(done.stdout).strip()

@@ -104,7 +104,8 @@ def _unescape(found: re.Match[bytes]) -> bytes:
 
 
 def plain_name(text: str) -> str:
-    """Return a name for a run: a colon and two digits for each character that none can have."""
+    """Return a name for a run, with a colon and a code for each character that names cannot have.
+    """
     return re.sub(r"[^A-Za-z0-9._+=@:-]", lambda found: f":{ord(found[0]):02x}", text)
 
 
@@ -112,7 +113,7 @@ def plain_name(text: str) -> str:
 
 
 def number(value: float | Fraction) -> str:
-    """Return a number with as many digits as decimals keep exactly."""
+    """Return a number with 15 digits, which a double always keeps."""
     return f"{float(value):.15g}"
 
 

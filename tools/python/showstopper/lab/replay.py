@@ -24,14 +24,14 @@ from .plan import kept_checksum, literal, number
 from .results import report
 from .study import Study
 
-TRACES = "nine-steps.txt", "nine-means.txt"  # the second one is of --published
+TRACES = "nine-steps.txt", "nine-means.txt"  # the second one only with --published
 DEFAULTS = {
     "scales": "1,2/3,1/3,2/9,1/9,1/18", "methods": "default", "tau": "107m", "warmup": "3min",
     "deviation": "5", "output": "replay-results", "workloads": "serial,blocking",
 }  # fmt: skip
 QUICK = {"warmup": "1s", "scales": "1/100,1/200"}
 SHORTER = "fewer --scales, --methods or --workloads, less --warmup"
-MEAN = Fraction(1, 2)  # load from which nbench and its like choose a number of instances
+MEAN = Fraction(1, 2)  # load for which nbench and nbench-fit choose the number of instances
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def default_traces(is_published: bool) -> list[str]:
 
 
 def name_of(file: str) -> str:
-    """Return a name that runs can have. A letter outside ASCII has several bytes."""
+    """Return a name that runs can have. A letter outside ASCII becomes several underscores."""
     base = os.path.basename(os.fsencode(file))
     stem = base if base == b".txt" else base.removesuffix(b".txt")
     return re.sub(rb"[^A-Za-z0-9._-]", b"_", stem).decode()
@@ -176,7 +176,6 @@ def plan_run(
     study: Study, trace: Trace, workload: str, method: str, tau: str, factor: str, part: str,
     number_of_round: int,
 ) -> Iterator[str]:  # fmt: skip
-    """Plan a run at a speed."""
     warmup = study.options.warmup
     seconds = trace.seconds * Fraction(factor)
     cells = {

@@ -210,13 +210,14 @@ class Study:
         ]
 
     def folder_of_one(self, workload: str) -> Path:
-        """Return the folder of this study: the load of a command that has changed is unknown."""
+        """Return the folder of this study. Its name has a checksum of the plan, so that a changed
+        command is measured again."""
         name = workload.replace("/", ".")
         sum_of_plan = checksum("\n".join(self.plan_one(workload)))
         return self.output / "one-load" / f"{name}-{sum_of_plan}"
 
     def load_of_one(self, workload: str) -> float:
-        """Return the load of one instance. A dry run measures nothing, and takes 100 %."""
+        """Return the load of one instance. A dry run measures nothing, and assumes 100 %."""
         if workload not in self._one:
             found = self._read_one(workload)
             self._one[workload] = 1.0 if math.isnan(found) and self.options.dry_run else found

@@ -30,7 +30,7 @@ QUICK = {"rounds": "1", "cool_down": "0", "warmup": "1s", "seconds": "3s"}
 OF_SERVICES = (
     "service rates steps warmup arrival cap balance workers when_full timeout own_cpu spread wiki"
 ).split()
-CAPS = [0, 10, 25, 50, 75, 100]  # of `cap`
+CAPS = [0, 10, 25, 50, 75, 100]  # default of --cap in the mode `cap`
 SHORTER = "fewer --knobs, --arrival, --balance, --cap or --rounds, shorter --steps"
 MODES = """\
 busy        no service: measure power while Showstopper keeps some CPUs busy,
@@ -91,7 +91,7 @@ def run(given: Options) -> int:
     study = Study("tradeoffs", given)
     require_programs("ssactuate")
     if given.published and "work" not in given.given:
-        # As much as the published machine can do; instances of `neighbours` have one CPU each.
+        # Choose work that gives the published capacity; instances of `neighbours` have one CPU.
         given.work = f"{1000 * (2 if mode == 'neighbours' else study.cpus) // 105}m"
     choose_steps(given, mode)
     service = Service(study)
@@ -155,7 +155,7 @@ class Tradeoffs:
             lists = self.knobs.defaults(given.published or "", knobs.frequencies(given.energy_root))
         self.levels = self.knobs.find(lists or [DEFAULT_LEVELS], bool(given.knobs))
         self.parts = self.knobs.possible_parts() if mode == "busy" else []
-        self._texts: dict[str, str] = {}  # texts of names of runs
+        self._texts: dict[str, str] = {}  # the text of which each name of a run is made
 
     def plan(self) -> Iterator[str]:
         given = self.study.options

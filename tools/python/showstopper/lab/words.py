@@ -2,8 +2,8 @@
 """
 Commands for loops in shell that print plans: words and lines of runs, pairs, and values of options.
 
-A start of Python takes longer than a hundred answers, so `line` and `value` read further requests
-from standard input, one a line.
+Starting Python takes longer than a hundred answers, so without arguments `line` and `value` read
+requests from standard input, one per line.
 """
 
 from __future__ import annotations
