@@ -59,10 +59,10 @@ close_held() {
     close_bench
 }
 
-# serve_in_group COMMAND...: starts a service in the group.
+# serve_in_group COMMAND...: starts a service in the group, and in a session: lighttpd signals its whole process group.
 serve_in_group() {
     # shellcheck disable=SC2016 # a script of its own
-    sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$@" >"$folder/server.log" 2>&1 &
+    setsid sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$@" >"$folder/server.log" 2>&1 &
     started+=($!)
 }
 
@@ -245,6 +245,7 @@ start_service() {
             "server.bind = \"127.0.0.1\"" "server.port = $port" 'mimetype.assign = ("" => "text/plain")' \
             'deflate.mimetypes = ("text/plain")' 'deflate.allowed-encodings = ("gzip")' \
             'server.max-worker = 2' >"$folder/lighttpd.conf"
+        ! lighttpd -tt -f "$folder/lighttpd.conf" 2>&1 | grep dlopen || fail "install lighttpd-mod-deflate"
         serve_in_group lighttpd -D -f "$folder/lighttpd.conf"
         asked=(-H 'Accept-Encoding: gzip')
         ;;
