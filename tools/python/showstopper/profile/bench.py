@@ -34,7 +34,7 @@ class Bench:
 
     def measure(self, folder: str, under: str, repetitions: int) -> list[Profile]:
         """Run each benchmark until it has been run this many times. Returns what was measured."""
-        write_files(folder, {"platform.json": ""})  # nobody reads a description of the machine
+        write_files(folder, {"platform.json": ""})  # if it exists, `measure` skips this description
         names = ",".join(dict.fromkeys(_pattern(name) for name, _ in self.keys))
         self.skipped = {}
         fault = self._call([

@@ -43,7 +43,7 @@ def _find_base(name: str) -> tuple[str, Profile]:
 
 def _copy_battery(request: argparse.Namespace, base: str, copy: str) -> str:
     """
-    Return the battery, or a copy of it: of a pipe, which can be read only once, or of the base's.
+    Return the battery; a copy if it is a pipe, which can be read only once, or the base's file.
 
     The commands of a base are executed although nobody has named its battery, so the folder and the
     file must be the caller's or root's.
@@ -140,7 +140,7 @@ def _use(request: argparse.Namespace, found: Test, cpu: int) -> str:
     }
     if request.throttle in knobs:
         return f"ssactuate run {knobs[request.throttle]} -- APPLICATION"
-    # Without its CPUs, the load would count relative to all CPUs.
+    # Without --cpus, the load would be relative to all CPUs.
     return (
         f"showstopper -n 1 -p '' --cpus {cpu} -l {percent} -f exact -d stagger -D {quantum} -c "
         "deadbeat -- APPLICATION"

@@ -27,8 +27,8 @@ class Setting:
     """A setting that this machine has."""
 
     setting: float  # from 0 to 1
-    frequency: float | None = None  # Hz, if the throttle is one
-    lowest: float | None = None
+    frequency: float | None = None  # Hz, if the throttle is a frequency
+    lowest: float | None = None  # lowest frequency of the machine, Hz
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _refuse_slower(ratio: float) -> UserError:
 
 def by_search(calibration: Calibration) -> dict[str, Any]:
     """Return the result, a row of `calibrated`."""
-    tests: dict[float, Test] = {}  # by setting. A frequency may be tried twice.
+    tests: dict[float, Test] = {}  # by setting: several may become the same frequency
 
     def test(setting: int) -> Test:
         at = calibration.resolve(setting / SETTING_MAX)

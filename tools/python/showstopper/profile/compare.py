@@ -22,7 +22,7 @@ from .ratios import (
 )
 from .results import KEY, Choice, Profile, Results, Throttle, Warnings, halves, read
 
-_HALF_MIN = 5  # with fewer repetitions, a half seems by chance as unstable as a benchmark can be
+_HALF_MIN = 5  # repetitions of a half; with fewer, its interval is too wide
 
 _BENCHMARK = {"target": "Target", "benchmark": "Benchmark", "class": "Class"}
 _SPREADS = {"base_spread_percent": ("Base spread, %", 2), "target_spread_percent": ("Spread, %", 2)}

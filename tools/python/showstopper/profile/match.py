@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much faster this machine is than a base, over the benchmarks that both have."""
+"""Compares this machine with a base, over the benchmarks that both have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from .results import KEY, Profile, Warnings
 
 @dataclass(frozen=True)
 class Match:
-    """Benchmarks are fixed: only their repetitions vary by chance. A ratio above 1 is faster."""
+    """A comparison. Benchmarks are fixed: only their repetitions vary by chance. A ratio above 1
+    means that this machine is faster."""
 
     log_mean: float  # mean logarithm of the ratios
     half: float  # half its 95 % confidence interval; NaN with too few repetitions

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of the commands in Python. The C program measures."""
+"""Options of the commands that are written in Python; `measure` is written in C."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _NAMES_MAX = 20  # in a sentence
 
 
 def decimals(least: float, most: float) -> int:
-    """Return more digits if both numbers are nearly equal."""
+    """Return the number of decimals to show: more if both numbers are nearly equal."""
     return 4 if most - least < 0.2 else 2
 
 

@@ -43,7 +43,7 @@ DEFAULTS = {
 QUICK = {"seconds": "0.2", "repetitions": "3"}
 SETTINGS = ",".join(f"{percent}%" for percent in range(10, 101, 10))  # of sweep
 
-# Options that have no effect
+# Options that have no effect in a mode, which refuses them
 _NOT_OF = {
     "demo": "applications force",
     "verify": "applications force benchmarks plan go-on setting throttle method kernels seconds "
@@ -199,7 +199,7 @@ def plan_demo(settings: Settings, spread: str, accept_unstable: bool) -> Iterato
     """
     Plan each step as a run.
 
-    Runs have the word `keep`, because ssprofile continues interrupted measurements.
+    Measurements have the word `keep`, because ssprofile continues interrupted ones.
     """
     limit = ["--unstable", spread] if spread else []
     tries, tests = (2, 3) if settings.method == "closed" else (1, 16)
@@ -208,7 +208,7 @@ def plan_demo(settings: Settings, spread: str, accept_unstable: bool) -> Iterato
     yield line("set", "experiment=portability")
     # Fail early if the throttle is unavailable: measuring the base takes a minute.
     yield line("run", "probe", "takes", "2s")
-    # Not through a file in the folder of results, which may be another user's
+    # Pass the battery through a pipe: the folder of results may be another user's.
     yield line(
         "main", "measure", "--", "bash", "-c",
         'exec ssprofile measure "$@" --battery <(echo "$0")', "one cpu /s higher 'echo 1' '(1)'",

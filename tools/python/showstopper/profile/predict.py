@@ -32,7 +32,7 @@ _COVERAGES = (1, 0.95, 0.9, 0.8, 0.5)
 
 
 def _read(path: str, target: str) -> pd.DataFrame:
-    """Read the ratios of `ssprofile compare`, of one target or of all: a table, or its folder."""
+    """Read the ratios of `ssprofile compare` from a table or its folder; of all targets for ''."""
     is_folder = os.path.isdir(path)
     if is_folder and not has_file(path, "ratios.csv"):
         hint = "name that table, or the folder that `ssprofile compare -o` wrote it to"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much faster one machine is than another, benchmark by benchmark, and statistics of that."""
+"""Ratios of the speeds of two machines, benchmark by benchmark, and their statistics."""
 
 from __future__ import annotations
 

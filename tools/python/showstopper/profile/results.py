@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of results: what benchmarks measured on machines, perhaps under a throttle."""
+"""Reads tables of results, which benchmarks measured on machines, perhaps under a throttle."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Warnings:
 class Origin:
     """Facts that `ssprofile measure` wrote next to a table of results."""
 
-    measured: bool = False  # it made the table
+    measured: bool = False  # whether it wrote the table, too
     version: str = ""  # of the benchmarks; '' if unknown
 
     @staticmethod
@@ -241,7 +241,8 @@ class Results:
     warnings: Warnings
 
     def find(self, names: str) -> Profile:
-        """Return the profile MACHINE:LIMITS, or that of MACHINE without a throttle, or the only."""
+        """Return the profile MACHINE:LIMITS, or that of MACHINE without a throttle, or the only
+        one."""
         exact = [one for one in self.profiles if names == one.name]
         found = exact or [one for one in self.profiles if names in ("", one.machine)]
         plain = [one for one in found if one.is_plain] if names else []
@@ -270,7 +271,7 @@ def read(path: str) -> Results:
 
 
 class Choice(NamedTuple):
-    """A profile as named on the command line: FILE[:MACHINE[:LIMITS]], also of a folder."""
+    """A profile as named on the command line: FILE[:MACHINE[:LIMITS]]. FILE may be a folder."""
 
     path: str
     names: str = ""  # MACHINE or MACHINE:LIMITS; a machine may have colons, too

@@ -27,8 +27,8 @@ def search(cost_of: Callable[[int], float]) -> dict[int, float]:
     """
     Return the costs of the tested settings in their order; the first smallest one is the result.
 
-    A test that is no better reverses the direction. So do settings that were tested before, without
-    another test.
+    A test that is no better halves the step and reverses it. So does a setting that was tested
+    before, without another test.
     """
     costs: dict[int, float] = {}
     best, setting, step = SETTING_MAX, SETTING_MAX, -_RANGE / 4
@@ -71,7 +71,7 @@ class Verdict(enum.Enum):
 
 @dataclass
 class Closed:
-    """Begins without a throttle, at a setting of 1."""
+    """The state of the closed method. It begins without a throttle, at a setting of 1."""
 
     setting: float = 1.0
     settings: list[float] = field(default_factory=list)  # those that did not match

@@ -45,7 +45,7 @@ def decide(study: Study, markdown: bool = False) -> tuple[int, str]:
     if not markdown:
         doubtful = f"Doubtful: {doubt}\n" if doubt else ""
         return status(duet, worth), f"{answered}\n{doubtful}"
-    # A backquote or a line feed would end the code.
+    # A backquote or a line feed would end the inline code.
     a, b = (re.split("[`\n]", command)[0] for command in (duet.plan.a, duet.plan.b))
     more = f" Doubtful: {doubt}" if doubt else ""
     words = f"**{answered}** (A: `{a}`, B: `{b}`; {_describe_size(duet)}){more}\n"
@@ -111,7 +111,8 @@ def describe_lack(plan: Plan, blocks: Blocks) -> str:
 
 
 def describe_background(more: Percent) -> str:
-    """Without an interval, or with one that contains 0, the difference may be chance."""
+    """Describe how much more the background did next to B. Without an interval, or with one that
+    contains 0, the difference may be chance."""
     size = -more if more.mean < 0 else more
     words = str(size) if math.isfinite(more.low) else f"{size.mean:.1f} %"
     end = "so A and B did not run under the same load" if more.is_certain else "which may be chance"
@@ -122,7 +123,7 @@ def describe_background(more: Percent) -> str:
 def describe_doubt(duet: Duet, worth: Worth) -> str:
     """Return why the answer is doubtful; '' if it is not."""
     both, reasons = (duet.same, duet.different), []
-    # One record in each block that is left out may be invalid.
+    # Each block that is left out may account for one invalid record.
     left_out = sum(max(blocks.carried - blocks.count, 0) for blocks in both)
     if not worth.is_nothing and (worth.disturbed or worth.invalid > left_out):
         reasons.append(worth.describe()[:1].lower() + worth.describe()[1:])

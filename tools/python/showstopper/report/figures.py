@@ -78,7 +78,7 @@ Plot = TypeVar("Plot", bound=Callable[..., Any])
 
 
 class Picture(NamedTuple):
-    """A figure of a page. Those of one group, such as a run, have a heading together."""
+    """A figure of a page. Figures of one group, such as a run, share a heading."""
 
     caption: str
     figure: Figure

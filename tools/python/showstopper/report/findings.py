@@ -52,7 +52,8 @@ class Worth:
 
     @staticmethod
     def of(study: Study, subject: str = THROUGHPUT) -> Worth:
-        """Return the worth for figures of this subject. Without a throughput, it is the load."""
+        """Return the worth for figures of this subject. A record without a verdict on it counts
+        with its whole verdict."""
         verdicts = [(record.verdict, math.nan) for record in study.records]
         verdicts += [(one.verdict, one.others) for one in study.requests]
         verdicts += [(v, math.nan) for fleet in study.fleets for v in fleet.nodes["verdict"]]
@@ -111,6 +112,7 @@ class Worth:
 
 
 def _is_overload(verdict: Verdict) -> bool:
-    """Return whether a record is invalid only because its service failed: an answer, too."""
+    """Return whether a record is invalid only because its service failed, which is a result, too.
+    """
     invalid = [c.get("check") for c in verdict.checks if c.get("result") == "invalid"]
     return bool(invalid) and all(name in FAILED for name in invalid)

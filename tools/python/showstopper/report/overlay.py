@@ -24,8 +24,9 @@ PANELS = {"load": "load, %", "throughput": "throughput, /s", "power": "power, W"
 
 @dataclass(frozen=True)
 class Line:
-    """Numbers of a run whose load and power are drawn, and of the run whose throughput is: of a
-    background that of its foreground, otherwise the same run's."""
+    """A line of a picture. `run` is the number of the run whose load and power are drawn, `counted`
+    that of the run whose throughput is drawn: of a background the foreground, otherwise the same.
+    """
 
     run: int
     counted: int
@@ -84,7 +85,7 @@ def _draw(
         return (1 if only else study.records[line.run].speed) / unit
 
     targets = [int(rows["target"].notna().sum()) if "target" in rows else 0 for rows in drawn]
-    if any(targets):  # that of the line for which it is known at most points, below all lines
+    if any(targets):  # draw the target that is known at the most points, below all lines
         at = int(np.argmax(targets))
         x = drawn[at]["at"] * scale(lines[at])
         ax.plot(x, drawn[at]["target"], color=f.AXIS, linewidth=4, label="target", zorder=1.5)
@@ -104,8 +105,8 @@ def _draw(
 
 
 def _line(study: Study, line: Line, panel: str, only: bool) -> pd.DataFrame:
-    """Return the points of a line: at, value, of a load target and, if it is drawn alone, the range
-    of neighboring samples, which share a column of the picture."""
+    """Return the points of a line: at, value and, for a load, target. A load that is drawn alone
+    also has the range of the samples that share a column of the picture: low, high."""
     record = study.records[line.run]
     if panel == "throughput":
         found = study.windows(line.counted)

@@ -27,7 +27,7 @@ from .tables import Sheet
 ROWS_OPEN_MAX = 24  # tables with more rows are folded
 GROUPS_OPEN_MAX = 8  # pictures of more runs are folded
 SENTENCES_MAX = 12  # findings about single pairs on the terminal
-CONTENTS = range(4, 25)  # numbers of sections with which a page has contents
+CONTENTS = range(4, 25)  # a page with this many sections has a table of contents
 
 
 @dataclass(frozen=True)

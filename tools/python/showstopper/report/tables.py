@@ -55,7 +55,7 @@ def describe(table: str, names: str) -> tuple[Column, ...]:
     """
     Return columns of a table as columns.tsv describes them, those in parentheses for programs only.
 
-    A row TABLE.NAME, if people see the column differently in a table, precedes the row NAME.
+    A row TABLE.NAME, for a table in which people see the column differently, overrides NAME.
     """
     return tuple(_describe(table, name) for name in names.split())
 

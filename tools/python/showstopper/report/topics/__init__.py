@@ -54,7 +54,8 @@ def modules() -> list[ModuleType]:
 
 
 def asking() -> list[ModuleType]:
-    """Return the topics that ask a question, the first one that does is that of the report."""
+    """Return the topics that may ask a question; the report has the first question that is asked.
+    """
     names = [name for name, topic in by_name().items() if hasattr(topic, "question")]
     known, others = _sort(names, ASKING)
     return [by_name()[name] for name in (*others, *known) if name not in ORDER or name in ASKING]

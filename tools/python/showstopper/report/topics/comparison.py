@@ -15,7 +15,8 @@ from ... import stats, steps
 from ...study import Study, groups, key_columns, permitted
 from ..tables import Table
 
-# Columns in which counterparts agree, and pairs; the leader of a pair is its background.
+# Columns in which counterparts agree, those that identify a pair, and those of its leader, the
+# background
 SAME = "experiment workload placement method tau_seconds target round speed".split()
 PAIR = "environment experiment workload placement speed trace".split()
 LEADER = "workload method tau_seconds".split()
@@ -112,8 +113,8 @@ def _pools_axis(study: Study) -> bool:
 def _sides(
     study: Study, rows: pd.DataFrame, leaders: pd.DataFrame, is_pair: pd.Series
 ) -> pd.Series:
-    """Number all that separates pairs. Runs at several loads are the steps of one pair, but runs
-    that differ in another axis, such as the number of instances, are not."""
+    """Number the pairs. Runs at several loads are the steps of one pair, but runs that differ in
+    another axis, such as the number of instances, are different pairs."""
     own = [*PAIR, *([] if _pools_axis(study) else ["axis"])]
     keys = key_columns(rows, own).join(key_columns(leaders, LEADER), rsuffix="_leader")
     return _number(keys.assign(is_pair=is_pair))
@@ -125,7 +126,7 @@ def _variants(study: Study, rows: pd.DataFrame, leaders: pd.DataFrame) -> pd.Ser
     variants = rows["variant"].where(rows["variant"] != "", leaders["variant"]).str[:200]
     if _pools_axis(study) or axis in ("speed", "tau_seconds"):
         return variants
-    # The axis, if it separates pairs and has no other cell in their rows.
+    # Add the axis if it separates pairs, and no other column shows it.
     values = study.plans.reindex(index=rows.index, columns=[axis], fill_value="")[axis]
     has_other = [study.differences.has_variant(run, axis) for run in rows.to_dict("records")]
     begin = variants.where(variants == "", variants + ", ")

@@ -89,8 +89,8 @@ def _find_proportionality(
     best: stats.Parabola, cpus: float, busy: stats.Array, watts: stats.Array
 ) -> dict[str, Any]:
     """Find how proportional power is to the number of busy CPUs: 1 minus the greatest distance
-    from the straight line between idle and full load, relative to the range. Of the steps if idle
-    and full load were measured, otherwise of the fit."""
+    from the straight line between idle and full load, relative to the range. Uses the steps if
+    idle and full load were measured, otherwise the fit."""
     ends = ((0, END_PART * cpus), ((1 - END_PART) * cpus, cpus))
     at_ends = (watts[(busy >= low) & (busy <= high)] for low, high in ends)
     idle, full = (w.mean() if len(w) else math.nan for w in at_ends)

@@ -147,7 +147,7 @@ def _describe_unknown(pair: pd.Series) -> str:
 def _count_best(compared: list[Placements]) -> Finding | None:
     """Return for how many pairs of an environment each placement is best."""
     first, known = compared[0], [one for one in compared if one.is_known]
-    single = 0 if first.by_energy else len(compared) - len(known)  # by energy, power is unknown
+    single = 0 if first.by_energy else len(compared) - len(known)  # not if power is unknown
     best = Counter(one.best for one in known if one.advantage.is_clear)
     unclear, count = len(known) - best.total(), len(known) + single
     if not count:

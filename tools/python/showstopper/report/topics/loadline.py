@@ -368,7 +368,7 @@ def _done_sentence(series: Series) -> str:
     kind = "rate" if series.first["is_by_rate"] else "load"
     below = f"throughput at the highest {kind} measured"
     maximum = below if _is_below_maximum(series) else "maximum throughput"
-    # The error of a level is that of a mean over all visits; this is between two in a round.
+    # Convert the error of a level, a mean over all visits, to that between two visits in a round.
     noise = math.expm1(line.error.error * math.sqrt(2 * line.rounds))
     return (
         f"At {at:.3g} % load it reaches {100 * done.y:.{digits}f} % "

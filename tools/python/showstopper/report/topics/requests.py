@@ -335,7 +335,7 @@ def _find_hidden(study: Study, points: pd.DataFrame) -> Iterator[Finding]:
 def _find_throttle(study: Study, points: pd.DataFrame, all_: pd.DataFrame) -> Iterator[Finding]:
     """Find what throttling adds at the lowest rate, because queueing adds least there."""
     throttled = points["keeps_up"] & (points["duty"] < DUTY_FULL) & points["loop"].eq("open")
-    # The same service at the same rate, whose instances were never stopped
+    # Points to compare with: their instances were never stopped.
     full = all_[all_["keeps_up"] & (all_["duty"] >= DUTY_FULL)]
     for _, point in points[throttled].sort_values("rate", kind="stable").iterrows():
         same = full[(full["service"] == point["service"]) & (full["rate"] == point["rate"])]

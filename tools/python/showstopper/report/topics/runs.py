@@ -88,7 +88,7 @@ def _note_power(study: Study, at: int) -> str:
     if study.is_counted_elsewhere(at):
         return "counted with its background"
     foreground, adds_up = study.consumer_of(at)
-    # Seconds do not begin with the run, so one may be missing.
+    # The seconds of power do not start with the run, so one may be missing.
     known, length = run["power_seconds"], run["to"] - run["from"]
     all_ = max(known + run["power_unknown"], math.floor(length) - 1)
     notes = []
@@ -182,7 +182,7 @@ def _pool_name(study: Study, run: pd.Series) -> str:
         return len(key_columns(study.runs, [key]).drop_duplicates()) > 1
 
     count, cpus, environment = run["instances"], run["cpus"], run["environment"]
-    if environment == HOST:  # if the record says so
+    if environment == HOST:  # may also mean unknown: name it only if the record does
         environment = study.records[run.name].label("environment")
     has_command = not run["workload"] and differ("command")
     parts = [
@@ -398,7 +398,7 @@ def _plot_power(study: Study, at: int) -> Any:
 
 @f.drawing
 def plot_errors(study: Study, at: int) -> Any:
-    """Draw the distribution of the errors; the outer bins include all beyond."""
+    """Draw the distribution of the errors; the outermost bins include all larger ones."""
     counted = study.records[at].counted
     errors = 100 * (counted["target"] - counted["load"]).dropna()
     if errors.empty:

@@ -33,8 +33,8 @@ FIGURES = describe(
 
 
 def _order(value: str) -> tuple[bool, bool, float, str]:
-    """Order values: an empty one, numbers by value, other texts. A number next to a text, such as
-    512 and 1G, must not be compared as a text: with 1024 there would be no order."""
+    """Order values: an empty one, numbers by value, other texts. Numbers are never compared as
+    texts: with 512, 1024 and 1G, the order would be contradictory."""
     number = share(value)
     is_text = math.isnan(number)
     return bool(value), is_text, 0 if is_text else number, value

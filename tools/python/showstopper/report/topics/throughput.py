@@ -287,8 +287,8 @@ def integrate(
 
 
 def _measure(replay: Record, begin: np.ndarray, end: np.ndarray) -> float:
-    """Return the iterations in stretches of time of the trace, times the speed; NaN if none counts
-    in one."""
+    """Return the iterations of a replay in these parts of the trace, times its speed; NaN if a part
+    has none."""
     first = np.append(True, begin[1:] > end[:-1])
     speed, begin = replay.speed, begin[first]
     end = end[np.append(first[1:], True)]
