@@ -111,7 +111,8 @@ def print_bars(text: str, met: bool) -> bool:
 
 
 def judge(alarms: Array, found: Array, naive: Array) -> bool:
-    """Return whether few studies without a difference find one, and many with one."""
+    """Return whether few studies without a difference find one, many with a difference do, and the
+    naive method gives too many alarms."""
     met = alarms.mean() <= ALARMS_MAX and found.mean() >= FOUND_MIN and naive.mean() >= NAIVE_MIN
     return bool(met)
 

@@ -26,7 +26,7 @@ FAMILIES = "straight", "overlap", "cores", "turbo", "limit", "knee near the top"
 PLACES = "any load", "a level", "noise/10", "noise*3"
 PLACE_OF = {"bands": "any load", "quiet": "noise/10", "loud": "noise*3"}
 
-# One level above a knee cannot tell where that is, so the range is wide.
+# A single level above a knee does not determine its place, so the range is wide.
 UNLOCATED = ("knee near the top", "knee above")
 BENT = tuple(name for name in FAMILIES if name not in ("straight", "overlap"))
 

@@ -22,7 +22,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 hypothesis.configuration.set_hypothesis_home_dir(tempfile.gettempdir())
 hypothesis.settings.register_profile("tests", database=None, deadline=None, derandomize=True)
 hypothesis.settings.load_profile("tests")
-os.umask(0o022)  # files that others may write to decide no plan
+os.umask(0o022)  # plans refuse files that others may write to
 
 from lab_plans import Lab  # noqa: E402
 

@@ -75,7 +75,8 @@ class Planned:
 
 
 class Lab:
-    """A machine with these CPUs, and with the programs of a folder before those of the build."""
+    """A machine whose CPUs tests choose, with the programs of a folder before those of the build.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         self._patch = monkeypatch

@@ -38,9 +38,9 @@ class Job:
     cost: float = 0  # gain of the victim while it is throttled, as a logarithm at full depth
     catches_up: float = 0  # part of the withheld CPU time that it still uses in the same slot
     disturbs: float = 0  # cost in the row after it was throttled
-    fills_gaps: float = 0  # by this part, it uses more CPU time while the first one is throttled
-    grows: float = 0  # by this part, it uses more CPU time after `look`
-    varies: float = 0.001  # by at most half of this part, its CPU time varies from slot to slot
+    fills_gaps: float = 0  # part of its CPU time that it adds while the first one is throttled
+    grows: float = 0  # part of its CPU time that it adds after `look`
+    varies: float = 0.001  # range of its CPU time over slots, as a part of it
     returns_later: bool = False  # it uses the withheld CPU time in other slots
     only_stops: bool = False  # it is stopped nearly all the time
     hardly_runs: bool = False  # it uses 0.09 % of a CPU
@@ -57,7 +57,7 @@ class Recipe:
     last: float | None = None  # the only figure of the last run, in one of 20 slots
     unrecorded: bool = False  # the last run has no records
     in_rows: bool = False  # figures are those of rows, if they are frequent enough
-    aside: int = 0  # the first suspect is set aside in this row of each run; 0: it is not
+    aside: int = 0  # the first suspect is set aside in this row of each run; 0: never
     aside_once: bool = False  # only in runs with others
     acquits: bool = False  # in each run, the suspects of the first group have no cost
     call: dict[str, str] = field(default_factory=dict)

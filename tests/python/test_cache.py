@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What matplotlib reads is never another user's."""
+"""matplotlib never reads a cache or settings of another user."""
 
 import os
 import stat

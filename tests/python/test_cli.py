@@ -25,7 +25,7 @@ LAUNCH = f"import sys; sys.path.insert(0, {str(PACKAGE)!r}); from showstopper im
 REPORT = LAUNCH + "cli.launch('ssreport')"
 HEAVY = ("numpy", "pandas", "scipy", "matplotlib", "jinja2")
 
-# A program whose body is given.
+# A program of the package; {body} is replaced by its code.
 PROGRAM = LAUNCH + """
 def run(words, prepare):
     prepare()
@@ -57,7 +57,7 @@ def body(text: str, **more: object) -> subprocess.CompletedProcess[bytes]:
     ],
 )
 def test_libraries_are_loaded_only_for_reports(words: str, start: str, make_record: Maker) -> None:
-    """Otherwise they would run beside the benchmarks of `ssprofile portability`."""
+    """Otherwise loading them would disturb the benchmarks of `ssprofile portability`."""
     program, *options = words.split()
     code = LAUNCH + f"""
 import atexit
@@ -158,7 +158,7 @@ def test_libraries_may_write_their_cache(tmp_path: Path) -> None:
     environment = {name: os.environ[name] for name in os.environ if name != "MPLCONFIGDIR"}
     environment |= {"XDG_CACHE_HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
     expected = f"{tmp_path}/showstopper/matplotlib True\n"
-    for more in ({}, {"MPLCONFIGDIR": ""}):  # an empty one is none
+    for more in ({}, {"MPLCONFIGDIR": ""}):  # an empty value counts as unset
         assert body(text, env=environment | more).stdout.decode() == expected
 
     environment["XDG_CACHE_HOME"] = "/dev/null/cache"

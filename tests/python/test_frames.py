@@ -44,7 +44,7 @@ def test_whole_table_has_no_note(tmp_path: Path) -> None:
         "2026-01-01T00:00:03Z,3,0x10\n",
         '2026-01-01T00:00:03Z,"3,0.3\n',  # pandas would read on to the end of the file
         "2026-01-01T00:00:03Z,3,0.\0003\n",
-        "2026-01-01T00:00:03Z,3\r,0.3\n",  # pandas would begin a row
+        "2026-01-01T00:00:03Z,3\r,0.3\n",  # pandas would end the row here
         HEAD,
     ],
 )

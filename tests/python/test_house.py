@@ -54,7 +54,7 @@ ROOMS = ("report.topics", "profile", "antagonist")  # folders whose modules are 
 
 ANY = object()
 REQUIRED = {
-    "groupby": {"dropna": ANY, "sort": ANY},  # by default, empty keys are no groups
+    "groupby": {"dropna": ANY, "sort": ANY},  # by default, rows with an empty key are lost
     "value_counts": {"dropna": ANY},
     "read_csv": {"keep_default_na": False},
     "sort_values": {"kind": "stable"},

@@ -42,7 +42,7 @@ def test_words_of_a_line_are_preserved(words: list[str]) -> None:
 
 @given(words_of_people)
 def test_shells_read_quoted_words(word: str) -> None:
-    if not re.search(r"[\x00-\x1f\x7f]", word):  # $'...' is not of every shell
+    if not re.search(r"[\x00-\x1f\x7f]", word):  # not every shell knows $'...'
         assert shlex.split(plan.quote(word)) == [word]
 
 
@@ -213,7 +213,7 @@ def test_bytes_that_are_not_utf8_are_preserved(tmp_path: Path) -> None:
 
 
 def environment(tmp_path: Path, locale: dict[str, str], *before: object) -> dict[bytes, bytes]:
-    """Return the environment that ssbatch gets, which stands for that of all commands."""
+    """Return the environment that ssbatch gets, as all commands do."""
     programs = tmp_path / "programs"
     with contextlib.suppress(FileExistsError):
         programs.mkdir()

@@ -104,7 +104,7 @@ def test_orders_are_balanced_and_paddings_differ(lab: Lab) -> None:
 
 
 def test_runs_are_as_long_as_the_time_permits(lab: Lab) -> None:
-    """Forty blocks fit, but for 0.2 s that each run takes besides."""
+    """Forty blocks fit, with the 0.2 s that each run needs to start and end."""
     assert lab.plan("duet", *COMMANDS).runs[0].cells["takes"] == "3.2s"
     found = lab.plan("duet", *COMMANDS, "--at-most", "184s")  # 1.15 s a run
     assert found.runs[0].cells["takes"] == "1.15s"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans of studies of what is left at a load."""
+"""Plans of load lines."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def test_cap_sends_more_than_the_capacity(lab: Lab) -> None:
     words = ["--rounds", "1", "--knobs", "instances=1", "--work", "10m"]
     found = lab.plan("tradeoffs", "cap", *words)
     assert set(found.column("rate")) == {"110"}
-    # 0 is at the requests of a second at the capacity, as in Fig. 11.
+    # A cap of 0 allows the requests of one second at the capacity, as in Fig. 11.
     assert found.column("cap") == ["100", "110", "125", "150", "175", "200"]
 
 
@@ -252,7 +252,7 @@ def test_published_caps_grow_with_the_instances(large: Lab) -> None:
     words = ["--published", "cap", "--work", "100m", "--rounds", "1"]
     found = large.plan("tradeoffs", *words)
     two = [run.cells for run in found.runs if run.cells["knobs"] == "instances=2+workers=8"]
-    # 160 a second, and 50 more for each
+    # 160 in a second at the capacity, and 50 more for each instance
     assert [cells["rate"] for cells in two if cells["cap"] == "260"] == ["170", "170"]
 
 

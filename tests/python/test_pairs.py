@@ -34,7 +34,7 @@ def rows_of(name: str) -> list[dict[str, str]]:
 
 
 def staircase(case: str, confidence: float = 0.95) -> dict[str, Any]:
-    """Return that of a case of the data. In near_zero, an intercept may be 0."""
+    """Return the interference in a case of the data. In near_zero, an intercept may be 0."""
     rows = rows_of("pairs.csv")
     own = [r for r in rows if r["case"] == case]
     points = [[float(r["x"]), float(r["y"] or "nan"), int(r["half"])] for r in own]

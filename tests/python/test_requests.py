@@ -101,7 +101,7 @@ def test_percentiles_over_seconds_use_the_sum_of_their_buckets(tmp_path: Path) -
     assert not found["estimated"]
     assert found["intended_p50_seconds"] == pytest.approx(0.04, rel=1e-3)
     assert found["intended_p95_seconds"] == pytest.approx(0.4, rel=1e-3)
-    # A bucket is missing: its second has none.
+    # A bucket is missing, so no bucket of its second is used.
     (folder / "response-times.csv").write_text(head + rows.replace("2,0.4,9,0\n", ""))
     requests = read(folder)
     assert requests.has_buckets.tolist() == [True, False]

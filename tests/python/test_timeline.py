@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other files for other programs: timelines, profiles for sssim; and counters."""
+"""Files for other programs: timelines, and profiles for sssim. Counters, too."""
 
 from __future__ import annotations
 

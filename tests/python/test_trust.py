@@ -549,7 +549,8 @@ def test_block_device_is_refused(machine: Machine) -> None:
 
 
 def swap(path: Path, new: Callable[[], object]) -> Callable[[], None]:
-    """Return what exchanges what is there with something new, and then back, as often as called."""
+    """Return a function that replaces a path by something new, and restores it when called again.
+    """
     kept = path.with_name(f"{path.name}.kept")
     other = path.with_name(f"{path.name}.other")
 
@@ -593,7 +594,7 @@ def test_foreign_links_are_not_read(machine: Machine) -> None:
 
 
 def test_target_of_a_foreign_link_may_exist_or_not(machine: Machine) -> None:
-    """Nothing shows it: root's programs would tell other users which files there are."""
+    """No result depends on it: root's programs would reveal to other users which files exist."""
     for name, target in (
         ("there", "victim"), ("absent", "new"), ("above", "new/file"),
         ("below", "victim/file"),
@@ -761,8 +762,8 @@ def test_open_folder_is_not_found_by_its_path(
         assert contents.read_file(f"{path}/deciding") == b"own"
 
 
-# Each prepares folders of alice, and returns what she does during the calls of the caller, and what
-# the caller writes.
+# Each race prepares folders of alice, and returns what she does while the caller writes, and the
+# path that the caller writes.
 Race = tuple[Callable[[], None], Path]
 
 
@@ -796,7 +797,7 @@ def pipe_to_link(m: Machine) -> Race:
 
 
 def pipe_to_file(m: Machine) -> Race:
-    """The other name of a file of the caller, which is not opened as a pipe is."""
+    """alice replaces her pipe by a hard link to a file of the caller, which must not be written."""
     path = pipe(m.alice / "out", ALICE)
     return swap(path, lambda: os.link(m.victim, path)), path
 
@@ -823,14 +824,14 @@ CALLS = ("open", "fstat", "stat", "readlink", "mkdir", "rename", "unlink", "dup"
 
 
 class Attacker:
-    """Acts before some calls of the system that outputs.py makes."""
+    """Acts before some of the system calls that outputs.py makes."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.calls = -1  # not counting
         self.turns: set[int] = set()
         self.act: Callable[[], None] = lambda: None
         for name in CALLS:
-            call = getattr(os, name) if name != "fsync" else lambda _: None  # it takes long
+            call = getattr(os, name) if name != "fsync" else lambda _: None  # fsync is slow
             monkeypatch.setattr(outputs.os, name, self.wrap(call))
 
     def wrap(self, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -846,7 +847,7 @@ class Attacker:
         return wrapped
 
     def attack(self, turns: set[int], write: Callable[[], None]) -> int:
-        """Return how many calls were made."""
+        """Write, and act before the calls with these numbers; return the number of calls."""
         self.turns, self.calls = turns, 0
         with contextlib.suppress(OutputError):
             write()
@@ -866,7 +867,7 @@ class Attacker:
 def test_exchange_at_each_call_is_harmless(
     prepare: Callable[[Machine], Race], caller: int, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Exchange something once, or for a single call, at each call."""
+    """Exchange something before each call, for good or for this call only."""
     attacker = Attacker(monkeypatch)
     first, calls = 0, 1
     while first <= calls:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a notebook shows: the cells of the tutorial print what the page says."""
+"""The cells of the tutorial print what the page says, as a notebook shows it."""
 
 from __future__ import annotations
 

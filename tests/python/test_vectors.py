@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Formulas that C has, too: data/analysis/vectors.csv, which tests/unit/measure/test_vectors.c
-compares with C's. Each row has a function, its value, empty if it refuses, and its arguments.
+Compares formulas with data/analysis/vectors.csv, as tests/unit/measure/test_vectors.c does for
+those of C. Each row has a function, its value (empty if it refuses), and its arguments.
 """
 
 from __future__ import annotations

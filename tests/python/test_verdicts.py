@@ -48,7 +48,7 @@ def test_record_without_a_verdict_is_invalid(tmp_path: Path) -> None:
 
 
 def test_record_that_is_being_written_is_running(tmp_path: Path) -> None:
-    """Its run holds a lock, whose holder we are not."""
+    """Its run holds a lock. A child takes it: F_GETLK does not report locks of its own process."""
     record = write_record(tmp_path / "a")
     (record / "interrupted").touch()
     read, write = os.pipe()

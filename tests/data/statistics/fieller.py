@@ -28,7 +28,7 @@ def density(x, freedom):
 
 
 def integral(to, freedom, parts=4000):
-    """Of the density from 0, by Simpson's rule."""
+    """Return the integral of the density from 0, by Simpson's rule."""
     width = to / parts
     total = density(0, freedom) + density(to, freedom)
     for i in range(1, parts):
@@ -66,7 +66,7 @@ def fit(points):
 
 
 def fieller(line, t):
-    """Percent, from and to; None: no bounds."""
+    """Return both bounds in percent; None if the interval has no bounds."""
     s, i, vs, vi, c = (float(line[name]) for name in ("s", "i", "vs", "vi", "c"))
     if i * i <= t * t * vi:
         return None
@@ -116,7 +116,7 @@ def main():
     for case in ("known", "noisy", "rising", "missing", "near_zero"):
         halves = cases.get(case)
         if case == "near_zero":
-            # The intercept of its second half cannot be told from 0.
+            # The intercept of its second half is not significantly different from 0.
             halves = {"1": cases["known"]["1"], "2": [
                 ("0.1", "0.5"), ("0.3", "-0.4"), ("0.5", "0.9"), ("0.7", "0.2"), ("0.9", "1.1")]}
         for name, interval in intervals([halves["1"], halves["2"]]):
