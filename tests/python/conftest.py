@@ -18,7 +18,7 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "tools/python"
 sys.path.insert(0, str(PACKAGE))
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# The same cases in every run, without a folder of examples in the source.
+# Try the same cases in every run, and keep no folder of examples in the source.
 hypothesis.configuration.set_hypothesis_home_dir(tempfile.gettempdir())
 hypothesis.settings.register_profile("tests", database=None, deadline=None, derandomize=True)
 hypothesis.settings.load_profile("tests")

@@ -76,7 +76,7 @@ class Numbers:
 
 
 class Simulation:
-    """A study in a folder, whose runs are carried out by jobs. Figures are 100, noise is 1 %."""
+    """A study in a folder, with simulated runs of jobs. Figures are 100, with a noise of 1 %."""
 
     def __init__(self, recipe: Recipe, folder: Path) -> None:
         self.recipe, self.folder = recipe, folder

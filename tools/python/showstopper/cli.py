@@ -347,7 +347,7 @@ def _open_study(request: argparse.Namespace) -> Study:
 
     names = "edge interval confidence deviation published leave_out predict".split()
     settings = {name: getattr(request, name) for name in names}
-    # Tables of a duet need no more of each record than its decision.
+    # The tables of a duet need only the samples of records, so other tables are not read.
     has_other = request.output or request.policy
     settings["decides"] = request.table.startswith("duet") and not has_other
     named = _name_sets(request)
@@ -680,7 +680,7 @@ def _prepare_libraries() -> None:
 
 
 def _explain(error: Exception) -> str:
-    """Return what to do about an error that no program expects."""
+    """Return the message for an unexpected error."""
     from .installation import find_missing
 
     if isinstance(error, MemoryError):
@@ -709,7 +709,7 @@ def launch(*words: str) -> NoReturn:
     except (UserError, OutputError) as error:
         _print_error(name, error)
         failed = error.status
-    except SystemExit as ended:  # of --help and --version
+    except SystemExit as ended:  # argparse exits after --help and --version
         status = int(ended.code or 0)
     except Exception as error:
         _print_error(name, UserError(_explain(error)))
@@ -723,10 +723,10 @@ def launch(*words: str) -> NoReturn:
 
 
 def ssreport() -> NoReturn:
-    """Run the program that pip installs."""
+    """Entry point of the launcher that pip makes."""
     launch("ssreport")
 
 
 def sslab() -> NoReturn:
-    """Run the program that pip installs."""
+    """Entry point of the launcher that pip makes."""
     launch("sslab")

@@ -47,7 +47,8 @@ def open_regular(path: str) -> int:
 
 
 def _is_direct(file: int, path: str) -> bool:
-    """Return whether the path of an open file has no link. Most have none: walk() is slow."""
+    """Return whether the path of an open file has no link, so that the slow walk() is not needed.
+    """
     try:
         return os.readlink(f"/proc/self/fd/{file}") == os.path.abspath(path)
     except FileNotFoundError:  # /proc is not mounted
@@ -127,7 +128,7 @@ def has_file(folder: str, name: str) -> bool:
 
 
 def _has_directly(folder: str, name: str) -> bool | None:
-    """Return the same without walk(), which is slow; None if there may be a link, which is rare."""
+    """Do has_file() without walk(), which is slow. Return None if there may be a link (rare)."""
     try:
         opened = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:

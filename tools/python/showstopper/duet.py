@@ -89,7 +89,7 @@ class Plan:
         return int(count) if 1 <= count <= TURNS_MAX else 0
 
     def turn(self, number: Any) -> Any:
-        """Return when a turn begins."""
+        """Return when a turn begins, in seconds."""
         return self.number("first_turn_seconds") + number * self.number("turn_seconds")
 
     def percent(self, mean: float, half: float) -> Percent:
@@ -424,7 +424,8 @@ class Duet:
 
     @property
     def _of_same(self) -> Array:
-        """The number of blocks of A and A is fixed, so there is only one look."""
+        """The differences of A and A in the first blocks: their number is fixed, so one look is
+        enough."""
         return self.same.differences[: None if self.plan.of_two_processes else FIRST]
 
     @property

@@ -103,7 +103,7 @@ def _alone(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _preferred(rows: pd.DataFrame, better: pd.Series) -> pd.DataFrame:
-    """Return the better rows of each run; all of a run that has none."""
+    """Return the better rows of each run; all rows of a run that has no better one."""
     has = better.groupby(rows["run"], sort=False, dropna=False).transform("any")
     return rows[better | ~has]
 

@@ -578,7 +578,7 @@ class Record(Described):
 
     @cached_property
     def host(self) -> pd.DataFrame:
-        """The load of the host of a guest: at, load, is_paused."""
+        """The load of the host of a guest: at, load. Without rows during pauses."""
         rows = self._around("host-load.csv", ("time", "load"))
         if rows.empty:
             return pd.DataFrame(columns=["at", "load"], dtype=float)

@@ -227,7 +227,7 @@ class Requests(Described):
         """
         found = dict.fromkeys(RESPONSES, math.nan)
         found |= {"error": math.nan, "freedom": math.nan, "estimated": False}
-        for origin in reversed(ORIGINS):  # the error is that of the first
+        for origin in reversed(ORIGINS):  # intended times last: `found` keeps their error
             names = [f"{origin}_{figure}_seconds" for figure in FIGURES]
             used = seconds[seconds["completed"].gt(0) & seconds[names].notna().all(axis=1)]
             values, weights = used[names].to_numpy(), used["completed"].to_numpy()

@@ -58,7 +58,7 @@ KEYS = {
 @dataclass(frozen=True)
 class Settings:
     edge: float = -1.0  # seconds excluded at both ends of a step; negative: a sixth, at most 30 s
-    interval: float = 6.0  # seconds, of windows of throughput
+    interval: float = 6.0  # length of windows of throughput, seconds
     confidence: float = 0.95
     leave_out: str = ""  # leave out records with this verdict or a worse one
     deviation: float = 0.05  # tolerated difference of a replay's throughput
@@ -409,7 +409,7 @@ class Study:
         nothing = pd.DataFrame(columns=["run", *steps.COLUMNS, *POWER], dtype=float)
         every = pd.concat(found, ignore_index=True) if found else nothing
         every = every.astype({"run": int, "is_exceeded": bool})
-        # `target` is the one of the plan.
+        # A step has a target of its own; that of its run comes from the plan.
         return every.join(self.runs[ORIGIN].rename(columns={"target": "run_target"}), on="run")
 
     def windows(self, at: int) -> pd.DataFrame:

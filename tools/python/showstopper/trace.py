@@ -174,7 +174,7 @@ def _read_compiled(data: bytes, name: str) -> pd.DataFrame:
 
 
 def _find_records(data: bytes, count: int) -> tuple[np.ndarray, int]:
-    """Return the records that the data have, and where all of them would end."""
+    """Return the records that the data contain, and the offset at which all of them would end."""
     begin = struct.calcsize(HEADER)
     end = begin + 16 * count
     whole = (min(end, len(data)) - begin) // 16

@@ -150,7 +150,8 @@ def _earlier(rows: np.ndarray, count: int) -> np.ndarray:
 
 
 class Fit:
-    """A least-squares fit to a series with a value for each row of the regressors, or NaN."""
+    """A least-squares fit to a series, which has a value for each row of the regressors; NaN if
+    unknown."""
 
     def __init__(self, regressors: np.ndarray, series: np.ndarray) -> None:
         known = np.isfinite(series)
@@ -289,7 +290,7 @@ def _effects(fit: Fit, throttled: Throttled, lost: pd.DataFrame, tests: int) -> 
 
 
 def _verdicts(codes: pd.DataFrame, throttled: Throttled) -> np.ndarray:
-    """Judge all codes.
+    """Return the verdict on each code.
 
     A small net effect may include zero by chance, so there must be a loss afterwards as well.
     """

@@ -44,7 +44,7 @@ class Call:
     page: str = ""
 
     def figures_min(self, means: float) -> float:
-        """Return how many figures a quantile needs; `means` for a mean."""
+        """Return how many figures are needed: `means` for a mean, TAIL above a quantile."""
         return means if self.figure == "mean" else TAIL / (1 - float(self.figure[1:]) / 100)
 
     def quantile_seconds(self) -> int:

@@ -153,7 +153,7 @@ def forecast(study: Study) -> Iterator[str]:
 def report(study: Study) -> int:
     """Print the plan, and the forecast on standard error."""
     study.check_pending()
-    said = [*forecast(study)]  # may refuse to continue
+    said = [*forecast(study)]  # before the plan, because it may raise UserError
     print(*lines(study), sep="\n")
     for line in said:
         print(printable(line), file=sys.stderr)

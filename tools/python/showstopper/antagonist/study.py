@@ -167,8 +167,8 @@ class Slots:
 
     begin: float = 0  # seconds since 1970
     length: float = 0  # seconds
-    counts: np.ndarray = field(default_factory=lambda: np.empty(0))  # of figures in each slot
-    figures: np.ndarray = field(default_factory=lambda: np.empty(0))  # their means; NaN: unknown
+    counts: np.ndarray = field(default_factory=lambda: np.empty(0))  # figures in each slot
+    figures: np.ndarray = field(default_factory=lambda: np.empty(0))  # their means; NaN if unknown
 
     def deviation(self) -> float:
         """Return the standard deviation of logarithms around a line; NaN for fewer than 4."""
@@ -283,7 +283,7 @@ class Stage:
     rows: int = 1  # of a slot
     blocks: int = 1  # of a slot
     is_in_rows: bool = False  # figures are those of rows; otherwise, of slots
-    aside: dict[int, int] = field(default_factory=dict)  # groups not throttled from this row on
+    aside: dict[int, int] = field(default_factory=dict)  # row in which each group was set aside
     codes: Codes | None = None
     done: bool = False
     slots: Slots = field(default_factory=Slots)
@@ -435,7 +435,7 @@ class Study:
             if not stage.done:
                 return
             stage.slots = read_slots(folder)
-            # Other versions measured slots only.
+            # Runs of other versions may have figures of slots only.
             stage.is_in_rows = 0 < stage.slots.length < 0.75 * stage.slot
             stage.aside = read_aside(folder)
             stage.cpu = [

@@ -191,7 +191,7 @@ class Use:
         return [plan.line("once", self._work, "match=^# work (.+)$", "--", *command)]
 
     def definition(self) -> str:
-        """Return what all runs of this workload have in common."""
+        """Return a text that must not change while a study uses this workload."""
         words = self.words()
         words.remove("--")
         return "\n".join([*words, *self.folders(1), ""])
@@ -346,7 +346,7 @@ class _Reader:
         self._values[self._key] += f" {text}"
 
     def _begin_section(self, names: list[str]) -> None:
-        """Consecutive headings begin one section."""
+        """Begin a section, or add names to it if a heading directly follows another."""
         if self._heading != self._read - 1 or self._values:
             self.end_section()
             self._section, self._values, self._lines = [], {}, {}

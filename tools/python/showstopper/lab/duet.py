@@ -140,7 +140,7 @@ def run(given: Options) -> int:
         study.open_catalogue()
         blocks = _check(study)
         return _answer(blocks)
-    except UserError as error:  # whose status could be that of an answer
+    except UserError as error:  # its status could be that of an answer
         raise UserError(str(error)) from None
 
 
@@ -234,7 +234,7 @@ def _check_order(given: Options) -> None:
 
 
 def _split(side: str, command: str) -> list[str]:
-    """Return the words of a command, which must be one without a shell."""
+    """Return the words of a command, which must not need a shell."""
     try:
         words = plan.split(command)
     except UserError as error:

@@ -421,7 +421,7 @@ class Interference(Study):
     def _plan_run(
         self, name: str, where: str, turn: int, length: float, sides: Mapping[str, str], tau: str
     ) -> Iterator[str]:
-        """Yield the lines of a run of sides, whose workloads these are."""
+        """Yield the lines of a run with these sides: workloads by role."""
         given, place = self.options, self.places[where]
         cells = {
             "environment": place.environment,
@@ -560,7 +560,7 @@ class Interference(Study):
         if not place.program:
             return [], []
         enter = place.call("enter", f"{{place}}.{{run}}.{role}")
-        if place.is_guest:  # whose memory has the scratch folder
+        if place.is_guest:  # the scratch folder is in the memory of the guest
             return [*enter, "--", "env", "TMPDIR={scratch}/data"], []
         if place.is_container and self.options.measure == "inside":
             return [*enter, "--"], []

@@ -102,7 +102,7 @@ def run(given: Options) -> int:
         useless = "rates", "steps", "attach", "duties", "tau", "when_full"
         given.refuse_given("with --loads", *useless)
     study = Study("latency", given)
-    study.samples_on, given.on = given.on or "", None  # roles have different CPUs
+    study.samples_on, given.on = given.on or "", None  # --on is only for the service
     service = Service(study, study.samples_on, is_held=bool(given.loads))
     check(given, service)
     study.find_energy()

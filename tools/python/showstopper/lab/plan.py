@@ -160,7 +160,7 @@ def kept(name: str, text: str) -> str:
 
 
 def kept_checksum(kind: str, name: str, data: bytes | str) -> str:
-    """Return such a line for one of several values of a kind; later calls may add others."""
+    """Return a line as kept() does, for one of several values; later calls may add others."""
     return kept(f"{kind}-{checksum(name)}", f"{name} {checksum(data)}")
 
 
@@ -180,7 +180,7 @@ class Plan:
         self._skipped: list[str] = []
 
     def run(self, name: str, seconds: float, cells: Cells, lines: Iterable[str]) -> Iterator[str]:
-        """Yield the lines of a run unless it is planned. Its name may have a / of a workload's."""
+        """Yield the lines of a run unless it is planned. Its name may have the / of a workload."""
         name = name.replace("/", ".")
         heading = line("run", name, "takes", f"{number(seconds)}s", *columns(cells))
         if self._is_new(name, heading):

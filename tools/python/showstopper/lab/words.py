@@ -36,7 +36,7 @@ _MODULES = {"cdc": "cdc_dithering", "pi": "pi_control", "geom": "geom_control",
 
 
 class _Parser(options.Parser):
-    """Any words may follow its options."""
+    """A parser whose options may be followed by any words."""
 
     def __init__(
         self, name: str, usage: str, about: str, defaults: dict[str, str], notes: str

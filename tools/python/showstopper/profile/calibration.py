@@ -133,7 +133,7 @@ def _refuse_slower(ratio: float) -> UserError:
 
 
 def by_search(calibration: Calibration) -> dict[str, Any]:
-    """Return the result, a row of `calibrated`."""
+    """Calibrate by the published search; return the row of `calibrated`."""
     tests: dict[float, Test] = {}  # by setting: several may become the same frequency
 
     def test(setting: int) -> Test:
@@ -164,7 +164,7 @@ def by_search(calibration: Calibration) -> dict[str, Any]:
 
 
 def by_closed_method(calibration: Calibration) -> dict[str, Any]:
-    """Return the result, a row of `calibrated`."""
+    """Calibrate by the closed method; return the row of `calibrated`."""
     state, verdict = Closed(), Verdict.TEST
     while verdict == Verdict.TEST:
         at = calibration.resolve(state.setting)

@@ -175,7 +175,7 @@ def _read_parts(path: str, data: bytes, warnings: Warnings) -> Iterator[pd.DataF
 
 
 def _read_rows(path: str, warnings: Warnings) -> pd.DataFrame:
-    """Read the valid rows of a table, by number of the line."""
+    """Read the valid rows of a table, indexed by line number."""
     data = read_bytes("", path, is_named=os.path.basename(path) != RESULTS)
     # In a folder of `measure`, an unended row is being written.
     if data and not data.endswith(b"\n") and not Origin.of(path).measured:

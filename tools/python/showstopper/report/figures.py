@@ -86,7 +86,7 @@ class Picture(NamedTuple):
     how: str = ""  # an explanation below the caption
 
     def _repr_html_(self) -> Markup:
-        """Show itself in a notebook, as it is on a page."""
+        """Show the figure in a notebook, as on a page."""
         return svg(self.figure)
 
 
@@ -107,12 +107,10 @@ def drawing(plot: Plot) -> Plot:
 
 
 def color_of(series: int) -> str:
-    """Return the color of the series with this number."""
     return COLORS[series % len(COLORS)]
 
 
 def marker_of(series: int) -> str:
-    """Return the mark of the series with this number."""
     return MARKS[series % len(MARKS)]
 
 
@@ -254,7 +252,7 @@ def _clean_texts(fig: Figure) -> None:
     errors: texts may come from files."""
     for text in fig.findobj(Text):
         text.set_text(_clean(text.get_text()))
-    for axis in fig.findobj(Axis):  # names its ticks only while it is drawn
+    for axis in fig.findobj(Axis):  # an axis names its ticks only while it is drawn
         names = axis.get_major_formatter().format_ticks(axis.get_majorticklocs())
         if any(name != _clean(name) for name in names):
             axis.set_major_formatter(_clean_names(axis.get_major_formatter()))

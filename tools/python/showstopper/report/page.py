@@ -127,7 +127,7 @@ def folded(sheet: Sheet) -> Part:
 
 
 def draw(picture: figures.Picture) -> Drawn:
-    name = escape(page_text(picture.caption))  # for those who cannot see it
+    name = escape(page_text(picture.caption))  # for readers who cannot see the picture
     head = f'<svg role="img" aria-label="{name}" '
     svg = str(figures.svg(picture.figure)).replace("<svg ", head, 1)
     return Drawn(picture.caption, Markup(svg), picture.how)
@@ -192,7 +192,7 @@ def _template() -> jinja2.Template:
 
 
 def render(page: Page) -> str:
-    """Return the document."""
+    """Return a page as a document of HTML."""
     contents = page.sections if len(page.sections) in CONTENTS else []
     colors = [[(n, pair[dark]) for n, pair in figures.PALETTE.items()] for dark in (0, 1)]
     return _template().render(page=page, contents=contents, colors=colors)

@@ -66,6 +66,6 @@ def tables() -> dict[str, Table]:
 
 
 def each(function: str, *arguments: Any) -> Iterator[Any]:
-    """Yield what this function yields in each topic that has it."""
+    """Call the function of this name in each topic that has one, and yield its results."""
     for topic in modules():
         yield from getattr(topic, function, lambda *_: ())(*arguments) or ()

@@ -326,7 +326,7 @@ def answer(study: Study) -> str:
     ratios = ratios[np.isfinite(ratios["ratio"])] if len(ratios) else ratios
     if ratios.empty:
         return ""
-    # The median of each two runs, because the steps of a run are not independent.
+    # Use the median of each pair of runs, because the steps of a run are not independent.
     runs = ratios.assign(percent=100 * (ratios["ratio"] - 1)).groupby(
         ["record_a", "record_b"], sort=False, dropna=False
     )
