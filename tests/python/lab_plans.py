@@ -66,7 +66,7 @@ class Planned:
 
     @property
     def skipped(self) -> dict[str, str]:
-        """Return the reasons of skipped names."""
+        """Return why things were skipped, by name."""
         return {
             words[1]: words[2].removeprefix("reason=")
             for words in self.head

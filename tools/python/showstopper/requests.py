@@ -282,7 +282,7 @@ class Requests(Described):
 def _stretch(seconds: pd.DataFrame, edge: float) -> dict[str, Any]:
     length = edge if edge >= 0 else min(len(seconds) * EDGE_PART, EDGE_MAX)
     lost = math.floor(min(length + 1e-9, len(seconds)))
-    # The edges of a short step would be half of it or more.
+    # Count all of a short step: its edges would be half of it or more.
     lost = lost if 2 * lost < len(seconds) else 0
     counted = seconds.iloc[lost : len(seconds) - lost]
     first, to = counted.iloc[0], counted["at"].iloc[-1]

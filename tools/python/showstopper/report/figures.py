@@ -274,7 +274,8 @@ def _draw(fig: Figure, salt: str) -> str:
 
 def svg(fig: Figure) -> Markup:
     """Return a figure for a page: small, and in the colors of the page."""
-    # Identifiers are hashes: equal ones in a closed <details> would hide what refers to them.
+    # Salt identifiers, which are hashes: one in a closed <details> would hide what another picture
+    # refers to by the same identifier.
     text = _draw(fig, f"showstopper {next(_salts)}")
     text = re.sub(r"(?s)^.*?(?=<svg )|<metadata>.*?</metadata>|\s*<!--.*?-->", "", text)
     text = re.sub(r'<a xlink:href="title:([^"]*)">(.*?)</a>', _add_title, text, flags=re.DOTALL)
