@@ -16,8 +16,9 @@ struct ss_load {
 };
 
 /*
- * The formulas of the load, which every program uses. `capacity` is the CPU time that was
- * available, in the unit of the other argument.
+ * The formulas of the load for samples and statistics; modules have that of control in
+ * modules/feedback/estimate.h. `capacity` is the CPU time that was available, in the unit of the
+ * other argument.
  */
 double ss_load_of_idle(double idle, double capacity);
 double ss_load_of_used(double used, double capacity);
