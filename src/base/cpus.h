@@ -14,7 +14,7 @@
  * Size of a buffer for any list. The longest list has pairs such as "8189-8190,": 10 bytes for
  * three CPUs.
  */
-#define SS_CPUS_TEXT (4 * SS_CPUS_MAX)
+#define SS_CPUS_TEXT_SIZE (4 * SS_CPUS_MAX)
 
 /* A set of CPUs by number. All zero: the empty set. */
 struct ss_cpus {

@@ -32,7 +32,7 @@ ss_time ss_histogram_bucket_middle(unsigned bucket, unsigned bits) {
 
 char *ss_histogram_put_bucket(char *to, unsigned bucket, unsigned bits) {
     ss_time min = ss_histogram_bucket_min(bucket, bits);
-    return to + snprintf(to, SS_HISTOGRAM_BUCKET_ROOM, "%llu.%09llu",
+    return to + snprintf(to, SS_HISTOGRAM_BUCKET_SIZE, "%llu.%09llu",
                     (unsigned long long)(min / SS_SECOND), (unsigned long long)(min % SS_SECOND));
 }
 

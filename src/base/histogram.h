@@ -31,7 +31,7 @@ ss_time ss_histogram_bucket_middle(unsigned bucket, unsigned bits);
 ss_time ss_histogram_bucket_max(unsigned bucket, unsigned bits);
 
 /* Size limit of the output of ss_histogram_put_bucket(), with the final 0. */
-#define SS_HISTOGRAM_BUCKET_ROOM 24
+#define SS_HISTOGRAM_BUCKET_SIZE 24
 
 /* Prints the smallest value of a bucket in seconds, exactly: "0.012345344". Returns the end. */
 SS_NONNULL() char *ss_histogram_put_bucket(char *to, unsigned bucket, unsigned bits);

@@ -30,7 +30,7 @@ static char *quote_letter(char *to, const unsigned char **at) {
 char *ss_json_quote(char *to, const char *end, const char *text) {
     const unsigned char *at = (const unsigned char *)text;
     *to++ = '"';
-    while (*at && end - to > SS_JSON_LETTER)
+    while (*at && end - to > SS_JSON_CHARACTER_SIZE)
         to = quote_letter(to, &at);
     *to++ = '"';
     return to;
@@ -40,7 +40,7 @@ static void put_text(FILE *stream, const char *text) {
     const unsigned char *at = (const unsigned char *)text;
     fputc('"', stream);
     while (*at) {
-        char letter[SS_JSON_LETTER];
+        char letter[SS_JSON_CHARACTER_SIZE];
         fwrite(letter, 1, (size_t)(quote_letter(letter, &at) - letter), stream);
     }
     fputc('"', stream);
@@ -89,7 +89,7 @@ void ss_json_bool(struct ss_json *json, const char *name, bool value) {
 }
 
 void ss_json_number(struct ss_json *json, const char *name, double number) {
-    char text[SS_NUMBER_ROOM];
+    char text[SS_NUMBER_SIZE];
     ss_number_put(text, number);
     ss_json_digits(json, name, text);
 }

@@ -15,7 +15,7 @@ struct ss_json {
 };
 
 /* Room for the longest form of one character, with a final 0. */
-#define SS_JSON_LETTER 8
+#define SS_JSON_CHARACTER_SIZE 8
 
 /*
  * Writes a text in quotes, cut to fit before `end`, without a terminating 0. Needs at least two

@@ -79,7 +79,7 @@ void ss_lines_flush(struct ss_lines *lines) {
 }
 
 char *ss_lines_begin(struct ss_lines *lines, size_t size) {
-    if (SS_LINES_ROOM - lines->used < size)
+    if (SS_LINES_SIZE - lines->used < size)
         ss_lines_flush(lines);
     return lines->bytes + lines->used;
 }

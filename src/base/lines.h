@@ -9,7 +9,7 @@
 #include <showstopper/contract.h>
 #include <showstopper/time.h>
 
-#define SS_LINES_ROOM 65536
+#define SS_LINES_SIZE 65536
 
 /*
  * A file that always ends with a whole line. Lines are buffered and written together. If the disk
@@ -28,7 +28,7 @@ struct ss_lines {
     int interrupt;
     bool given_up; /* `interrupt` became readable while the pipe was full */
     size_t used;
-    char bytes[SS_LINES_ROOM];
+    char bytes[SS_LINES_SIZE];
 };
 
 /* Creates the file `name` in `folder`; it must not exist. Returns 0 or a negative errno. */
@@ -38,7 +38,7 @@ SS_NONNULL() int ss_lines_open(struct ss_lines *lines, int folder, const char *n
 SS_NONNULL() void ss_lines_adopt(struct ss_lines *lines, int file);
 
 /*
- * Returns where to write the next line, with room for `size` bytes, at most SS_LINES_ROOM. After
+ * Returns where to write the next line, with room for `size` bytes, at most SS_LINES_SIZE. After
  * writing, pass the end of the line, after its only line feed, to ss_lines_end().
  */
 SS_NONNULL() char *ss_lines_begin(struct ss_lines *lines, size_t size);

@@ -9,7 +9,7 @@
 
 char *ss_number_put(char *to, double number) {
     if (number == rint(number) && fabs(number) < 1e15)
-        return to + snprintf(to, SS_NUMBER_ROOM, "%.0f", number == 0 ? 0 : number);
+        return to + snprintf(to, SS_NUMBER_SIZE, "%.0f", number == 0 ? 0 : number);
 
     /*
      * 15 digits suffice for every decimal with that many digits, 17 for every double; %g drops
@@ -17,7 +17,7 @@ char *ss_number_put(char *to, double number) {
      */
     int length = 0;
     for (int digits = 15; digits <= 17; digits++) {
-        length = snprintf(to, SS_NUMBER_ROOM, "%.*g", digits, number);
+        length = snprintf(to, SS_NUMBER_SIZE, "%.*g", digits, number);
         if (strtod(to, NULL) == number)
             break;
     }
@@ -33,7 +33,7 @@ char *ss_number_put_plain(char *to, double number) {
     int digits =
         (int)(exponent - to) - (number < 0) - (memchr(to, '.', (size_t)(exponent - to)) != NULL);
     int decimals = digits - 1 - (int)strtol(exponent + 1, NULL, 10);
-    return to + snprintf(to, SS_NUMBER_PLAIN_ROOM, "%.*f", decimals > 0 ? decimals : 0, number);
+    return to + snprintf(to, SS_NUMBER_PLAIN_SIZE, "%.*f", decimals > 0 ? decimals : 0, number);
 }
 
 static char *put_digits(char *to, uint64_t number, int min) {

@@ -9,7 +9,7 @@
 /* Writes numbers for programs to read. Each function appends a NUL and returns a pointer to it. */
 
 /* Size of a buffer for ss_number_put(), including the NUL. */
-#define SS_NUMBER_ROOM 32
+#define SS_NUMBER_SIZE 32
 
 /*
  * Writes a number with the fewest digits, from 15 to 17, that read back unchanged, without trailing
@@ -18,7 +18,7 @@
 SS_NONNULL() char *ss_number_put(char *to, double number);
 
 /* Size of a buffer for ss_number_put_plain(), including the NUL. */
-#define SS_NUMBER_PLAIN_ROOM 400
+#define SS_NUMBER_PLAIN_SIZE 400
 
 /* Like ss_number_put(), but without an exponent, which the grammar of options and traces lacks. */
 SS_NONNULL() char *ss_number_put_plain(char *to, double number);

@@ -45,7 +45,7 @@ static void put_labels(FILE *stream, const char *const *labels) {
 
 void ss_metrics_put(struct ss_metrics *metrics, const struct ss_metric *metric,
     const char *const *labels, double value) {
-    char number[SS_NUMBER_ROOM];
+    char number[SS_NUMBER_SIZE];
     if (isnan(value))
         return;
 

@@ -402,9 +402,9 @@ static const char *const shown[UNITS_PRINTED] = {"d", "h", "min", "s", "ms", "us
  */
 #define SECONDS 3
 
-void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value) {
+void ss_units_show_time(char text[SS_UNITS_TEXT_SIZE], ss_time value) {
     if (value == 0 || value == SS_TIME_NEVER) {
-        snprintf(text, SS_UNITS_SHOWN, "%s", value == 0 ? "0 s" : "never");
+        snprintf(text, SS_UNITS_TEXT_SIZE, "%s", value == 0 ? "0 s" : "never");
         return;
     }
 
@@ -415,13 +415,13 @@ void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value) {
         i++;
 
     int length =
-        snprintf(text, SS_UNITS_SHOWN, "%llu", (unsigned long long)(value / units[i].length));
+        snprintf(text, SS_UNITS_TEXT_SIZE, "%llu", (unsigned long long)(value / units[i].length));
     ss_time rest = value % units[i].length;
     if (rest > 0)
-        length += snprintf(text + length, SS_UNITS_SHOWN - (size_t)length, ".");
+        length += snprintf(text + length, SS_UNITS_TEXT_SIZE - (size_t)length, ".");
     for (ss_time part = units[i].length / 10; rest > 0; rest %= part, part /= 10)
-        length += snprintf(text + length, SS_UNITS_SHOWN - (size_t)length, "%llu",
+        length += snprintf(text + length, SS_UNITS_TEXT_SIZE - (size_t)length, "%llu",
             (unsigned long long)(rest / part));
 
-    snprintf(text + length, SS_UNITS_SHOWN - (size_t)length, " %s", shown[i]);
+    snprintf(text + length, SS_UNITS_TEXT_SIZE - (size_t)length, " %s", shown[i]);
 }

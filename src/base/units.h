@@ -71,9 +71,9 @@ SS_NONNULL(1, 2) int ss_units_percent(const char *text, double *value, struct ss
 SS_WRITES(1, 2) void ss_units_print_time(char *buffer, size_t size, ss_time value);
 
 /* Size limit of the output of ss_units_show_time(), with the final 0. */
-#define SS_UNITS_SHOWN 40
+#define SS_UNITS_TEXT_SIZE 40
 
 /* Writes a time for people, without loss: "4.999941 s", "107 ms", "90 min", "0 s". */
-SS_NONNULL() void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value);
+SS_NONNULL() void ss_units_show_time(char text[SS_UNITS_TEXT_SIZE], ss_time value);
 
 #endif

@@ -325,7 +325,7 @@ static void collect_named(void *context, pid_t pid) {
     const struct search *search = context;
     struct ss_process process;
     struct ss_error ignored = {0};
-    char name[SS_PROCESS_NAME];
+    char name[SS_PROCESS_NAME_SIZE];
     if (ss_platform_process_name(pid, name) && strcmp(name, search->name) == 0 &&
         check_attachable(pid, &process, &ignored) == 0)
         collect(context, pid);
@@ -360,11 +360,11 @@ static int add_named(struct ss_attachments *attachments, const char *name, struc
     struct ss_words_shown shown = ss_words_show(name);
 
     /* The kernel truncates names: another program may have the same first characters. */
-    if (strlen(name) >= SS_PROCESS_NAME)
+    if (strlen(name) >= SS_PROCESS_NAME_SIZE)
         return ss_error_fail(error,
             "the name '%s' is too long: the kernel truncates names to %d characters; give the "
             "truncated name, or --attach PID",
-            shown.text, SS_PROCESS_NAME - 1);
+            shown.text, SS_PROCESS_NAME_SIZE - 1);
 
     ss_platform_process_each(collect_named, &search);
     SS_OWNED(free) pid_t *found = search.found;

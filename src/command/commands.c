@@ -17,8 +17,8 @@
 #define COMMANDS_MAX 1000000
 
 /* Limits of the kernel: bytes that it reads of a script's first line, and nested interpreters. */
-#define FIRST_LINE  256
-#define SCRIPTS_MAX 5
+#define FIRST_LINE_MAX 256
+#define SCRIPTS_MAX    5
 
 /* Size limit of a workload file, in bytes: enough for one line per instance. */
 #define WORKLOADS_MAX (16 << 20)
@@ -315,8 +315,8 @@ int ss_commands_look_beside(struct ss_commands *commands, struct ss_error *error
 }
 
 /* Reads the interpreter from a script's first line. Returns false if the file is not a script. */
-static bool read_interpreter(const char *path, char interpreter[FIRST_LINE]) {
-    char line[FIRST_LINE];
+static bool read_interpreter(const char *path, char interpreter[FIRST_LINE_MAX]) {
+    char line[FIRST_LINE_MAX];
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (!file)
         return false;
@@ -324,7 +324,7 @@ static bool read_interpreter(const char *path, char interpreter[FIRST_LINE]) {
     if (strncmp(line, "#!", 2) != 0)
         return false;
     const char *begin = line + 2 + strspn(line + 2, " \t");
-    snprintf(interpreter, FIRST_LINE, "%.*s", (int)strcspn(begin, " \t\n"), begin);
+    snprintf(interpreter, FIRST_LINE_MAX, "%.*s", (int)strcspn(begin, " \t\n"), begin);
     return *interpreter;
 }
 
@@ -333,7 +333,7 @@ static bool read_interpreter(const char *path, char interpreter[FIRST_LINE]) {
  * itself were missing.
  */
 static int check_interpreter(const char *path, struct ss_error *error) {
-    char interpreter[FIRST_LINE], script[FIRST_LINE];
+    char interpreter[FIRST_LINE_MAX], script[FIRST_LINE_MAX];
 
     for (int depth = 0; depth < SCRIPTS_MAX && read_interpreter(path, interpreter); depth++) {
         int why = try_execute(interpreter);

@@ -20,7 +20,7 @@ static void print_command(FILE *stream, char *const *words) {
 }
 
 static void print_time(FILE *stream, const char *name, ss_time time) {
-    char text[SS_UNITS_SHOWN];
+    char text[SS_UNITS_TEXT_SIZE];
     ss_units_show_time(text, time);
     fprintf(stream, "%-11s%s\n", name, text);
 }

@@ -25,7 +25,7 @@ static bool sleep_until_needed(const struct ss_keeper *keeper, int parent) {
         {.fd = parent, .events = POLLIN},
         {.fd = keeper->leave[0], .events = POLLIN},
     };
-    poll(polls, 2, parent < 0 ? SS_KEEPER_BLIND : -1);
+    poll(polls, 2, parent < 0 ? SS_KEEPER_POLL_MS : -1);
     return !polls[1].revents;
 }
 

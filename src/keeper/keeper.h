@@ -29,7 +29,7 @@ struct ss_keeper_duty {
 
     /*
      * Called in a loop while the parent lives. Must return when the parent dies (without a pidfd:
-     * every SS_KEEPER_BLIND milliseconds). Returns false if the keeper may exit. If absent, the
+     * every SS_KEEPER_POLL_MS milliseconds). Returns false if the keeper may exit. If absent, the
      * keeper sleeps until the parent dies or dismisses it.
      */
     bool (*turn)(void *context);
@@ -44,7 +44,7 @@ struct ss_keeper_duty {
 };
 
 /* Polling interval for processes without a pidfd, in milliseconds. */
-#define SS_KEEPER_BLIND 50
+#define SS_KEEPER_POLL_MS 50
 
 /* The parent's view of a keeper. */
 struct ss_keeper {

@@ -301,7 +301,7 @@ void ss_option_print_value(
         break;
     default:
         if (!isnan(*(const double *)place)) {
-            char number[SS_NUMBER_PLAIN_ROOM];
+            char number[SS_NUMBER_PLAIN_SIZE];
             ss_number_put_plain(number, *(const double *)place);
             snprintf(buffer, size, "%s", number);
         }

@@ -225,8 +225,8 @@ SS_NONNULL() bool ss_platform_process_look(pid_t pid, struct ss_process *process
  * Gets the name of the process as `ps` shows it, truncated by the kernel. Returns false if there is
  * no such process.
  */
-#define SS_PROCESS_NAME 16
-SS_NONNULL() bool ss_platform_process_name(pid_t pid, char name[SS_PROCESS_NAME]);
+#define SS_PROCESS_NAME_SIZE 16
+SS_NONNULL() bool ss_platform_process_name(pid_t pid, char name[SS_PROCESS_NAME_SIZE]);
 
 /* Gets the effective user of the process. Returns false if there is no such process. */
 SS_NONNULL() bool ss_platform_process_user(pid_t pid, uid_t *user);

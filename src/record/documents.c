@@ -16,7 +16,7 @@
 #include "record/summary.h"
 
 /* Time limit of showstopper-platform, in ms. */
-#define PLATFORM_PATIENCE 5000
+#define PLATFORM_PATIENCE_MS 5000
 
 /*
  * Writes a JSON file of the record. Uses the open folder rather than its path: users who may write
@@ -61,7 +61,7 @@ static void write_platform(const struct ss_record_folder *record) {
         return;
 
     for (int waited = 0; waitpid(child.pid, NULL, WNOHANG) == 0; waited++) {
-        if (waited == PLATFORM_PATIENCE)
+        if (waited == PLATFORM_PATIENCE_MS)
             kill(child.pid, SIGKILL);
         usleep(1000);
     }

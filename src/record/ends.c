@@ -35,7 +35,7 @@ size_t ss_ends_failed(const struct ss_ends *ends) {
     return failed;
 }
 
-void ss_end_signal_name(char name[SS_END_NAME], int signal) {
+void ss_end_signal_name(char name[SS_SIGNAL_NAME_SIZE], int signal) {
     static const struct {
         int signal;
         const char *name;
@@ -64,32 +64,33 @@ void ss_end_signal_name(char name[SS_END_NAME], int signal) {
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (names[i].signal == signal) {
-            snprintf(name, SS_END_NAME, "%s", names[i].name);
+            snprintf(name, SS_SIGNAL_NAME_SIZE, "%s", names[i].name);
             return;
         }
     }
 
     if (signal >= SIGRTMIN && signal <= SIGRTMAX)
-        snprintf(name, SS_END_NAME, "SIGRTMIN+%d", signal - SIGRTMIN);
+        snprintf(name, SS_SIGNAL_NAME_SIZE, "SIGRTMIN+%d", signal - SIGRTMIN);
     else
-        snprintf(name, SS_END_NAME, "signal %d", signal);
+        snprintf(name, SS_SIGNAL_NAME_SIZE, "signal %d", signal);
 }
 
-void ss_end_describe(char text[SS_END_TEXT], int status) {
-    char name[SS_END_NAME];
+void ss_end_describe(char text[SS_END_TEXT_SIZE], int status) {
+    char name[SS_SIGNAL_NAME_SIZE];
     if (!WIFSIGNALED(status)) {
-        snprintf(text, SS_END_TEXT, "exit status %d", WEXITSTATUS(status));
+        snprintf(text, SS_END_TEXT_SIZE, "exit status %d", WEXITSTATUS(status));
         return;
     }
     ss_end_signal_name(name, WTERMSIG(status));
-    snprintf(text, SS_END_TEXT, "killed by %s%s", name, WCOREDUMP(status) ? " (core dumped)" : "");
+    snprintf(
+        text, SS_END_TEXT_SIZE, "killed by %s%s", name, WCOREDUMP(status) ? " (core dumped)" : "");
 }
 
-void ss_end_print_time(char text[SS_END_TEXT], double seconds) {
+void ss_end_print_time(char text[SS_END_TEXT_SIZE], double seconds) {
     if (isnan(seconds))
-        snprintf(text, SS_END_TEXT, "before control began");
+        snprintf(text, SS_END_TEXT_SIZE, "before control began");
     else if (seconds < 0)
-        snprintf(text, SS_END_TEXT, "%.2f s before control began", -seconds);
+        snprintf(text, SS_END_TEXT_SIZE, "%.2f s before control began", -seconds);
     else
-        snprintf(text, SS_END_TEXT, "after %.2f s", seconds);
+        snprintf(text, SS_END_TEXT_SIZE, "after %.2f s", seconds);
 }

@@ -28,18 +28,18 @@ void ss_ends_free(struct ss_ends *ends);
 size_t ss_ends_failed(const struct ss_ends *ends);
 
 /* Size of a buffer for the functions below, with the final 0. */
-#define SS_END_TEXT 64
+#define SS_END_TEXT_SIZE 64
 
 /* Size of a buffer for the name of a signal. */
-#define SS_END_NAME 24
+#define SS_SIGNAL_NAME_SIZE 24
 
 /* Prints "exit status 7", "killed by SIGSEGV (core dumped)". */
-void ss_end_describe(char text[SS_END_TEXT], int status);
+void ss_end_describe(char text[SS_END_TEXT_SIZE], int status);
 
 /* Prints "after 3.24 s", "1.50 s before control began". */
-void ss_end_print_time(char text[SS_END_TEXT], double seconds);
+void ss_end_print_time(char text[SS_END_TEXT_SIZE], double seconds);
 
 /* Prints "SIGSEGV", "SIGRTMIN+3". */
-void ss_end_signal_name(char name[SS_END_NAME], int signal);
+void ss_end_signal_name(char name[SS_SIGNAL_NAME_SIZE], int signal);
 
 #endif

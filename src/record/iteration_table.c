@@ -9,7 +9,7 @@
  * Size limit of a row: three numbers of up to 20 digits, one with seven more characters, and the
  * bucket.
  */
-#define ROW (80 + SS_HISTOGRAM_BUCKET_ROOM)
+#define ROW_SIZE (80 + SS_HISTOGRAM_BUCKET_SIZE)
 
 static int open_histograms(struct ss_histogram *histograms, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
@@ -47,7 +47,7 @@ static void write_rows(const struct ss_histogram *histograms, uint32_t commands,
     for (uint32_t command = 0; command < commands; command++) {
         const struct ss_histogram *histogram = &histograms[command];
         for (unsigned i = 0; ss_histogram_next(histogram, &i); i++) {
-            char *to = ss_lines_begin(lines, ROW);
+            char *to = ss_lines_begin(lines, ROW_SIZE);
             if (!is_whole)
                 to += sprintf(to, "%llu.000000", (unsigned long long)end);
             to += sprintf(to, ",%u,", command);

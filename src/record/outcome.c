@@ -45,9 +45,9 @@ void ss_outcome_close(struct ss_outcome *outcome) {
     outcome->of_lines = outcome->of_instances = NULL;
 }
 
-static void format_warning(char text[SS_WARNING_TEXT], const char *format, va_list arguments) {
-    if (vsnprintf(text, SS_WARNING_TEXT, format, arguments) >= SS_WARNING_TEXT)
-        strcpy(text + SS_WARNING_TEXT - sizeof "...", "...");
+static void format_warning(char text[SS_WARNING_SIZE], const char *format, va_list arguments) {
+    if (vsnprintf(text, SS_WARNING_SIZE, format, arguments) >= SS_WARNING_SIZE)
+        strcpy(text + SS_WARNING_SIZE - sizeof "...", "...");
     ss_letter_hide_controls(text, '?'); /* the text may quote a sensor or a file name */
 }
 
@@ -55,7 +55,7 @@ void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...) {
     if (outcome->warning_count >= SS_WARNINGS_MAX) {
         int left = ++outcome->warnings_left;
         outcome->warning_count = SS_WARNINGS_MAX + 1;
-        snprintf(outcome->warnings[SS_WARNINGS_MAX], SS_WARNING_TEXT, "and %d more warning%s", left,
+        snprintf(outcome->warnings[SS_WARNINGS_MAX], SS_WARNING_SIZE, "and %d more warning%s", left,
             left == 1 ? "" : "s");
         return;
     }
@@ -66,7 +66,7 @@ void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...) {
 }
 
 void ss_outcome_lose(struct ss_outcome *outcome, const char *format, ...) {
-    char text[SS_WARNING_TEXT];
+    char text[SS_WARNING_SIZE];
     va_list arguments;
     va_start(arguments, format);
     format_warning(text, format, arguments);

@@ -19,7 +19,7 @@
 #define SS_WARNINGS_MAX 16
 
 /* Size of a warning, which may contain a path. Longer ones are truncated. */
-#define SS_WARNING_TEXT 1024
+#define SS_WARNING_SIZE 1024
 
 /* The mean error exceeds --tolerance, or is unknown. */
 #define SS_STATUS_TOLERANCE 3
@@ -63,7 +63,7 @@ struct ss_outcome {
     double wake_p50_us;
     double wake_p99_us;
     double wake_max_us;
-    char warnings[SS_WARNINGS_MAX + 1][SS_WARNING_TEXT];
+    char warnings[SS_WARNINGS_MAX + 1][SS_WARNING_SIZE];
     int warning_count;
     int warnings_left;           /* number of warnings that the last one counts */
     double iterations_in_bursts; /* number of iterations whose lines arrived together after a
@@ -71,7 +71,7 @@ struct ss_outcome {
     double lines_unmatched; /* lines in the counted time, if no line ever matched; NaN if unknown */
     bool held_back;         /* the load of other processes kept the instances stopped throughout */
     uint64_t iterations_left;   /* number of iterations missing in iterations.csv */
-    char loss[SS_WARNING_TEXT]; /* the first warning of output or lines of the record that could
+    char loss[SS_WARNING_SIZE]; /* the first warning of output or lines of the record that could
                                    not be written, which fails the run; empty if all were */
     uint64_t lines_lost;        /* number of lines missing besides `iterations_left` */
     struct ss_evidence evidence;

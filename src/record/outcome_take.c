@@ -290,7 +290,7 @@ static void warn_of_early_end(struct ss_outcome *outcome, const struct ss_plan *
     size_t done = ends->count - ss_ends_failed(ends);
     bool all = strcmp(outcome->ended_by, "workloads") == 0;
     const char *hint = plan->repeat || plan->attached.count ? "" : ": --repeat starts it again";
-    char when[SS_END_TEXT];
+    char when[SS_END_TEXT_SIZE];
 
     if (plan->duration == SS_TIME_NEVER || done == 0)
         return;

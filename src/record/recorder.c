@@ -29,10 +29,10 @@ static const struct {
 };
 
 /* Room for a row of decisions or iterations; a row of counters gets twice as much. */
-#define ROW 512
+#define ROW_SIZE 512
 
 /* Room for an event with the longest warning or error, even if much of it has to be escaped. */
-#define EVENT (4 * SS_WARNING_TEXT)
+#define EVENT_SIZE (4 * SS_WARNING_SIZE)
 
 static void set_wall(struct ss_recorder *recorder) {
     recorder->wall = ss_plan_wallclock(recorder->plan) - (int64_t)ss_plan_now(recorder->plan);
@@ -43,11 +43,11 @@ static void set_wall(struct ss_recorder *recorder) {
 #define CPU_COLUMN   7
 
 /* The heading fits, too: with all CPUs it has 64 447 bytes, with columns up to ",cpu8191". */
-_Static_assert(SS_LINES_ROOM >= 128 + CPU_COLUMN * SS_CPUS_MAX && SS_CPUS_MAX <= 8192,
+_Static_assert(SS_LINES_SIZE >= 128 + CPU_COLUMN * SS_CPUS_MAX && SS_CPUS_MAX <= 8192,
     "a row of cpus.csv has room for every CPU");
 
 static void write_cpus_heading(struct ss_recorder *recorder, struct ss_lines *lines) {
-    char *to = ss_lines_begin(lines, SS_LINES_ROOM);
+    char *to = ss_lines_begin(lines, SS_LINES_SIZE);
     to = stpcpy(to, "time,elapsed_seconds");
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
         if (ss_cpus_has(&recorder->plan->cpus, cpu))
@@ -57,7 +57,7 @@ static void write_cpus_heading(struct ss_recorder *recorder, struct ss_lines *li
 }
 
 static void write_counters_heading(struct ss_lines *lines) {
-    char *to = stpcpy(ss_lines_begin(lines, ROW), "time,elapsed_seconds,runnable");
+    char *to = stpcpy(ss_lines_begin(lines, ROW_SIZE), "time,elapsed_seconds,runnable");
     for (int event = 0; event < SS_PERF_EVENTS; event++)
         to = stpcpy(stpcpy(to, ","), ss_perf_names[event]);
     ss_lines_end(lines, stpcpy(to, "\n"));
@@ -65,7 +65,7 @@ static void write_counters_heading(struct ss_lines *lines) {
 
 static void write_heading(struct ss_recorder *recorder, enum ss_record_file file) {
     struct ss_lines *lines = &recorder->files[file];
-    char *to = ss_lines_begin(lines, SS_SAMPLE_ROW);
+    char *to = ss_lines_begin(lines, SS_SAMPLE_ROW_SIZE);
     if (file == SS_RECORD_SAMPLES)
         ss_lines_end(lines, to + ss_sample_row_heading(to, SS_SAMPLE_COLUMNS_RUN));
     else if (file == SS_RECORD_CPUS)
@@ -211,7 +211,7 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
     row.error = sample->target - sample->load.load;
     row.duty = sample->duty;
     row.counted = sample->counted;
-    char *to = ss_lines_begin(lines, SS_SAMPLE_ROW);
+    char *to = ss_lines_begin(lines, SS_SAMPLE_ROW_SIZE);
     ss_lines_end(lines, to + ss_sample_row_csv(to, &row, SS_SAMPLE_COLUMNS_RUN));
     put_cpus(recorder, sample, &row);
 }
@@ -233,7 +233,7 @@ static bool keep_iteration(struct ss_recorder *recorder, ss_time end) {
 
 static void put_iteration(struct ss_recorder *recorder, const struct ss_iteration *iteration) {
     struct ss_lines *lines = &recorder->files[SS_RECORD_ITERATIONS];
-    char *to = ss_lines_begin(lines, ROW);
+    char *to = ss_lines_begin(lines, ROW_SIZE);
     to = stpcpy(to, recorder->plan->numbers[iteration->instance]);
     *to++ = ',';
     to = put_elapsed(recorder, to, iteration->start);
@@ -258,7 +258,7 @@ void ss_recorder_iteration(struct ss_recorder *recorder, const struct ss_iterati
 static void put_interval(
     struct ss_recorder *recorder, uint32_t executor, const struct ss_interval *interval) {
     struct ss_lines *lines = &recorder->files[SS_RECORD_DECISIONS];
-    char *to = put_time(recorder, ss_lines_begin(lines, ROW), interval->begin);
+    char *to = put_time(recorder, ss_lines_begin(lines, ROW_SIZE), interval->begin);
 
     *to++ = ',';
     to = put_elapsed(recorder, to, interval->begin);
@@ -281,7 +281,7 @@ void ss_recorder_counts(struct ss_recorder *recorder, const struct ss_record_cou
         return;
 
     struct ss_lines *lines = &recorder->files[SS_RECORD_COUNTERS];
-    char *to = put_time(recorder, ss_lines_begin(lines, 2 * ROW), counts->at);
+    char *to = put_time(recorder, ss_lines_begin(lines, 2 * ROW_SIZE), counts->at);
     *to++ = ',';
     to = put_elapsed(recorder, to, counts->at);
     *to++ = ',';
@@ -305,8 +305,8 @@ void ss_recorder_event(struct ss_recorder *recorder, const struct ss_record_even
         return;
 
     struct ss_lines *lines = &recorder->files[SS_RECORD_EVENTS];
-    char *to = ss_lines_begin(lines, EVENT);
-    char *end = to + EVENT - 64;
+    char *to = ss_lines_begin(lines, EVENT_SIZE);
+    char *end = to + EVENT_SIZE - 64;
     to = stpcpy(to, "{\"time\":\"");
     to = put_time(recorder, to, event->at);
     to = stpcpy(to, "\",\"elapsed_seconds\":");

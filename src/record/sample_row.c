@@ -67,7 +67,7 @@ static char *print_value(char *at, const struct column *column, const struct ss_
     return isfinite(value) ? ss_number_put_fixed(at, value, 6) : stpcpy(at, unknown);
 }
 
-size_t ss_sample_row_heading(char line[SS_SAMPLE_ROW], unsigned columns) {
+size_t ss_sample_row_heading(char line[SS_SAMPLE_ROW_SIZE], unsigned columns) {
     char *at = line;
     for (const struct column *column = NULL; (column = next_column(column, columns));)
         at = stpcpy(stpcpy(at, at > line ? "," : ""), column->name);
@@ -75,7 +75,7 @@ size_t ss_sample_row_heading(char line[SS_SAMPLE_ROW], unsigned columns) {
 }
 
 size_t ss_sample_row_csv(
-    char line[SS_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns) {
+    char line[SS_SAMPLE_ROW_SIZE], const struct ss_load_sample *sample, unsigned columns) {
     char *at = line;
     for (const struct column *column = NULL; (column = next_column(column, columns));)
         at = print_value(stpcpy(at, at > line ? "," : ""), column, sample, "", "");
@@ -83,7 +83,7 @@ size_t ss_sample_row_csv(
 }
 
 size_t ss_sample_row_json(
-    char line[SS_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns) {
+    char line[SS_SAMPLE_ROW_SIZE], const struct ss_load_sample *sample, unsigned columns) {
     char *at = line;
     for (const struct column *column = NULL; (column = next_column(column, columns));) {
         at = stpcpy(stpcpy(at, at > line ? ", \"" : "{\""), column->name);

@@ -11,7 +11,7 @@
  */
 
 /* Size limit of a row in any form, and of the heading. */
-#define SS_SAMPLE_ROW 768
+#define SS_SAMPLE_ROW_SIZE 768
 
 /* Optional columns. */
 enum {
@@ -20,10 +20,10 @@ enum {
 };
 
 /* Each function writes one line, including its line feed, and returns its length. */
-size_t ss_sample_row_heading(char line[SS_SAMPLE_ROW], unsigned columns);
+size_t ss_sample_row_heading(char line[SS_SAMPLE_ROW_SIZE], unsigned columns);
 size_t ss_sample_row_csv(
-    char line[SS_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns);
+    char line[SS_SAMPLE_ROW_SIZE], const struct ss_load_sample *sample, unsigned columns);
 size_t ss_sample_row_json(
-    char line[SS_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns);
+    char line[SS_SAMPLE_ROW_SIZE], const struct ss_load_sample *sample, unsigned columns);
 
 #endif

@@ -247,7 +247,7 @@ static void print_ends(FILE *stream, const struct ss_plan *plan, const struct ss
     print_row(stream, "ended early", (double)early, 0, "", "of %u instance%s", plan->instances,
         plan->instances == 1 ? "" : "s");
     for (size_t i = 0; i < ends->count && shown < ENDS_SHOWN; i++) {
-        char when[SS_END_TEXT], how[SS_END_TEXT];
+        char when[SS_END_TEXT_SIZE], how[SS_END_TEXT_SIZE];
         if (!ended_early(outcome, &ends->items[i]))
             continue;
         ss_end_print_time(when, ends->items[i].seconds);
@@ -274,7 +274,7 @@ static void print_capacity(FILE *stream, const struct ss_outcome *outcome) {
 }
 
 void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
-    char cpus[512], load[8192], verdict[SS_VERDICT_LINE];
+    char cpus[512], load[8192], verdict[SS_VERDICT_LINE_SIZE];
 
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
     fprintf(stream, "showstopper: %u instance%s on %u CPU%s (%s), %s\n", plan->instances,
@@ -376,7 +376,7 @@ static void print_words(struct ss_json *json, const char *name, const char *cons
 }
 
 static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
-    char cpus[SS_CPUS_TEXT];
+    char cpus[SS_CPUS_TEXT_SIZE];
 
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
     ss_json_number(json, "schema", SS_RECORD_SCHEMA);
@@ -500,7 +500,7 @@ static void print_ends_json(struct ss_json *json, const struct ss_outcome *outco
     for (size_t i = 0; i < outcome->ends.count; i++) {
         const struct ss_end *end = &outcome->ends.items[i];
         bool killed = WIFSIGNALED(end->status);
-        char name[SS_END_NAME];
+        char name[SS_SIGNAL_NAME_SIZE];
         if (killed)
             ss_end_signal_name(name, WTERMSIG(end->status));
         ss_json_open(json, NULL, '{');

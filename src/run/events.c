@@ -23,7 +23,7 @@
  * view is shown.
  */
 static void report_end(struct ss_master *master, const struct ss_end *end) {
-    char how[SS_END_TEXT], when[SS_END_TEXT];
+    char how[SS_END_TEXT_SIZE], when[SS_END_TEXT_SIZE];
     ss_end_describe(how, end->status);
     ss_end_print_time(when, end->seconds);
     bool reported = end->status != 0 && ss_ends_failed(&master->outcome->ends) <= ENDS_REPORTED;
@@ -35,7 +35,7 @@ static void report_end(struct ss_master *master, const struct ss_end *end) {
 }
 
 static void note_end(struct ss_master *master, uint32_t index, ss_time at, int status) {
-    char how[SS_END_TEXT];
+    char how[SS_END_TEXT_SIZE];
     ss_time start = atomic_load(&master->board->control_start);
     struct ss_end end = {
         .instance = index,

@@ -202,8 +202,8 @@ int ss_output_add(struct ss_output *output, int ends[2], struct ss_error *error)
         if (stream->to < 0)
             return -1;
 
-        stream->chunk = malloc(SS_OUTPUT_CHUNK);
-        if (!stream->chunk || (output->pattern && !(stream->line = malloc(SS_OUTPUT_LINE))))
+        stream->chunk = malloc(SS_OUTPUT_CHUNK_SIZE);
+        if (!stream->chunk || (output->pattern && !(stream->line = malloc(SS_OUTPUT_LINE_SIZE))))
             return ss_error_memory(error);
     }
     return 0;
@@ -295,7 +295,7 @@ static void find_lines(struct ss_output *output, struct ss_stream *stream, const
     for (size_t i = 0; i < length; i++) {
         if (text[i] == '\n')
             match_line(output, stream, now);
-        else if (stream->length < SS_OUTPUT_LINE - 1)
+        else if (stream->length < SS_OUTPUT_LINE_SIZE - 1)
             stream->line[stream->length++] = text[i];
         else
             stream->cut = true;
@@ -368,7 +368,7 @@ size_t ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
     if (!room)
         return 0;
 
-    ssize_t length = read(stream->from, stream->chunk, SS_OUTPUT_CHUNK);
+    ssize_t length = read(stream->from, stream->chunk, SS_OUTPUT_CHUNK_SIZE);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
 
@@ -413,7 +413,7 @@ void ss_output_pause(struct ss_output *output, ss_time length) {
 }
 
 void ss_output_drain(struct ss_output *output, ss_time now) {
-    int patience = SS_OUTPUT_PATIENCE;
+    int patience = SS_OUTPUT_PATIENCE_MS;
     for (uint32_t i = 0; i < output->count; i++) {
         struct ss_stream *stream = &output->streams[i];
         struct pollfd here = {.fd = stream->from, .events = POLLIN};
@@ -421,7 +421,7 @@ void ss_output_drain(struct ss_output *output, ss_time now) {
 
         while (stream->from >= 0 && (stream->left > 0 || poll(&here, 1, 0) > 0)) {
             /* Without a hang-up, a process that outlives the run may write for ever. */
-            if (stream->left == 0 && !(here.revents & POLLHUP) && moved >= SS_OUTPUT_LEFT)
+            if (stream->left == 0 && !(here.revents & POLLHUP) && moved >= SS_OUTPUT_DRAIN_MAX)
                 break;
             moved += ss_output_move(output, i, now);
             if (stream->from < 0 || !stream->full)

@@ -17,19 +17,19 @@
  * Bytes moved at a time. Equals PIPE_BUF: a pipe that polls as writable takes them without
  * blocking.
  */
-#define SS_OUTPUT_CHUNK 4096
+#define SS_OUTPUT_CHUNK_SIZE 4096
 
 /* How long, in milliseconds, a stalled reader may delay the end of a run. */
-#define SS_OUTPUT_PATIENCE 300
+#define SS_OUTPUT_PATIENCE_MS 300
 
 /*
  * Maximum number of bytes read at the end of a run from a process that outlives it. This is the
  * default size of a pipe, so it covers what the process had written by then.
  */
-#define SS_OUTPUT_LEFT 65536
+#define SS_OUTPUT_DRAIN_MAX 65536
 
 /* Size of the buffer for a line: the pattern is matched against at most one byte less. */
-#define SS_OUTPUT_LINE 4096
+#define SS_OUTPUT_LINE_SIZE 4096
 
 /* One output stream of one instance, forwarded by the master. */
 struct ss_stream {
@@ -43,7 +43,7 @@ struct ss_stream {
     ss_time away;   /* the output's `away` at the last read */
     ss_time late;   /* total delay of reads since the last line that ended an iteration */
     uint32_t instance;
-    char *chunk;      /* SS_OUTPUT_CHUNK bytes that were read */
+    char *chunk;      /* SS_OUTPUT_CHUNK_SIZE bytes that were read */
     const char *rest; /* the part of it that still has to be written */
     size_t left;      /* length of that part, in bytes */
     uint32_t matches; /* number of lines of the current read that ended an iteration of unknown

@@ -111,7 +111,7 @@ static void learn_status(struct ss_sensor *sensor) {
 }
 
 static int report_end(struct ss_sensor *sensor, struct ss_error *error) {
-    char how[SS_END_TEXT] = "its output was closed";
+    char how[SS_END_TEXT_SIZE] = "its output was closed";
     learn_status(sensor);
     if (sensor->pid == 0)
         ss_end_describe(how, sensor->status);

@@ -15,7 +15,7 @@
 #define SS_PROGRESS_ROWS 6
 
 /* Size of a buffer for the widest block in color. */
-#define SS_PROGRESS_TEXT 32768
+#define SS_PROGRESS_TEXT_SIZE 32768
 
 /* The current values. Loads, targets and duties are from 0 to 1, NaN if unknown or absent. */
 struct ss_progress_values {

@@ -190,8 +190,8 @@ static char *put_block(char *to, const char *block, int rows, int height) {
 }
 
 static void draw(struct ss_progress *progress) {
-    char block[SS_PROGRESS_TEXT];
-    char text[SS_PROGRESS_TEXT + 512];
+    char block[SS_PROGRESS_TEXT_SIZE];
+    char text[SS_PROGRESS_TEXT_SIZE + 512];
     char *to = text;
     int height;
     int width = find_width(&height);

@@ -49,7 +49,7 @@ struct ss_progress {
     double next_plain; /* when the next plain line is due, in seconds under control */
     ss_time retry_at;  /* when to write the rest */
     size_t rest_length;
-    char rest[SS_PROGRESS_TEXT + 512]; /* text for which the terminal had no room */
+    char rest[SS_PROGRESS_TEXT_SIZE + 512]; /* text for which the terminal had no room */
 };
 
 void ss_progress_open(

@@ -234,7 +234,7 @@ int ss_trace_text_read(
 }
 
 void ss_trace_text_write(FILE *stream, const struct ss_trace_record *record) {
-    char time[32], load[SS_NUMBER_PLAIN_ROOM] = "free";
+    char time[32], load[SS_NUMBER_PLAIN_SIZE] = "free";
     ss_units_print_time(time, sizeof time, record->time);
     if (!record->free)
         ss_number_put_plain(load, record->load);

@@ -532,7 +532,7 @@ static uint32_t cover(
 static void freeze_beyond(struct ss_census *census, struct ss_census_member *member) {
     struct ss_board *board = census->board;
     struct ss_process process;
-    char name[SS_FREEZER_NAME];
+    char name[SS_FREEZER_NAME_SIZE];
     if (member->beyond || census->source->may_signal(member->pid))
         return;
 

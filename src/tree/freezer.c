@@ -14,11 +14,12 @@
 #define KILLED_PATIENCE (5 * SS_SECOND)
 #define KEPT_PATIENCE   (100 * SS_MILLISECOND)
 
-static void name_freezer(const struct ss_board *board, uint32_t row, char name[SS_FREEZER_NAME]) {
-    snprintf(name, SS_FREEZER_NAME, SS_BOARD_PREFIX "%s.%u", board->mark, row);
+static void name_freezer(
+    const struct ss_board *board, uint32_t row, char name[SS_FREEZER_NAME_SIZE]) {
+    snprintf(name, SS_FREEZER_NAME_SIZE, SS_BOARD_PREFIX "%s.%u", board->mark, row);
 }
 
-void ss_freezer_prepare(struct ss_board *board, uint32_t row, char name[SS_FREEZER_NAME]) {
+void ss_freezer_prepare(struct ss_board *board, uint32_t row, char name[SS_FREEZER_NAME_SIZE]) {
     atomic_store(&board->rows[row].may_have_freezer, 1);
     name_freezer(board, row, name);
 }
@@ -28,13 +29,13 @@ static bool was_entered(const struct ss_board *board, uint32_t row) {
 }
 
 int ss_freezer_open(const struct ss_board *board, uint32_t row) {
-    char name[SS_FREEZER_NAME];
+    char name[SS_FREEZER_NAME_SIZE];
     name_freezer(board, row, name);
     return was_entered(board, row) ? ss_platform_freezer_open(name) : -1;
 }
 
 void ss_freezer_kill(const struct ss_board *board, uint32_t row) {
-    char name[SS_FREEZER_NAME];
+    char name[SS_FREEZER_NAME_SIZE];
     name_freezer(board, row, name);
     if (was_entered(board, row))
         ss_platform_freezer_kill(name);
@@ -51,7 +52,7 @@ void ss_freezer_release(const struct ss_board *board, uint32_t row) {
 }
 
 bool ss_freezer_kill_stray(const struct ss_board *board, pid_t pid, uint64_t started) {
-    char name[SS_FREEZER_NAME];
+    char name[SS_FREEZER_NAME_SIZE];
     name_freezer(board, board->instances, name);
     if (!ss_platform_freezer_put(name, pid, started))
         return false;
@@ -60,7 +61,7 @@ bool ss_freezer_kill_stray(const struct ss_board *board, pid_t pid, uint64_t sta
 }
 
 static void remove_freezer(const struct ss_board *board, uint32_t row, ss_time deadline) {
-    char name[SS_FREEZER_NAME];
+    char name[SS_FREEZER_NAME_SIZE];
     name_freezer(board, row, name);
     while (!ss_platform_freezer_remove(name) && ss_platform_now() < deadline)
         poll(NULL, 0, 1);

@@ -9,13 +9,13 @@
  * user.
  */
 
-#define SS_FREEZER_NAME 80
+#define SS_FREEZER_NAME_SIZE 80
 
 /*
  * Names the freezer of a row for ss_platform_freezer_put(). If the process ends meanwhile, an empty
  * freezer is left, which ss_freezers_remove() removes.
  */
-void ss_freezer_prepare(struct ss_board *board, uint32_t row, char name[SS_FREEZER_NAME]);
+void ss_freezer_prepare(struct ss_board *board, uint32_t row, char name[SS_FREEZER_NAME_SIZE]);
 
 /* Returns a descriptor for ss_platform_freezer_freeze(); -1 if the row has no freezer. */
 int ss_freezer_open(const struct ss_board *board, uint32_t row);

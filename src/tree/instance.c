@@ -273,7 +273,7 @@ static void kill_child(void *context, pid_t pid) {
     struct search *search = context;
     const struct ss_instance *instance = search->instance;
     struct ss_process process;
-    char name[SS_FREEZER_NAME];
+    char name[SS_FREEZER_NAME_SIZE];
     if (!ss_platform_process_look(pid, &process) || process.parent != getpid() ||
         process.state == 'Z')
         return;

@@ -22,7 +22,7 @@
 #define END_PATIENCE SS_SECOND
 
 /* Milliseconds between looks. The end of the namespace interrupts the wait. */
-#define END_INTERVAL 10
+#define END_INTERVAL_MS 10
 
 /* A message from the first process inside the namespace to the process outside. */
 struct message {
@@ -224,7 +224,7 @@ static void await_end(pid_t first) {
     ss_time deadline = ss_platform_now() + END_PATIENCE;
     while (waitpid(first, NULL, WNOHANG) == 0 && ss_platform_now() < deadline) {
         unstop(first);
-        poll(NULL, 0, END_INTERVAL);
+        poll(NULL, 0, END_INTERVAL_MS);
     }
 }
 

@@ -30,7 +30,7 @@
 #define EMPTY_LOOKS 2
 
 /* Polling interval in milliseconds for processes without a pidfd. */
-#define BLIND_INTERVAL 50
+#define POLL_INTERVAL_MS 50
 
 struct ss_rescue_row {
     int executor_pidfd;    /* negative: not open */
@@ -254,8 +254,8 @@ uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < SS_RESCUE_EXECUTORS + count; i++)
         rescue->polls[i].revents = 0;
-    if (rescue->blind && (timeout < 0 || timeout > BLIND_INTERVAL))
-        timeout = BLIND_INTERVAL;
+    if (rescue->blind && (timeout < 0 || timeout > POLL_INTERVAL_MS))
+        timeout = POLL_INTERVAL_MS;
     poll(rescue->polls, SS_RESCUE_EXECUTORS + count, timeout);
     if (rescue->polls[SS_RESCUE_WAKEUP].revents)
         ss_wakeup_drain(rescue->polls[SS_RESCUE_WAKEUP].fd);

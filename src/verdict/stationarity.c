@@ -232,16 +232,17 @@ static double percent_of_before(double size, double after) {
     return fmax(100 * size / before, -100);
 }
 
-void ss_stationarity_print(char text[SS_CHANGE_TEXT], const struct ss_change *change) {
+void ss_stationarity_print(char text[SS_CHANGE_TEXT_SIZE], const struct ss_change *change) {
     char instance[32] = "";
     if (change->whose > 0)
         snprintf(instance, sizeof instance, ", of instance %u", change->whose - 1);
     if (change->shape == SS_SHAPE_STEP)
-        snprintf(text, SS_CHANGE_TEXT, "a step of %+.1f %% after %.0f %% of the time%s",
+        snprintf(text, SS_CHANGE_TEXT_SIZE, "a step of %+.1f %% after %.0f %% of the time%s",
             percent_of_before(change->size, 1 - change->at), 100 * change->at, instance);
     else if (change->shape == SS_SHAPE_DRIFT)
-        snprintf(text, SS_CHANGE_TEXT, "a drift of %+.1f %%", percent_of_before(change->size, 0.5));
+        snprintf(
+            text, SS_CHANGE_TEXT_SIZE, "a drift of %+.1f %%", percent_of_before(change->size, 0.5));
     else
-        snprintf(text, SS_CHANGE_TEXT, "%+.1f %% while it warmed up",
+        snprintf(text, SS_CHANGE_TEXT_SIZE, "%+.1f %% while it warmed up",
             percent_of_before(change->size, 11 / 12.0));
 }

@@ -43,7 +43,8 @@ SS_NONNULL() double ss_stationarity_change(const struct ss_change *change);
 /*
  * Describes a change, relative to the level before it: "a step of -4.1 % after 37 % of the time".
  */
-#define SS_CHANGE_TEXT 96
-SS_NONNULL() void ss_stationarity_print(char text[SS_CHANGE_TEXT], const struct ss_change *change);
+#define SS_CHANGE_TEXT_SIZE 96
+SS_NONNULL()
+void ss_stationarity_print(char text[SS_CHANGE_TEXT_SIZE], const struct ss_change *change);
 
 #endif

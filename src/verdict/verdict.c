@@ -136,7 +136,7 @@ const char *ss_verdict_word_of(const struct ss_verdict *verdict, enum ss_subject
 }
 
 /* Room for one reason. */
-#define REASON 240
+#define REASON_SIZE 240
 
 static const char *describe_interruption(const struct ss_verdict *verdict, double figure) {
     if (figure >= SS_INTERRUPTED_BY_FAILURE)
@@ -156,7 +156,7 @@ static const struct ss_change *change_of(const struct ss_evidence *evidence, siz
 static void print_reason(char *to, size_t size, const struct ss_verdict *verdict, size_t which) {
     const struct ss_check *check = &ss_checks[which];
     const struct ss_change *change = change_of(&verdict->evidence, which);
-    char shape[SS_CHANGE_TEXT], limit[60], number[40];
+    char shape[SS_CHANGE_TEXT_SIZE], limit[60], number[40];
     double figure = verdict->evidence.figures[which];
     enum ss_finding finding = verdict->findings[which];
 
@@ -177,39 +177,39 @@ static void print_reason(char *to, size_t size, const struct ss_verdict *verdict
     }
 }
 
-void ss_verdict_print(char text[SS_VERDICT_TEXT], const struct ss_verdict *verdict) {
+void ss_verdict_print(char text[SS_VERDICT_TEXT_SIZE], const struct ss_verdict *verdict) {
     size_t used = 0, passed = 0;
 
     for (size_t i = 0; i < SS_CHECKS; i++)
         passed += verdict->findings[i] == SS_PASSED && verdict->subjects[i] != 0;
-    snprintf(text, SS_VERDICT_TEXT, "nothing found in %zu checks", passed);
+    snprintf(text, SS_VERDICT_TEXT_SIZE, "nothing found in %zu checks", passed);
 
     /* Begin with the reasons for the verdict's word. */
     for (enum ss_finding finding = SS_INVALID; finding >= SS_DOUBTFUL; finding--) {
         for (size_t i = 0; i < SS_CHECKS; i++) {
-            char reason[REASON];
+            char reason[REASON_SIZE];
             if (verdict->findings[i] != finding || verdict->subjects[i] == 0)
                 continue;
             print_reason(reason, sizeof reason, verdict, i);
             used += (size_t)snprintf(
-                text + used, SS_VERDICT_TEXT - used, "%s%s", used > 0 ? "; " : "", reason);
-            if (used >= SS_VERDICT_TEXT)
+                text + used, SS_VERDICT_TEXT_SIZE - used, "%s%s", used > 0 ? "; " : "", reason);
+            if (used >= SS_VERDICT_TEXT_SIZE)
                 return;
         }
     }
 }
 
-void ss_verdict_describe(char text[SS_VERDICT_LINE], const struct ss_verdict *verdict) {
+void ss_verdict_describe(char text[SS_VERDICT_LINE_SIZE], const struct ss_verdict *verdict) {
     size_t used = 0;
-    char reasons[SS_VERDICT_TEXT];
+    char reasons[SS_VERDICT_TEXT_SIZE];
     ss_verdict_print(reasons, verdict);
     for (enum ss_subject i = 0; i < SS_SUBJECTS; i++) {
         const char *word = ss_verdict_word_of(verdict, i);
         if (word)
-            used += (size_t)snprintf(text + used, SS_VERDICT_LINE - used, "%s%s %s",
+            used += (size_t)snprintf(text + used, SS_VERDICT_LINE_SIZE - used, "%s%s %s",
                 used > 0 ? "; " : "", ss_subject_names[i], word);
     }
-    snprintf(text + used, SS_VERDICT_LINE - used, ": %s", reasons);
+    snprintf(text + used, SS_VERDICT_LINE_SIZE - used, ": %s", reasons);
 }
 
 static void print_subjects(struct ss_json *json, unsigned subjects) {
@@ -225,7 +225,7 @@ static void print_checks(struct ss_json *json, const struct ss_verdict *verdict)
     ss_json_open(json, "checks", '[');
     for (size_t i = 0; i < SS_CHECKS; i++) {
         const struct ss_check *check = &ss_checks[i];
-        char reason[REASON];
+        char reason[REASON_SIZE];
         print_reason(reason, sizeof reason, verdict, i);
         ss_json_open(json, NULL, '{');
         ss_json_text(json, "check", check->key);
@@ -243,7 +243,7 @@ static void print_checks(struct ss_json *json, const struct ss_verdict *verdict)
 }
 
 void ss_verdict_print_json(struct ss_json *json, const struct ss_verdict *verdict) {
-    char text[SS_VERDICT_TEXT];
+    char text[SS_VERDICT_TEXT_SIZE];
     ss_verdict_print(text, verdict);
     ss_json_open(json, "verdict", '{');
     ss_json_text(json, "result", ss_verdict_word(verdict));

@@ -115,13 +115,14 @@ const char *ss_verdict_word_of(const struct ss_verdict *verdict, enum ss_subject
  * Writes the reasons in one line: "steal 6 % (invalid above 5); other processes used 4.2 %
  * (doubtful above 2)", or "nothing found in 9 checks".
  */
-#define SS_VERDICT_TEXT 1024
-SS_NONNULL() void ss_verdict_print(char text[SS_VERDICT_TEXT], const struct ss_verdict *verdict);
+#define SS_VERDICT_TEXT_SIZE 1024
+SS_NONNULL()
+void ss_verdict_print(char text[SS_VERDICT_TEXT_SIZE], const struct ss_verdict *verdict);
 
 /* Writes the words and the reasons: "load valid; throughput invalid: other processes used ...". */
-#define SS_VERDICT_LINE (SS_VERDICT_TEXT + 64)
+#define SS_VERDICT_LINE_SIZE (SS_VERDICT_TEXT_SIZE + 64)
 SS_NONNULL()
-void ss_verdict_describe(char text[SS_VERDICT_LINE], const struct ss_verdict *verdict);
+void ss_verdict_describe(char text[SS_VERDICT_LINE_SIZE], const struct ss_verdict *verdict);
 
 struct ss_json;
 

@@ -315,7 +315,7 @@ static pid_t start_root(void) {
  * unless `removes` removes it. `ended` is the pid of that process, which has ended by then.
  */
 static void expect_removal(void (*removes)(pid_t ended)) {
-    char name[SS_FREEZER_NAME];
+    char name[SS_FREEZER_NAME_SIZE];
     const char *own = yard_find_own_group();
     SKIP_UNLESS(own, "cgroup-v2: no group can be made");
     struct run *run = run_start(NULL, WORDS(PAYLOAD, "spin"));

@@ -180,7 +180,7 @@ static void check_policy(void *context, pid_t thread) {
 /* A process that must not be stopped, among the suspect and its descendants. */
 struct protected_process {
     pid_t pid;
-    char name[SS_PROCESS_NAME];
+    char name[SS_PROCESS_NAME_SIZE];
     const char *reason; /* NULL if none was found yet */
 };
 

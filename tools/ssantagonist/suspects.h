@@ -17,7 +17,7 @@
 struct suspect {
     pid_t pid;
     uint64_t started; /* see ss_platform_process_started() */
-    char name[SS_PROCESS_NAME];
+    char name[SS_PROCESS_NAME_SIZE];
 };
 
 /* Zeroed: an empty list. */

@@ -118,7 +118,7 @@ static void print_csv_row(struct table *table, const struct row *row) {
     }
 
     for (size_t i = 0; i < NUMBERS; i++) {
-        char text[SS_NUMBER_ROOM] = "";
+        char text[SS_NUMBER_SIZE] = "";
         if (!isnan(cells.numbers[i]))
             ss_number_put(text, cells.numbers[i]);
         fprintf(table->stream, ",%s", text);

@@ -233,13 +233,13 @@ int ssload_report_open(
 }
 
 void ssload_report_begin(struct ssload_report *report) {
-    char line[SS_SAMPLE_ROW];
+    char line[SS_SAMPLE_ROW_SIZE];
     if (report->format == SSLOAD_CSV)
         fwrite(line, 1, ss_sample_row_heading(line, columns_of(report)), report->stream);
 }
 
 static void print_sample(struct ssload_report *report, const struct ss_load_sample *sample) {
-    char line[SS_SAMPLE_ROW];
+    char line[SS_SAMPLE_ROW_SIZE];
 
     /* A signal may have interrupted a write to a slow reader: another one would block again. */
     if (ferror(report->stream))

@@ -143,7 +143,7 @@ static void close_http(struct ssrequest_run *run) {
 
 /* With a timeout up to the limit, the search measures the timeout, and finds too low a rate. */
 static void warn_of_timeout(const struct ssrequest_options *options) {
-    char timeout[SS_UNITS_SHOWN];
+    char timeout[SS_UNITS_TEXT_SIZE];
     if (options->criterion.limit < options->given.timeout)
         return;
 

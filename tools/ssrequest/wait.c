@@ -64,7 +64,7 @@ int ssrequest_pause(ss_time time) {
 static int refuse(const struct attempts *attempts, ss_time patience, struct ss_error *error) {
     long why = 0;
     char *url = NULL;
-    char time[SS_UNITS_SHOWN];
+    char time[SS_UNITS_TEXT_SIZE];
 
     curl_easy_getinfo(attempts->easy, CURLINFO_OS_ERRNO, &why);
     curl_url_get(attempts->url, CURLUPART_URL, &url, 0);

@@ -50,7 +50,7 @@ struct sstrace_statistics sstrace_statistics_open(void) {
 }
 
 void sstrace_statistics_print(FILE *stream, const struct sstrace_statistics *statistics) {
-    char length[SS_UNITS_SHOWN];
+    char length[SS_UNITS_TEXT_SIZE];
     ss_units_show_time(length, statistics->before.time);
     fprintf(stream, "length   %s\nrecords  %llu\n", length, (unsigned long long)statistics->count);
     if (statistics->any)

@@ -8,7 +8,7 @@
 #include "platform/platform.h"
 
 /* Size limit of a line of /proc/stat for one CPU: a name and ten numbers of up to 20 digits. */
-#define STAT_LINE 230
+#define STAT_LINE_MAX 230
 
 #define RESIDENCIES "/sys/devices/system/cpu/cpu*/cpuidle"
 
@@ -20,7 +20,7 @@ static int open_stat(struct ss_counter_reader *reader, const struct ss_platform_
         return ss_error_fail(
             error, "cannot measure the load: %s: %s", reader->path, strerror(errno));
     /* Room for the line of the sum, those of CPUs up to the last one, and a part of another. */
-    reader->size = ((size_t)ss_cpus_last(&reader->cpus) + 3) * STAT_LINE;
+    reader->size = ((size_t)ss_cpus_last(&reader->cpus) + 3) * STAT_LINE_MAX;
     reader->unit = 1e9 / (double)sysconf(_SC_CLK_TCK);
     return 0;
 }

@@ -11,7 +11,7 @@
  * Larger than any file with one number, and than the beginning of the pressure file with its first
  * number.
  */
-#define SMALL_FILE 128
+#define SMALL_FILE_SIZE 128
 
 /* The kernel updates its pressure averages at most this often. */
 #define PRESSURE_PERIOD (2 * SS_SECOND)
@@ -80,7 +80,7 @@ static void take_stat(const struct ss_counter_reader *counters, struct ss_cpu_re
 }
 
 static int read_small(int file, char *text) {
-    ssize_t length = file < 0 ? -1 : pread(file, text, SMALL_FILE - 1, 0);
+    ssize_t length = file < 0 ? -1 : pread(file, text, SMALL_FILE_SIZE - 1, 0);
     text[length > 0 ? length : 0] = '\0';
     return length > 0 ? 0 : -1;
 }
@@ -90,7 +90,7 @@ static int read_small(int file, char *text) {
  */
 static double read_pressure(int file) {
     static const char label[] = "some avg10=";
-    char text[SMALL_FILE];
+    char text[SMALL_FILE_SIZE];
     uint64_t whole, hundredths;
     if (read_small(file, text) < 0 || strncmp(text, label, sizeof label - 1) != 0 ||
         !isdigit((unsigned char)text[sizeof label - 1]))
@@ -117,7 +117,7 @@ static void take_group(const struct ss_cpu_reader *reader, struct ss_cpu_reading
     *times = (struct ss_cpu_times){.used = reading->counters.used};
     reading->count = 1;
 
-    char text[SMALL_FILE];
+    char text[SMALL_FILE_SIZE];
     if (read_small(reader->user, text) == 0) {
         ss_linux_read_number(text, &times->user);
         reading->parts = read_small(reader->system, text) == 0;

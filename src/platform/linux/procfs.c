@@ -53,9 +53,9 @@ bool ss_platform_process_times(pid_t pid, struct ss_process_times *times) {
 #define EXITING       0x4
 #define KERNEL_THREAD 0x200000
 
-bool ss_platform_process_name(pid_t pid, char name[SS_PROCESS_NAME]) {
+bool ss_platform_process_name(pid_t pid, char name[SS_PROCESS_NAME_SIZE]) {
     struct ss_linux_path path = ss_linux_path("/proc/%d/comm", (int)pid);
-    return ss_linux_read_text(path.text, name, SS_PROCESS_NAME) == 0;
+    return ss_linux_read_text(path.text, name, SS_PROCESS_NAME_SIZE) == 0;
 }
 
 bool ss_linux_process_read(pid_t pid, struct ss_process *process) {

@@ -94,7 +94,7 @@ TEST(short_buffer_truncates_a_cpu_list_between_numbers) {
 
 TEST(longest_cpu_list_fits) {
     struct ss_cpus cpus = {0}, again;
-    static char buffer[SS_CPUS_TEXT];
+    static char buffer[SS_CPUS_TEXT_SIZE];
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
         if (cpu % 3 < 2)
             ss_cpus_add(&cpus, cpu);

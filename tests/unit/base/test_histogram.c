@@ -37,7 +37,7 @@ TEST(histogram_buckets_have_no_gaps) {
 }
 
 TEST(histogram_bucket_is_printed_exactly) {
-    char text[SS_HISTOGRAM_BUCKET_ROOM];
+    char text[SS_HISTOGRAM_BUCKET_SIZE];
     static const struct {
         ss_time value;
         const char *text;

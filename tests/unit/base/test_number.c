@@ -4,7 +4,7 @@
 #include "unit.h"
 
 static void assert_put(double number, const char *expected, const char *plain) {
-    char text[SS_NUMBER_PLAIN_ROOM];
+    char text[SS_NUMBER_PLAIN_SIZE];
     assert_ptr_equal(ss_number_put(text, number), text + strlen(expected));
     assert_string_equal(text, expected);
     assert_ptr_equal(ss_number_put_plain(text, number), text + strlen(plain));
@@ -29,7 +29,7 @@ TEST(numbers_are_printed_with_fewest_digits) {
 
 /* Compares with a search that tries one more decimal at a time. */
 static void assert_shortest(double number) {
-    char text[SS_NUMBER_PLAIN_ROOM], expected[SS_NUMBER_PLAIN_ROOM];
+    char text[SS_NUMBER_PLAIN_SIZE], expected[SS_NUMBER_PLAIN_SIZE];
     for (int decimals = 0; decimals < 340; decimals++) {
         snprintf(expected, sizeof expected, "%.*f", decimals, number);
         if (strtod(expected, NULL) == number)
@@ -38,7 +38,7 @@ static void assert_shortest(double number) {
     ss_number_put_plain(text, number);
     assert_string_equal(text, expected);
     ss_number_put(text, number);
-    if (strtod(text, NULL) != number || strlen(text) >= SS_NUMBER_ROOM)
+    if (strtod(text, NULL) != number || strlen(text) >= SS_NUMBER_SIZE)
         fail_msg("%.17g was written as %s", number, text);
 }
 

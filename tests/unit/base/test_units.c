@@ -149,7 +149,7 @@ TEST(printed_times_are_read_back) {
         {86400 * SS_SECOND, "1d", "1 d"},
         {SS_TIME_NEVER - 1, "18446744073709551614n", "18446744073.709551614 s"},
     };
-    char text[SS_UNITS_SHOWN];
+    char text[SS_UNITS_TEXT_SIZE];
     for (size_t i = 0; i < COUNT(cases); i++) {
         ss_units_print_time(text, sizeof text, cases[i].value);
         assert_string_equal(text, cases[i].printed);

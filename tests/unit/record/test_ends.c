@@ -6,7 +6,7 @@
 #include "unit.h"
 
 static void assert_described(int status, const char *expected) {
-    char text[SS_END_TEXT];
+    char text[SS_END_TEXT_SIZE];
     ss_end_describe(text, status);
     assert_string_equal(text, expected);
 }
@@ -22,7 +22,7 @@ TEST(exit_statuses_are_described_as_in_a_shell) {
 }
 
 TEST(end_times_before_control_are_printed_as_such) {
-    char text[SS_END_TEXT];
+    char text[SS_END_TEXT_SIZE];
     ss_end_print_time(text, 3.256);
     assert_string_equal(text, "after 3.26 s");
     ss_end_print_time(text, -1.5);

@@ -65,7 +65,7 @@ TEST_WITH(step_of_throughput_names_its_instance, set_up, tear_down) {
         assert_that(outcome.evidence.throughput.whose, ==, whose);
         ss_iterations_free(&iterations);
     }
-    char text[SS_CHANGE_TEXT];
+    char text[SS_CHANGE_TEXT_SIZE];
     ss_stationarity_print(text, &outcome.evidence.throughput);
     assert_non_null(strstr(text, " % of the time, of instance 1"));
 }

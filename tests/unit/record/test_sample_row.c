@@ -4,7 +4,7 @@
 #include "record/sample_row.h"
 #include "unit.h"
 
-static char line[SS_SAMPLE_ROW];
+static char line[SS_SAMPLE_ROW_SIZE];
 
 static void expect_line(size_t length, const char *expected) {
     assert_string_equal(line, expected);

@@ -195,14 +195,14 @@ SUMMARY_TEST(excess_warnings_are_counted) {
 }
 
 SUMMARY_TEST(warning_has_room_for_a_path_and_is_cut_visibly) {
-    char path[SS_WARNING_TEXT + 1];
+    char path[SS_WARNING_SIZE + 1];
     memset(path, 'x', sizeof path);
     path[sizeof path - 1] = '\0';
     ss_outcome_warn(&outcome, "%.700s: the end", path);
     assert_string_equal(outcome.warnings[0] + 700, ": the end");
     ss_outcome_warn(&outcome, "%s: the end", path);
-    assert_int_equal(strlen(outcome.warnings[1]), SS_WARNING_TEXT - 1);
-    assert_string_equal(outcome.warnings[1] + SS_WARNING_TEXT - 5, "x...");
+    assert_int_equal(strlen(outcome.warnings[1]), SS_WARNING_SIZE - 1);
+    assert_string_equal(outcome.warnings[1] + SS_WARNING_SIZE - 5, "x...");
 }
 
 /*

@@ -39,7 +39,7 @@ static void drain(void) {
 
 /* Writes until the pipe is full. Returns the number of bytes. */
 static size_t fill(int pipe) {
-    static const char text[SS_OUTPUT_CHUNK];
+    static const char text[SS_OUTPUT_CHUNK_SIZE];
     size_t sum = 0;
     ssize_t length;
     fcntl(pipe, F_SETFL, O_NONBLOCK);
@@ -63,7 +63,7 @@ TEST(endless_output_is_moved_in_part) {
     assert_that(dup2(zeros, output.streams[0].from), >=, 0);
     close(zeros);
     drain();
-    assert_int_equal(size_of(target), SS_OUTPUT_LEFT);
+    assert_int_equal(size_of(target), SS_OUTPUT_DRAIN_MAX);
     assert_false(output.failed);
     close(writer);
     ss_output_close(&output);
@@ -74,7 +74,7 @@ TEST(output_of_a_writer_that_has_ended_is_moved_entirely) {
     FILE *target = tmpfile();
     assert_non_null(target);
     open_output(fileno(target));
-    fcntl(writer, F_SETPIPE_SZ, 4 * SS_OUTPUT_LEFT); /* if permitted */
+    fcntl(writer, F_SETPIPE_SZ, 4 * SS_OUTPUT_DRAIN_MAX); /* if permitted */
     size_t written = fill(writer);
     close(writer);
     drain();
@@ -170,11 +170,11 @@ TEST(output_to_a_slow_terminal_is_complete) {
     size_t written = 0, received = 0;
     int line, reader = open_terminal(&line);
     alarm(HANG);
-    while (written < 4 * SS_OUTPUT_LEFT || received < written) {
-        if (written < 4 * SS_OUTPUT_LEFT)
+    while (written < 4 * SS_OUTPUT_DRAIN_MAX || received < written) {
+        if (written < 4 * SS_OUTPUT_DRAIN_MAX)
             written += fill(writer);
         ss_output_move(&output, 0, ss_platform_now());
-        ssize_t length = output.streams[0].full || written >= 4 * SS_OUTPUT_LEFT
+        ssize_t length = output.streams[0].full || written >= 4 * SS_OUTPUT_DRAIN_MAX
                              ? read(reader, text, sizeof text)
                              : 0;
         received += length > 0 ? (size_t)length : 0;

@@ -52,7 +52,7 @@ static int close_socket(void **state) {
 
 #define SOCKET_TEST(name) TEST_WITH(name, open_socket, close_socket)
 
-static char packet[SS_PROGRESS_TEXT];
+static char packet[SS_PROGRESS_TEXT_SIZE];
 
 /* Returns the next output, or NULL. */
 static const char *receive(void) {

@@ -34,7 +34,7 @@ static struct ss_progress_picture picture_of(int width, int height, bool unicode
 }
 
 /* Rows of the last drawing, from the top. */
-static char text[SS_PROGRESS_TEXT];
+static char text[SS_PROGRESS_TEXT_SIZE];
 static char *rows[SS_PROGRESS_ROWS + 1];
 
 static int draw(int width, int height, bool unicode, bool color) {

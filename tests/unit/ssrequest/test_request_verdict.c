@@ -27,7 +27,7 @@ static void end_requests(ss_time second) {
 }
 
 TEST_WITH(steady_requests_are_valid, set_up, made_up_tear_down) {
-    char reasons[SS_VERDICT_TEXT];
+    char reasons[SS_VERDICT_TEXT_SIZE];
     end_requests(20 * SS_MILLISECOND);
     it.result.asked -= SS_SECOND; /* ends at its maximum number of requests, which is not early */
     verdict = request_verdict(&it.result);
@@ -126,7 +126,7 @@ TEST_WITH(failures_are_detected, set_up, made_up_tear_down) {
 }
 
 TEST_WITH(requests_without_an_answer_are_detected, set_up, made_up_tear_down) {
-    char reasons[SS_VERDICT_TEXT];
+    char reasons[SS_VERDICT_TEXT_SIZE];
     end_requests(20 * SS_MILLISECOND);
     for (int i = 0; i < 30; i++) {
         request_tally_due(&it.tally);

@@ -113,7 +113,7 @@ TEST(alternating_noise_adds_no_certainty) {
 }
 
 static void assert_text(const struct recipe *recipe, const char *expected) {
-    char text[SS_CHANGE_TEXT];
+    char text[SS_CHANGE_TEXT_SIZE];
     seed = 88172645463325252U;
     struct ss_change change = find_in_series(recipe);
     assert_true(change.checked);

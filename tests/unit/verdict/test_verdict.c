@@ -76,7 +76,7 @@ TEST_WITH(unknown_figures_are_not_checked, clear, NULL) {
 
 static void assert_verdict(const char *word, const char *reasons) {
     struct ss_verdict verdict = ss_verdict_reach(&evidence);
-    char text[SS_VERDICT_TEXT];
+    char text[SS_VERDICT_TEXT_SIZE];
     ss_verdict_print(text, &verdict);
     assert_string_equal(ss_verdict_word(&verdict), word);
     assert_string_equal(text, reasons);
@@ -145,7 +145,7 @@ TEST_WITH(each_check_counts_for_the_subjects_of_the_manual, clear, NULL) {
 
 static void assert_described(const char *text) {
     struct ss_verdict verdict = ss_verdict_reach(&evidence);
-    char line[SS_VERDICT_LINE];
+    char line[SS_VERDICT_LINE_SIZE];
     ss_verdict_describe(line, &verdict);
     assert_string_equal(line, text);
 }
@@ -192,7 +192,7 @@ TEST_WITH(requests_without_a_load_are_judged_alone, clear, NULL) {
 }
 
 TEST_WITH(all_reasons_fit_or_are_cut, clear, NULL) {
-    char text[SS_VERDICT_TEXT];
+    char text[SS_VERDICT_TEXT_SIZE];
     for (size_t i = 0; i < SS_CHECKS; i++)
         evidence.figures[i] = ss_checks[i].at_least ? 0 : 1e300;
     struct ss_verdict verdict = ss_verdict_reach(&evidence);

@@ -101,7 +101,7 @@ void request_control_match(const char *const *urls, uint32_t count, const char *
 
 void request_control_describe(
     char *buffer, size_t size, const struct request_tally *tally, double rate, ss_time now) {
-    char shown[SS_NUMBER_PLAIN_ROOM] = "none";
+    char shown[SS_NUMBER_PLAIN_SIZE] = "none";
     if (!isnan(rate))
         ss_number_put_plain(shown, rate);
 

@@ -17,7 +17,7 @@
 
 /* Size limit of a line: each field is at most as long as a number. */
 #define FIELDS    25
-#define LINE_ROOM (FIELDS * (SS_NUMBER_ROOM + 1))
+#define LINE_ROOM (FIELDS * (SS_NUMBER_SIZE + 1))
 
 static const char seconds_heading[] =
     "epoch_seconds,elapsed_seconds,rate,due,sent,refused,waiting,unfinished,completed,failed,"

@@ -61,7 +61,7 @@ int request_profile_step(struct request_profile *profile, double max, double ste
     if (hold == 0)
         return ss_error_fail(error, "each step would last 0 s: choose a longer time");
     if (step >= max) {
-        char number[SS_NUMBER_PLAIN_ROOM];
+        char number[SS_NUMBER_PLAIN_SIZE];
         ss_number_put_plain(number, max);
         return ss_error_fail(error,
             "the only step below %.40s requests per second is 0: choose a step smaller than that",

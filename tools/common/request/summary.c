@@ -565,7 +565,7 @@ static void report_capacity(FILE *stream, const struct request_result *result) {
 
 static void print_verdict(FILE *stream, const struct request_result *result) {
     struct ss_verdict verdict = request_verdict(result);
-    char text[SS_VERDICT_LINE];
+    char text[SS_VERDICT_LINE_SIZE];
     ss_verdict_describe(text, &verdict);
     fputc('\n', stream);
     say(stream, "verdict: %s", text);

@@ -29,7 +29,7 @@ bool proc_tree_look(
 
 /* Returns the name as `ps` shows it; "?" if it cannot be read. */
 struct proc_tree_name {
-    char text[SS_PROCESS_NAME];
+    char text[SS_PROCESS_NAME_SIZE];
 };
 struct proc_tree_name proc_tree_name(const struct ss_platform_roots *roots, pid_t pid);
 

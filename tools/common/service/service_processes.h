@@ -40,9 +40,9 @@ struct service_pids {
  * as with `--of machine`.
  */
 struct service {
-    char group[SS_GROUP_PATH_SIZE]; /* "": trees; otherwise an argument for SS_SOURCE_CGROUP */
-    struct service_pids roots;      /* roots of the trees */
-    char first[SS_PROCESS_NAME];    /* the name of the first root */
+    char group[SS_GROUP_PATH_SIZE];   /* "": trees; otherwise an argument for SS_SOURCE_CGROUP */
+    struct service_pids roots;        /* roots of the trees */
+    char first[SS_PROCESS_NAME_SIZE]; /* the name of the first root */
 };
 
 /*

@@ -259,7 +259,7 @@ static int await_signal(const struct ssbatch_stage *stage) {
 /* Waits for an event, at most until `wake`. Returns -1 if the run has failed. */
 static int await_event(struct ssbatch_stage *stage, ss_time wake) {
     struct ssbatch_spawner *spawner = stage->spawner;
-    char limit[SS_UNITS_SHOWN];
+    char limit[SS_UNITS_TEXT_SIZE];
     ss_time end = stage->limit ? stage->begun + stage->limit : SS_TIME_NEVER;
 
     stage->signal = spawner->wait(spawner->context, wake < end ? wake : end);

@@ -139,7 +139,7 @@ void ssbatch_plan_print_study(FILE *stream, const struct ssbatch_plan *plan) {
 }
 
 static void print_time(FILE *stream, const char *word, ss_time time) {
-    char text[SS_UNITS_SHOWN];
+    char text[SS_UNITS_TEXT_SIZE];
     ss_units_print_time(text, sizeof text, time);
     fprintf(stream, " %s %s", word, text);
 }

@@ -88,7 +88,7 @@ void ssplatform_groups_report(struct ss_json *json, const char *name, const stru
 
 void ssplatform_write_cpus(struct ss_json *json, const char *name, const struct ss_cpus *cpus) {
     /* The longest text names every second CPU, with up to five bytes for each. */
-    static char text[SS_CPUS_TEXT];
+    static char text[SS_CPUS_TEXT_SIZE];
     ss_cpus_print(text, sizeof text, cpus);
     ss_json_text(json, name, text);
 }

@@ -73,7 +73,7 @@ static void write_sample(struct recording *recording, double end) {
     }
     sample.counted = recording->is_counted;
 
-    char row[SS_SAMPLE_ROW];
+    char row[SS_SAMPLE_ROW_SIZE];
     ss_sample_row_csv(row, &sample, SS_SAMPLE_COLUMNS_RUN);
     fputs(row, recording->samples.stream);
     recording->begin = end;
@@ -145,7 +145,7 @@ static int open_record(struct recording *recording, int records, uint64_t number
         ss_whole_file_open_below(&recording->samples, recording->folder, "samples.csv") < 0)
         return -1;
 
-    char heading[SS_SAMPLE_ROW];
+    char heading[SS_SAMPLE_ROW_SIZE];
     ss_sample_row_heading(heading, SS_SAMPLE_COLUMNS_RUN);
     fputs(heading, recording->samples.stream);
     return 0;

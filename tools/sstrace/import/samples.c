@@ -64,7 +64,7 @@ static int give(
 
 /* Fills the gap from the last sample to `from`. */
 static int bridge(struct sstrace_samples *samples, struct text_input *input, int64_t from) {
-    char length[SS_UNITS_SHOWN], at[SS_UNITS_SHOWN];
+    char length[SS_UNITS_TEXT_SIZE], at[SS_UNITS_TEXT_SIZE];
     ss_units_show_time(length, (ss_time)(from - samples->reached));
     ss_units_show_time(at, (ss_time)(samples->reached - samples->origin));
 

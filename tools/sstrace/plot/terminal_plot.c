@@ -277,7 +277,7 @@ static size_t column_at(const struct sstrace_columns *columns, ss_time time) {
  * Writes the label of a tick on an axis with ticks every `step`. All labels use the unit of the
  * step; 0 has no unit.
  */
-static void label_tick(char label[SS_UNITS_SHOWN], ss_time value, ss_time step) {
+static void label_tick(char label[SS_UNITS_TEXT_SIZE], ss_time value, ss_time step) {
     static const char *const units[] = {"d", "h", "min", "s", "ms", "us", "ns"};
     size_t i = 0;
     while (step % ss_units_length(units[i]) != 0)
@@ -285,7 +285,7 @@ static void label_tick(char label[SS_UNITS_SHOWN], ss_time value, ss_time step) 
     if (value == 0)
         strcpy(label, "0");
     else
-        snprintf(label, SS_UNITS_SHOWN, "%llu%s",
+        snprintf(label, SS_UNITS_TEXT_SIZE, "%llu%s",
             (unsigned long long)(value / ss_units_length(units[i])), units[i]);
 }
 
@@ -300,7 +300,7 @@ static bool lay_axis(struct axis *axis, const struct sstrace_columns *columns, s
     memset(axis->ticks, 0, sizeof axis->ticks);
 
     for (ss_time time = 0; time <= columns->length; time += step) {
-        char label[SS_UNITS_SHOWN];
+        char label[SS_UNITS_TEXT_SIZE];
         label_tick(label, time, step);
         size_t length = strlen(label), column = column_at(columns, time);
         size_t from = MARGIN + column - (length - 1) / 2;

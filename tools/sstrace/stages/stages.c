@@ -81,7 +81,7 @@ static int take_clip(
 static int end_clip(struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
     if (!stage->begun) {
-        char last[SS_UNITS_SHOWN], from[SS_UNITS_SHOWN];
+        char last[SS_UNITS_TEXT_SIZE], from[SS_UNITS_TEXT_SIZE];
         ss_units_show_time(last, stage->before.time);
         ss_units_show_time(from, stage->how.from);
         return ss_error_fail(
@@ -157,7 +157,7 @@ static int take_last(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
     struct ss_trace_record it = *record;
-    char at[SS_UNITS_SHOWN];
+    char at[SS_UNITS_TEXT_SIZE];
     if (it.time == SS_TIME_NEVER)
         return fail_too_long(error);
 
