@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
     struct ss_cli cli;
     int status;
 
-    ss_streams_occupy();
+    ss_streams_open_missing();
     ss_paths_drop_empty();
     ss_signals_catch_file_limit();
     ss_signals_catch_crashes();

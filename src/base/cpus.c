@@ -18,7 +18,7 @@ bool ss_cpus_are_equal(const struct ss_cpus *left, const struct ss_cpus *right) 
     return memcmp(left, right, sizeof *left) == 0;
 }
 
-void ss_cpus_keep(struct ss_cpus *cpus, const struct ss_cpus *other) {
+void ss_cpus_intersect(struct ss_cpus *cpus, const struct ss_cpus *other) {
     for (size_t i = 0; i < SS_CPUS_MAX / 64; i++)
         cpus->bits[i] &= other->bits[i];
 }

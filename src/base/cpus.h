@@ -27,7 +27,7 @@ SS_NONNULL() void ss_cpus_add(struct ss_cpus *cpus, uint32_t cpu);
 SS_NONNULL() bool ss_cpus_are_equal(const struct ss_cpus *left, const struct ss_cpus *right);
 
 /* Removes all CPUs that are not in `other`. */
-SS_NONNULL() void ss_cpus_keep(struct ss_cpus *cpus, const struct ss_cpus *other);
+SS_NONNULL() void ss_cpus_intersect(struct ss_cpus *cpus, const struct ss_cpus *other);
 SS_NONNULL() uint32_t ss_cpus_count(const struct ss_cpus *cpus);
 
 /* Returns the largest CPU number; 0 if the set is empty. */

@@ -3,9 +3,9 @@
 
 #include <stddef.h>
 
-static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static const int end_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-#define ENDS (sizeof ends / sizeof *ends)
+#define END_SIGNALS (sizeof end_signals / sizeof *end_signals)
 
 void ss_end_signals(sigset_t *set) {
     struct sigaction hangup;
@@ -18,27 +18,27 @@ void ss_end_signals(sigset_t *set) {
 
 bool ss_end_signals_has(int number) {
     bool found = false;
-    for (size_t i = 0; i < ENDS; i++)
-        found |= number == ends[i];
+    for (size_t i = 0; i < END_SIGNALS; i++)
+        found |= number == end_signals[i];
     return found;
 }
 
-void ss_end_signals_hold(sigset_t *before) {
+void ss_end_signals_block(sigset_t *before) {
     sigset_t set;
     sigemptyset(&set);
-    for (size_t i = 0; i < ENDS; i++)
-        sigaddset(&set, ends[i]);
+    for (size_t i = 0; i < END_SIGNALS; i++)
+        sigaddset(&set, end_signals[i]);
     sigprocmask(SIG_BLOCK, &set, before);
 }
 
-bool ss_end_signals_are_held(const sigset_t *before) {
+bool ss_end_signal_is_pending(const sigset_t *before) {
     sigset_t pending;
     bool ending = false;
     sigpending(&pending);
-    for (size_t i = 0; i < ENDS; i++) {
+    for (size_t i = 0; i < END_SIGNALS; i++) {
         struct sigaction action;
-        sigaction(ends[i], NULL, &action);
-        ending |= sigismember(&pending, ends[i]) && !sigismember(before, ends[i]) &&
+        sigaction(end_signals[i], NULL, &action);
+        ending |= sigismember(&pending, end_signals[i]) && !sigismember(before, end_signals[i]) &&
                   action.sa_handler != SIG_IGN;
     }
     return ending;

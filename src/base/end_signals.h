@@ -16,12 +16,12 @@ void ss_end_signals(sigset_t *set);
 bool ss_end_signals_has(int number);
 
 /* Blocks all four signals. Stores the previous signal mask in `before`. */
-void ss_end_signals_hold(sigset_t *before);
+void ss_end_signals_block(sigset_t *before);
 
 /*
  * Returns whether a blocked signal is pending that will end this process as soon as the mask is
  * restored.
  */
-bool ss_end_signals_are_held(const sigset_t *before);
+bool ss_end_signal_is_pending(const sigset_t *before);
 
 #endif

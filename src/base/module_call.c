@@ -3,4 +3,4 @@
 
 #include <stddef.h>
 
-_Thread_local const char *volatile ss_module_called;
+_Thread_local const char *volatile ss_called_module_path;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-void ss_streams_occupy(void) {
+void ss_streams_open_missing(void) {
     int file;
     do
         file = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -71,12 +71,12 @@ const char *ss_streams_explain(int why) {
     return why == EBADF ? "closed: the output is lost" : why ? strerror(why) : "write error";
 }
 
-/* ss_streams_occupy() has replaced a closed stream with one that cannot be written. */
+/* ss_streams_open_missing() has replaced a closed stream with one that cannot be written. */
 int ss_streams_check_output(struct ss_error *error) {
     int flags = fcntl(STDOUT_FILENO, F_GETFL);
     if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY)
         return 0;
-    return ss_error_fail(error, SS_STREAMS_LOST "%s", ss_streams_explain(EBADF));
+    return ss_error_fail(error, SS_STREAMS_LOST_PREFIX "%s", ss_streams_explain(EBADF));
 }
 
 /*
@@ -87,5 +87,5 @@ int ss_streams_flush(struct ss_error *error) {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
-    return ss_error_fail(error, SS_STREAMS_LOST "%s", ss_streams_explain(errno));
+    return ss_error_fail(error, SS_STREAMS_LOST_PREFIX "%s", ss_streams_explain(errno));
 }

@@ -14,7 +14,7 @@
  * Opens /dev/null, read-only and close-on-exec, in place of standard streams that are closed. Call
  * this first; otherwise another file would get such a descriptor.
  */
-void ss_streams_occupy(void);
+void ss_streams_open_missing(void);
 
 /*
  * Returns whether a write to `file` would not block. A terminal may have room for only a part of a
@@ -42,7 +42,7 @@ SS_MUST_USE off_t ss_streams_copy(int from, int to, off_t max);
 void ss_streams_close_pair(const int ends[2]);
 
 /* Prefix of all messages about lost output. */
-#define SS_STREAMS_LOST "standard output: "
+#define SS_STREAMS_LOST_PREFIX "standard output: "
 
 /* Returns why standard output could not be written. `why` is an errno, or 0 if unknown. */
 const char *ss_streams_explain(int why);

@@ -44,7 +44,7 @@ static double density(double t, double freedom, double *tail) {
 }
 
 /* The tail is convex, so Newton's method approaches the quantile from below. */
-double ss_student(double freedom) {
+double ss_student_quantile(double freedom) {
     double t = NORMAL, step = 1;
     for (int i = 0; i < 100 && fabs(step) > 4 * DBL_EPSILON * t; i++) {
         double tail, at = density(t, freedom, &tail);

@@ -6,6 +6,6 @@
  * Returns half the width of a two-sided 95 % confidence interval, in standard errors: the 97.5 %
  * quantile of Student's t. `freedom` is at least 1 and need not be a whole number.
  */
-double ss_student(double freedom);
+double ss_student_quantile(double freedom);
 
 #endif

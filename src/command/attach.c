@@ -27,7 +27,7 @@ static bool is_below(pid_t pid, pid_t ancestor) {
     for (int depth = 0; pid > 1 && depth < DEPTH_MAX; depth++) {
         if (pid == ancestor)
             return true;
-        if (!ss_platform_process_look(pid, &process))
+        if (!ss_platform_process_info(pid, &process))
             return false;
         pid = process.parent;
     }
@@ -134,7 +134,7 @@ static bool is_claimed(const struct ss_attachments *attachments, pid_t pid) {
 static void inspect(void *context, pid_t pid) {
     struct tree *tree = context;
     struct ss_process process;
-    if (tree->depth == DEPTH_MAX || !ss_platform_process_look(pid, &process))
+    if (tree->depth == DEPTH_MAX || !ss_platform_process_info(pid, &process))
         return;
     if (!tree->stopped && process.state == 'T')
         tree->stopped = pid;
@@ -147,7 +147,7 @@ static void inspect(void *context, pid_t pid) {
 
 static void inspect_ancestors(struct tree *tree, pid_t pid) {
     struct ss_process process;
-    for (int depth = 0; depth < DEPTH_MAX && ss_platform_process_look(pid, &process); depth++) {
+    for (int depth = 0; depth < DEPTH_MAX && ss_platform_process_info(pid, &process); depth++) {
         pid = process.parent;
         if (pid <= 1)
             return;
@@ -176,7 +176,7 @@ static int check_tree(const struct ss_attachments *attachments, const struct ss_
         return 0;
 
     struct ss_process process;
-    if (ss_platform_process_look(pid, &process) && process.state == 'T')
+    if (ss_platform_process_info(pid, &process) && process.state == 'T')
         tree.stopped = pid;
     /* A user or job control has stopped it on purpose. */
     if (tree.stopped)
@@ -206,7 +206,7 @@ static int check_trees(const struct ss_attachments *attachments, struct ss_error
 static int check_attachable(pid_t pid, struct ss_process *process, struct ss_error *error) {
     if (pid == 1)
         return ss_error_fail(error, "process 1 cannot be stopped: the system depends on it");
-    if (!ss_platform_process_look(pid, process))
+    if (!ss_platform_process_info(pid, process))
         return ss_error_fail(error, "no process has pid %d: check with `ps`", (int)pid);
     if (process->state == 'Z' || process->state == 'X')
         return ss_error_fail(error, "process %d has already ended", (int)pid);
@@ -287,7 +287,7 @@ static int add_list(struct ss_attachments *attachments, const char *pids, struct
 
 static int add_beside(struct ss_beside *beside, pid_t pid, struct ss_error *error) {
     struct ss_process process;
-    if (!ss_platform_process_look(pid, &process) || process.state == 'Z')
+    if (!ss_platform_process_info(pid, &process) || process.state == 'Z')
         return ss_error_fail(
             error, "no process has pid %d: start that process before the run", (int)pid);
     if (beside->count == SS_BESIDE_MAX)
@@ -409,7 +409,7 @@ static int add_member(struct ss_attachments *attachments, const struct search *s
             attachments->group, pid == getpid() ? "showstopper" : "an ancestor of showstopper",
             (int)pid);
     bool is_attachable = check_attachable(pid, &process, &why) == 0;
-    if (!is_attachable && (!ss_platform_process_look(pid, &process) || process.state == 'Z'))
+    if (!is_attachable && (!ss_platform_process_info(pid, &process) || process.state == 'Z'))
         return 0;
     if (!is_attachable) {
         *error = why;

@@ -202,7 +202,7 @@ static char *fill_in(const char *word, const char *placeholder, const char *numb
     return fclose(stream) == 0 ? result : NULL;
 }
 
-int ss_commands_number(
+int ss_commands_fill_in(
     struct ss_commands *commands, const char *placeholder, struct ss_error *error) {
     for (uint32_t i = 0; *placeholder && i < commands->count; i++) {
         char number[16];
@@ -293,7 +293,7 @@ static int search_path(const char *name, char *file, size_t size) {
     return why;
 }
 
-int ss_commands_look_beside(struct ss_commands *commands, struct ss_error *error) {
+int ss_commands_use_installed(struct ss_commands *commands, struct ss_error *error) {
     SS_OWNED(free) char *folder = ss_platform_program_path(1, "/");
     for (uint32_t i = 0; folder && i < commands->count; i++) {
         char **name = commands->items[i];

@@ -38,12 +38,12 @@ SS_MUST_USE int ss_commands_read(
  * Replaces `placeholder` in every word with the instance's number, zero-padded to equal width. A
  * doubled placeholder becomes a single one; "" turns this off.
  */
-SS_MUST_USE int ss_commands_number(
+SS_MUST_USE int ss_commands_fill_in(
     struct ss_commands *commands, const char *placeholder, struct ss_error *error);
 
 /*
  * Finds a word that looks like a percentage, such as 60%, but ends with the placeholder %, which is
- * most likely a mistake. Call this before ss_commands_number(). Returns NULL if there is no such
+ * most likely a mistake. Call this before ss_commands_fill_in(). Returns NULL if there is no such
  * word, or if the placeholder is not %.
  */
 const char *ss_commands_find_percentage(
@@ -60,7 +60,7 @@ const char *ss_commands_find_before_digit(
  * Replaces commands that PATH lacks by their paths in the folder of this program: in an
  * environment, such as one of pipx, the programs are installed together but need not be in PATH.
  */
-SS_MUST_USE int ss_commands_look_beside(struct ss_commands *commands, struct ss_error *error);
+SS_MUST_USE int ss_commands_use_installed(struct ss_commands *commands, struct ss_error *error);
 
 /* Fails with status 127 or 126 if a program cannot be found or executed. */
 SS_MUST_USE int ss_commands_check_program(const char *name, struct ss_error *error);

@@ -123,9 +123,9 @@ static int resolve_commands(
         return -1;
 
     warn_of_percentage(plan, cli->placeholder);
-    if (ss_commands_number(commands, cli->placeholder, error) < 0)
+    if (ss_commands_fill_in(commands, cli->placeholder, error) < 0)
         return -1;
-    if (ss_commands_look_beside(commands, error) < 0)
+    if (ss_commands_use_installed(commands, error) < 0)
         return -1;
     return ss_commands_check(commands, error);
 }
@@ -198,7 +198,7 @@ static int check_sensor(const struct ss_plan *plan, struct ss_error *error) {
 }
 
 static int open_source(struct ss_plan *plan, struct ss_error *error) {
-    if (ss_module_set_ask_source(&plan->set, &plan->source, error) < 0)
+    if (ss_module_set_prepare_feedback(&plan->set, &plan->source, error) < 0)
         return -1;
 
     if (plan->source.source == SS_SOURCE_CGROUP && !plan->source.argument)
@@ -268,9 +268,9 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
     struct ss_self selves[SS_KINDS];
     ss_module_set_selves(&plan->set, NULL, plan->instances, selves);
     const struct ss_loaded *trace = &plan->set.modules[SS_KIND_TRACE];
-    ss_module_called = trace->object.path;
+    ss_called_module_path = trace->object.path;
     ss_time length = trace->table.trace.length(&selves[SS_KIND_TRACE]);
-    ss_module_called = NULL;
+    ss_called_module_path = NULL;
     if (length == 0)
         return ss_error_fail(error, "trace/%s: the trace has length 0", trace->head->name);
 
@@ -477,7 +477,7 @@ bool ss_plan_pipes_output(const struct ss_plan *plan) {
     return plan->has_iteration || plan->output || plan->tty;
 }
 
-int ss_plan_output(const struct ss_plan *plan) {
+int ss_plan_output_descriptor(const struct ss_plan *plan) {
     return plan->json && strcmp(plan->json, "-") == 0 ? STDERR_FILENO : STDOUT_FILENO;
 }
 

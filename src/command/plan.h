@@ -98,7 +98,7 @@ ss_time ss_plan_now(const struct ss_plan *plan);
 int64_t ss_plan_wallclock(const struct ss_plan *plan);
 
 /* Returns whose load is measured, in a few words. */
-const char *ss_plan_measured_load(const struct ss_plan *plan);
+const char *ss_plan_load_subject(const struct ss_plan *plan);
 
 /* Describes in one line what a load of 100 % is and how it is measured. */
 SS_WRITES(1, 2) void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan);
@@ -113,7 +113,7 @@ bool ss_plan_reads_counters(const struct ss_plan *plan);
  * Returns the descriptor for the standard output of instances without --output. With --json - it is
  * standard error, so that the summary alone is on standard output.
  */
-SS_NONNULL() int ss_plan_output(const struct ss_plan *plan);
+SS_NONNULL() int ss_plan_output_descriptor(const struct ss_plan *plan);
 
 /* Returns whether the standard output or standard error of instances passes through the master. */
 bool ss_plan_pipes_output(const struct ss_plan *plan);

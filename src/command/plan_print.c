@@ -42,7 +42,7 @@ static void print_times(FILE *stream, const struct ss_plan *plan) {
     print_time(stream, "grace", plan->grace);
 }
 
-const char *ss_plan_measured_load(const struct ss_plan *plan) {
+const char *ss_plan_load_subject(const struct ss_plan *plan) {
     switch (plan->source.source) {
     case SS_SOURCE_SENSOR:
         return "load from a sensor";
@@ -58,7 +58,7 @@ const char *ss_plan_measured_load(const struct ss_plan *plan) {
 void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan) {
     char from[4200], text[64] = "these CPUs together";
 
-    ss_platform_counters_from(from, sizeof from, &plan->reader);
+    ss_platform_counters_print_paths(from, sizeof from, &plan->reader);
     switch (plan->source.source) {
     case SS_SOURCE_SENSOR:
         snprintf(buffer, size, "a value of 1 from the sensor: %s", plan->source.argument);

@@ -107,7 +107,7 @@ void ss_keeper_close(struct ss_keeper *keeper) {
 }
 
 void ss_keeper_await(pid_t pid, uint64_t started, ss_time patience) {
-    ss_platform_process_signal_once(pid, started, SIGCONT);
+    ss_platform_process_signal_by_pid(pid, started, SIGCONT);
     struct pollfd end = {.fd = ss_platform_process_open(pid, started), .events = POLLIN};
     if (end.fd == -ESRCH)
         return;
@@ -119,6 +119,6 @@ void ss_keeper_await(pid_t pid, uint64_t started, ss_time patience) {
 
     ss_time deadline = ss_platform_now() + patience;
     for (ss_time now;
-         ss_platform_process_lives(pid, started) && (now = ss_platform_now()) < deadline;)
+         ss_platform_process_is_alive(pid, started) && (now = ss_platform_now()) < deadline;)
         ss_platform_sleep_until(now + AWAIT_INTERVAL);
 }

@@ -49,7 +49,7 @@ static bool is_demotion(const siginfo_t *info) {
     if (info->si_code != SI_KERNEL)
         return false;
     demoted = 1;
-    ss_platform_be_ordinary();
+    ss_platform_drop_realtime();
     return true;
 }
 
@@ -80,7 +80,7 @@ void ss_signals_regain_priority(void) {
         return;
     demoted = 0;
     regained++;
-    ss_platform_be_punctual(SS_PRIORITY_REALTIME);
+    ss_platform_minimize_latency(SS_PRIORITY_REALTIME);
 }
 
 static const struct {
@@ -132,7 +132,7 @@ static void write_word(const char *word) {
  * not come again, so it is raised.
  */
 static void exit_crashed(int number, siginfo_t *info, void *context) {
-    const char *module = ss_module_called;
+    const char *module = ss_called_module_path;
     (void)context;
     bool is_own = info->si_code > 0 || info->si_pid == getpid();
     if (!module || !is_own) {

@@ -250,7 +250,7 @@ void ss_board_leave(struct ss_board *board, uint32_t executor, enum ss_life life
     }
 }
 
-bool ss_row_is_settled(const struct ss_row *row) {
+bool ss_row_is_done(const struct ss_row *row) {
     uint32_t life = atomic_load(&row->life);
     return life == SS_LIFE_CLEARED || life == SS_LIFE_START_FAILED || life == SS_LIFE_ENDED;
 }

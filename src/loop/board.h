@@ -127,9 +127,10 @@ struct ss_branch {
     _Atomic int32_t pid;     /* pid of the process or of the group leader */
     _Atomic uint32_t group;  /* the branch is the whole group of `pid` */
     _Atomic uint64_t started;
-    _Atomic uint32_t missed; /* executor: serial of a branch that had ended before the executor
-                                could hold it, or of one that has left and was continued */
-    _Atomic uint32_t left;   /* the process has left the attached control group */
+    _Atomic uint32_t missed_serial; /* executor: serial of a branch that had ended before the
+                                       executor could hold it, or of one that has left and was
+                                       continued */
+    _Atomic uint32_t left;          /* the process has left the attached control group */
     /*
      * guardian, attached instances: a member of the group besides its leader; 0 if none is known.
      * While it lives, the ID of the group cannot be reused.
@@ -167,15 +168,15 @@ struct ss_board {
     char group[PATH_MAX]; /* --attach-group: the folder of the control group, whose processes are
                              the only instance, without a leader; empty if absent */
     struct ss_beside beside;
-    uint32_t alone;          /* all children of the master belong to the run */
-    double load_cpus;        /* number of CPUs that make a load of 1; 0 if unknown */
-    _Atomic uint32_t ready;  /* set after the fields of the layout; those of the plan follow, before
-                                `begun` */
-    _Atomic uint32_t phase;  /* master: enum ss_phase */
-    _Atomic uint32_t begun;  /* master: setup is complete */
-    _Atomic uint32_t over;   /* master, rescuer: no work is left */
-    _Atomic uint32_t looks;  /* guardian: number of complete searches for branches so far */
-    _Atomic uint32_t missed; /* executors: number of groups that they were too late to hold */
+    uint32_t alone;         /* all children of the master belong to the run */
+    double load_cpus;       /* number of CPUs that make a load of 1; 0 if unknown */
+    _Atomic uint32_t ready; /* set after the fields of the layout; those of the plan follow, before
+                               `begun` */
+    _Atomic uint32_t phase; /* master: enum ss_phase */
+    _Atomic uint32_t begun; /* master: setup is complete */
+    _Atomic uint32_t over;  /* master, rescuer: no work is left */
+    _Atomic uint32_t looks; /* guardian: number of complete searches for branches so far */
+    _Atomic uint32_t missed_groups; /* executors: groups that they were too late to hold */
     _Atomic uint32_t losses; /* executors, rescuer: how often they may have left something that only
                                 a sweep finds */
     _Atomic uint32_t swept;  /* rescuer: how many of `losses` a sweep has followed */
@@ -207,7 +208,7 @@ struct ss_board {
     _Atomic uint32_t branches;      /* guardian: changes whenever the branches of any row do */
     _Atomic uint32_t branches_used; /* guardian: slots from here on have never been used */
     _Atomic uint32_t emptied;       /* guardian: the control group has no process any more */
-    _Atomic uint32_t beyond;        /* guardian: processes found that we may not signal */
+    _Atomic uint32_t out_of_reach;  /* guardian: processes found that we may not signal */
     _Atomic uint32_t strays;        /* guardian: processes that may descend from attached instances,
                                        without proof */
     _Atomic uint32_t beat;          /* master: changes with every turn of its loop */
@@ -274,7 +275,7 @@ void ss_board_leave(struct ss_board *board, uint32_t executor, enum ss_life life
  * Returns whether the instance needs no process of ours any more: its executor has finished, or has
  * died and a rescuer has ended or continued the instance.
  */
-bool ss_row_is_settled(const struct ss_row *row);
+bool ss_row_is_done(const struct ss_row *row);
 
 /* Returns the position of `executor` among the executors that are alive, from 0. */
 uint32_t ss_board_rank(const struct ss_board *board, uint32_t executor);

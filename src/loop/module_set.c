@@ -112,7 +112,7 @@ static int prepare(struct ss_module_set *set, enum ss_kind kind, struct ss_error
     return status < 0 ? ss_error_wrap(error, "%s/%s", ss_kind_names[kind], head->name) : 0;
 }
 
-int ss_module_set_ask_source(
+int ss_module_set_prepare_feedback(
     struct ss_module_set *set, struct ss_source_request *request, struct ss_error *error) {
     struct ss_self selves[SS_KINDS];
     if (prepare(set, SS_KIND_FEEDBACK, error) < 0)

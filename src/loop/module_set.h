@@ -104,7 +104,7 @@ int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char 
  * Prepares the feedback, which must be loaded, and finds the source that it measures. Call this
  * before loading the other modules: the source decides how many CPUs are a load of 1.
  */
-int ss_module_set_ask_source(
+int ss_module_set_prepare_feedback(
     struct ss_module_set *set, struct ss_source_request *request, struct ss_error *error);
 
 /* Prepares the remaining modules, which check and read what they need. */

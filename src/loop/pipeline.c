@@ -16,7 +16,7 @@ void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_module_set *
     ss_module_set_selves(set, board, executor, pipeline->selves);
 }
 
-ss_time ss_pipeline_round(const struct ss_pipeline *pipeline) {
+ss_time ss_pipeline_round_length(const struct ss_pipeline *pipeline) {
     return pipeline->set->modules[SS_KIND_DITHERING].table.dithering.round_length(
         &pipeline->selves[SS_KIND_DITHERING]);
 }
@@ -41,9 +41,9 @@ void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *t
     if (!isnan(setpoint)) {
         target->load = setpoint;
     } else {
-        ss_module_called = module->object.path;
+        ss_called_module_path = module->object.path;
         module->table.trace.target(trace, time, target);
-        ss_module_called = NULL;
+        ss_called_module_path = NULL;
     }
 
     if (!target->free && !isnan(target->load))
@@ -98,11 +98,11 @@ static void read_account(const struct ss_pipeline *pipeline, struct ss_control_i
         return;
     feedback->account(&pipeline->selves[SS_KIND_FEEDBACK], &input->account);
     ss_permits_read(&pipeline->board->permits, input->moment.now, &input->permission);
-    input->rhythm = (struct ss_rhythm){.round = ss_pipeline_round(pipeline),
+    input->rhythm = (struct ss_rhythm){.round = ss_pipeline_round_length(pipeline),
         .settling = pipeline->set->modules[SS_KIND_DITHERING].table.dithering.settling};
 }
 
-enum ss_failure ss_pipeline_find_output(
+enum ss_failure ss_pipeline_compute_output(
     const struct ss_pipeline *pipeline, struct ss_control_input *input, double *output) {
     const struct ss_control_module *control =
         &pipeline->set->modules[SS_KIND_CONTROL].table.control;

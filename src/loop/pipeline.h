@@ -30,7 +30,7 @@ void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_module_set *
  * long as control needs a load that is not known yet. Returns why there can be no output, or
  * SS_FAILURE_NONE.
  */
-enum ss_failure ss_pipeline_find_output(
+enum ss_failure ss_pipeline_compute_output(
     const struct ss_pipeline *pipeline, struct ss_control_input *input, double *output);
 
 /*
@@ -40,7 +40,7 @@ enum ss_failure ss_pipeline_find_output(
 double ss_pipeline_limit(struct ss_board *board, enum ss_kind kind, double value);
 
 /* Returns the mean length of a round of dithering; 0 if there are no rounds. */
-ss_time ss_pipeline_round(const struct ss_pipeline *pipeline);
+ss_time ss_pipeline_round_length(const struct ss_pipeline *pipeline);
 
 /* Warns of each module that gave a target or a duty beyond [0, 1]. */
 void ss_pipeline_warn_of_excess(

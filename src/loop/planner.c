@@ -21,7 +21,7 @@ ss_time ss_planner_first_round(const struct ss_planner *planner, ss_time now) {
     ss_time phase = pipeline->set->modules[SS_KIND_DITHERING].table.dithering.phase(
         &pipeline->selves[SS_KIND_DITHERING]);
     ss_time first = ss_time_add(pipeline->since, phase);
-    ss_time length = ss_pipeline_round(pipeline);
+    ss_time length = ss_pipeline_round_length(pipeline);
     if (first <= now)
         return now;
     if (length == 0)
@@ -77,7 +77,7 @@ static void decide_duty(
         .place = planner->place,
         .previous = planner->previous,
     };
-    decision->failure = ss_pipeline_find_output(pipeline, &input, &output);
+    decision->failure = ss_pipeline_compute_output(pipeline, &input, &output);
     if (decision->failure)
         return;
     decision->load = input.load;

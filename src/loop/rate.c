@@ -115,7 +115,7 @@ static enum ss_failure ask_control(
         .previous = rate->rate,
     };
     double output;
-    enum ss_failure failure = ss_pipeline_find_output(&rate->pipeline, &input, &output);
+    enum ss_failure failure = ss_pipeline_compute_output(&rate->pipeline, &input, &output);
 
     rate->load = input.load;
     *wanted = isnan(output) ? fmax(rate->rate, 0) : fmax(output, 0);

@@ -14,10 +14,10 @@ void ss_conditions_begin(struct ss_conditions *conditions, const struct ss_cpus 
     conditions->begin = ss_platform_clock_offsets();
     conditions->due = now;
     conditions->frequency_sums.from = conditions->frequency_counts.from = now;
-    ss_conditions_look(conditions, now);
+    ss_conditions_sample(conditions, now);
 }
 
-void ss_conditions_look(struct ss_conditions *conditions, ss_time now) {
+void ss_conditions_sample(struct ss_conditions *conditions, ss_time now) {
     if (now < conditions->due)
         return;
     conditions->due = ss_time_add(now, LOOK_INTERVAL);

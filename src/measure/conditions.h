@@ -29,7 +29,7 @@ void ss_conditions_begin(struct ss_conditions *conditions, const struct ss_cpus 
  * Reads the frequency if a second has passed since the last reading. After a failure, does not try
  * again.
  */
-SS_NONNULL() void ss_conditions_look(struct ss_conditions *conditions, ss_time now);
+SS_NONNULL() void ss_conditions_sample(struct ss_conditions *conditions, ss_time now);
 
 /* Sets the figures of these conditions for the time since ss_conditions_begin(). */
 SS_NONNULL()

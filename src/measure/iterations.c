@@ -142,7 +142,8 @@ static double find_change(const struct ss_iteration_share *share, size_t at, siz
     return sums[1] / (double)(count - at - 1) - sums[0] / (double)at;
 }
 
-bool ss_iterations_changed(const struct ss_iterations *iterations, double at, uint32_t *instance) {
+bool ss_iterations_find_changed(
+    const struct ss_iterations *iterations, double at, uint32_t *instance) {
     if (iterations->instances < 2 || iterations->cell_width == 0)
         return false;
     ss_time length = iterations->to - iterations->from;
@@ -226,7 +227,7 @@ void ss_iterations_add_evenly(
     }
 }
 
-void ss_iterations_read(struct ss_iterations *iterations, uint32_t instance, uint32_t count,
+void ss_iterations_report_read(struct ss_iterations *iterations, uint32_t instance, uint32_t count,
     ss_time now, ss_time late, double duty) {
     struct ss_iteration_share *share = iterations->shares ? &iterations->shares[instance] : NULL;
 

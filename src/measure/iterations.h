@@ -135,7 +135,7 @@ void ss_iterations_add_evenly(
 #define SS_BURST_SILENCE (250 * SS_MILLISECOND)
 #define SS_BURST_RUNNING (100 * SS_MILLISECOND)
 #define SS_BURST_LENGTH  (5 * SS_MILLISECOND)
-void ss_iterations_read(struct ss_iterations *iterations, uint32_t instance, uint32_t count,
+void ss_iterations_report_read(struct ss_iterations *iterations, uint32_t instance, uint32_t count,
     ss_time now, ss_time late, double duty);
 
 /*
@@ -179,7 +179,8 @@ struct ss_iteration_times ss_iterations_times(
  * window. Returns false if no instance does, or if instances are not kept apart.
  */
 SS_NONNULL()
-bool ss_iterations_changed(const struct ss_iterations *iterations, double at, uint32_t *instance);
+bool ss_iterations_find_changed(
+    const struct ss_iterations *iterations, double at, uint32_t *instance);
 
 /*
  * Adds iterations in progress to the intervals of throughput. Call this at the end of the window.

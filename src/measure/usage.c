@@ -91,7 +91,7 @@ static uint32_t mark_beside(
     for (uint32_t i = 0; i < board->beside.count; i++) {
         pid_t pid = board->beside.items[i].pid;
         struct ss_process_usage *process = find_process(processes, count, pid);
-        if (!process || !ss_platform_process_lives(pid, board->beside.items[i].started))
+        if (!process || !ss_platform_process_is_alive(pid, board->beside.items[i].started))
             continue;
         process->owner = SS_OWNER_BESIDE;
         found++;
@@ -308,7 +308,7 @@ static void set_use(struct ss_doubt *doubt, const struct ss_usage_sum *sum) {
     doubt->idle = known ? sum->idle / sum->capacity : NAN;
 }
 
-double ss_usage_to_blame(const struct ss_usage *usage) {
+double ss_usage_blamed_on_others(const struct ss_usage *usage) {
     const struct ss_usage_sum *sum = &usage->latest;
     struct ss_doubt doubt = {.kind = usage->latest_kind, .alone = usage->alone};
     if (!(sum->capacity > 0))

@@ -113,7 +113,7 @@ void ss_usage_follow(struct ss_usage *usage, enum ss_doubt_kind kind, ss_time no
  * Returns the fraction of the CPUs that other processes use if they are the reason why the load
  * misses the target now; NaN otherwise.
  */
-SS_NONNULL() double ss_usage_to_blame(const struct ss_usage *usage);
+SS_NONNULL() double ss_usage_blamed_on_others(const struct ss_usage *usage);
 
 /* Sets the doubt's CPU use and idle time, which are NaN if unknown, its quota and `alone`. */
 void ss_usage_describe(const struct ss_usage *usage, struct ss_doubt *doubt);

@@ -157,7 +157,7 @@ SS_NONNULL() pid_t ss_platform_isolation_fork(struct ss_isolation *isolation);
  * Completes the setup in that child: maps its IDs, mounts /proc, and makes it die with its parent.
  * Returns 0 or a negative errno.
  */
-SS_NONNULL() int ss_platform_isolation_settle(const struct ss_isolation *isolation);
+SS_NONNULL() int ss_platform_isolation_set_up(const struct ss_isolation *isolation);
 
 /* ---- scheduling ---- */
 
@@ -184,13 +184,13 @@ enum ss_priority {
  * Children do not inherit real-time priority, and the time for which it may be used without
  * sleeping is limited. Returns 0, or the negative errno of requesting real-time priority.
  */
-int ss_platform_be_punctual(enum ss_priority priority);
+int ss_platform_minimize_latency(enum ss_priority priority);
 
 /* Gives another process the highest ordinary priority, if permitted. */
-void ss_platform_process_prefer(pid_t pid);
+void ss_platform_process_raise_priority(pid_t pid);
 
 /* Gives up real-time priority. Async-signal-safe. */
-void ss_platform_be_ordinary(void);
+void ss_platform_drop_realtime(void);
 
 /* Like waitpid(), but safe at real-time priority and not interrupted by signals. */
 pid_t ss_platform_reap(pid_t pid, int *status, int flags);
@@ -219,7 +219,7 @@ struct ss_process {
 };
 
 /* Gets the properties of a process. Returns false if it does not exist. */
-SS_NONNULL() bool ss_platform_process_look(pid_t pid, struct ss_process *process);
+SS_NONNULL() bool ss_platform_process_info(pid_t pid, struct ss_process *process);
 
 /*
  * Gets the name of the process as `ps` shows it, truncated by the kernel. Returns false if there is
@@ -239,8 +239,8 @@ bool ss_platform_process_may_signal(pid_t pid);
  * upper limit of IDs. IDs are assigned in ascending order and wrap around at the limit, so those
  * assigned between two calls are between their results.
  */
-pid_t ss_platform_process_latest(void);
-pid_t ss_platform_process_limit(void);
+pid_t ss_platform_pid_latest(void);
+pid_t ss_platform_pid_limit(void);
 
 /*
  * Opens a descriptor that becomes readable when a process or thread starts, while the events are
@@ -304,7 +304,7 @@ SS_NONNULL(1) void ss_platform_process_each(void (*see)(void *context, pid_t pid
  * /proc. Starts again after the last one.
  */
 SS_NONNULL(2)
-void ss_platform_process_some(int proc, void (*see)(void *context, pid_t pid), void *context);
+void ss_platform_process_next_few(int proc, void (*see)(void *context, pid_t pid), void *context);
 
 /* Calls `see` for all children of a process, zombies included. */
 SS_NONNULL(2)
@@ -344,7 +344,7 @@ uint64_t ss_platform_thread_started(pid_t thread);
 char ss_platform_process_state(pid_t pid, uint64_t started);
 
 /* Returns whether this process exists and has not ended. */
-bool ss_platform_process_lives(pid_t pid, uint64_t started);
+bool ss_platform_process_is_alive(pid_t pid, uint64_t started);
 
 /*
  * Opens a pidfd, which becomes readable when the process ends. Returns -ESRCH if the process has
@@ -360,7 +360,7 @@ int ss_platform_process_signal(int pidfd, int signal);
 int ss_platform_process_signal_group(int pidfd, int signal);
 
 /* Signals a process without an open pidfd, even on systems that have none. */
-int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal);
+int ss_platform_process_signal_by_pid(pid_t pid, uint64_t started, int signal);
 
 /*
  * Claims a process, so that no other run on the machine can, until the last copy of the returned
@@ -372,7 +372,7 @@ int ss_platform_process_claim(pid_t pid);
 bool ss_platform_process_is_claimed(pid_t pid);
 
 /* Returns whether the pidfd of a leader can signal its group, even after the leader has ended. */
-bool ss_platform_process_holds_groups(void);
+bool ss_platform_pidfd_signals_groups(void);
 
 /*
  * Puts a process into a freezer, which can stop processes that may not be signaled. Creates the
@@ -568,12 +568,13 @@ SS_NONNULL() int ss_platform_counters_reopen(struct ss_counter_reader *reader);
  * outlive `reader`. No effect on readers of other sources.
  */
 SS_NONNULL()
-void ss_platform_counters_join(
+void ss_platform_counters_share(
     struct ss_counter_reader *reader, const struct ss_counter_reader *other);
 
 /* Writes the paths of the source for messages and records. */
 SS_WRITES(1, 2)
-void ss_platform_counters_from(char *buffer, size_t size, const struct ss_counter_reader *reader);
+void ss_platform_counters_print_paths(
+    char *buffer, size_t size, const struct ss_counter_reader *reader);
 
 /*
  * The tightest CPU quota of our own control group and its ancestors, how many of its periods have
@@ -652,7 +653,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ss_platform_group_each(
  * Returns the number of threads of the machine that are running or ready to run, including the
  * caller; -1 if unknown.
  */
-long ss_platform_runnable(const struct ss_platform_roots *roots);
+long ss_platform_count_runnable(const struct ss_platform_roots *roots);
 
 /*
  * Returns the current mean frequency of the CPUs in Hz; NaN if unknown. Reads at most 16 CPUs,

@@ -46,7 +46,7 @@ void ss_judge_iterations(struct ss_outcome *outcome, const struct ss_iterations 
 
     ss_windows_split(&iterations->parts_in_time, iterations->to, windows, rates);
     evidence->throughput = ss_stationarity_find(rates, windows);
-    if (ss_iterations_changed(iterations, evidence->throughput.at, &instance))
+    if (ss_iterations_find_changed(iterations, evidence->throughput.at, &instance))
         evidence->throughput.whose = instance + 1;
     evidence->figures[SS_CHECK_THROUGHPUT] = 100 * ss_stationarity_change(&evidence->throughput);
 }

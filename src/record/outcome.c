@@ -65,7 +65,7 @@ void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...) {
     va_end(arguments);
 }
 
-void ss_outcome_lose(struct ss_outcome *outcome, const char *format, ...) {
+void ss_outcome_warn_of_loss(struct ss_outcome *outcome, const char *format, ...) {
     char text[SS_WARNING_SIZE];
     va_list arguments;
     va_start(arguments, format);

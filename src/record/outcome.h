@@ -90,7 +90,7 @@ void ss_outcome_warn_of_own(struct ss_outcome *outcome);
 SS_FORMAT(2, 3) void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...);
 
 /* Warns of output or lines that could not be written, and keeps the first such warning. */
-SS_FORMAT(2, 3) void ss_outcome_lose(struct ss_outcome *outcome, const char *format, ...);
+SS_FORMAT(2, 3) void ss_outcome_warn_of_loss(struct ss_outcome *outcome, const char *format, ...);
 
 /*
  * Returns whether an instance has rounds, given the number of its stops and continues. Others are

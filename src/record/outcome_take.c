@@ -42,7 +42,7 @@ static void warn_of_processes(struct ss_outcome *outcome, unsigned count, const 
 }
 
 static void warn_of_escapes(struct ss_outcome *outcome, const struct ss_board *board) {
-    warn_of_processes(outcome, atomic_load(&board->beyond),
+    warn_of_processes(outcome, atomic_load(&board->out_of_reach),
         "could not be controlled after a change of the user ID: run as root, or in a control group "
         "of your own");
     warn_of_processes(outcome, atomic_load(&board->strays),

@@ -400,7 +400,8 @@ void ss_recorder_close(
         ss_lines_close(lines);
         outcome->lines_lost += lines->lost;
         if (lines->why)
-            ss_outcome_lose(outcome, "cannot write %s/%s: %s: %llu line%s of the record %s lost",
+            ss_outcome_warn_of_loss(outcome,
+                "cannot write %s/%s: %s: %llu line%s of the record %s lost",
                 recorder->plan->record, files[i].name, strerror(lines->why),
                 (unsigned long long)lines->lost, lines->lost == 1 ? "" : "s",
                 lines->lost == 1 ? "was" : "were");

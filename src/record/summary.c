@@ -279,7 +279,7 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
     fprintf(stream, "showstopper: %u instance%s on %u CPU%s (%s), %s\n", plan->instances,
         plan->instances == 1 ? "" : "s", plan->cpu_count, plan->cpu_count == 1 ? "" : "s", cpus,
-        ss_plan_measured_load(plan));
+        ss_plan_load_subject(plan));
     ss_plan_describe_load(load, sizeof load, plan);
     fputs("100 % is ", stream);
     ss_option_print_wrapped(stream, 9, load);
@@ -356,7 +356,7 @@ static void print_measured(struct ss_json *json, const struct ss_plan *plan) {
     bool sensor = source == SS_SOURCE_SENSOR;
     bool ran = source == SS_SOURCE_RUNTIME || source == SS_SOURCE_CGROUP || source == SS_SOURCE_OWN;
     char from[4200];
-    ss_platform_counters_from(from, sizeof from, &plan->reader);
+    ss_platform_counters_print_paths(from, sizeof from, &plan->reader);
 
     ss_json_open(json, "measured", '{');
     ss_json_text(json, "scope", scopes[source] ? scopes[source] : "cpus");

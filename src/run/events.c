@@ -28,9 +28,9 @@ static void report_end(struct ss_master *master, const struct ss_end *end) {
     ss_end_print_time(when, end->seconds);
     bool reported = end->status != 0 && ss_ends_failed(&master->outcome->ends) <= ENDS_REPORTED;
     if (reported && !master->plan->verbose)
-        ss_progress_print(&master->progress, "instance %s ended %s: %s",
+        ss_progress_print_if_shown(&master->progress, "instance %s ended %s: %s",
             master->plan->numbers[end->instance], when, how);
-    ss_master_say(
+    ss_master_print_verbose(
         master, "instance %s ended %s: %s", master->plan->numbers[end->instance], when, how);
 }
 
@@ -44,7 +44,7 @@ static void note_end(struct ss_master *master, uint32_t index, ss_time at, int s
     };
 
     ss_end_describe(how, status);
-    ss_master_note(master, "instance_ended", index, how, ss_child_exit_status(status));
+    ss_master_record_event(master, "instance_ended", index, how, ss_child_exit_status(status));
     if (master->stage < SS_STAGE_ENDING) {
         ss_ends_add(&master->outcome->ends, &end);
         ss_iterations_stop(&master->iterations, index);
@@ -59,13 +59,15 @@ static void on_ended(struct ss_master *master, uint32_t index) {
     ss_time at = atomic_load(&row->ended_at);
 
     if (atomic_load(&row->ended_by_us) && master->plan->keep) {
-        ss_master_note(master, "instance_left", index, NULL, NAN);
-        ss_master_say(master, "instance %s was left running", master->plan->numbers[index]);
+        ss_master_record_event(master, "instance_left", index, NULL, NAN);
+        ss_master_print_verbose(
+            master, "instance %s was left running", master->plan->numbers[index]);
         return;
     }
     if (atomic_load(&row->ended_by_us)) {
-        ss_master_note(master, "instance_ended", index, "ended by the run", status);
-        ss_master_say(master, "instance %s ended as requested", master->plan->numbers[index]);
+        ss_master_record_event(master, "instance_ended", index, "ended by the run", status);
+        ss_master_print_verbose(
+            master, "instance %s ended as requested", master->plan->numbers[index]);
         return;
     }
 
@@ -105,7 +107,7 @@ static void on_life(
     struct ss_row *row = &master->board->rows[index];
     switch (life) {
     case SS_LIFE_ALIVE:
-        ss_master_note(master, "instance_started", index, NULL,
+        ss_master_record_event(master, "instance_started", index, NULL,
             atomic_load(&row->leader) > 0 ? atomic_load(&row->leader) : NAN);
         ss_iterations_start(&master->iterations, index, ss_platform_now());
         break;
@@ -118,7 +120,7 @@ static void on_life(
         break;
     case SS_LIFE_CLEARED: /* on_executor_lost() reports the executor */
         if (before == SS_LIFE_ALIVE && !master->plan->keep && !atomic_load(&row->left))
-            ss_master_note(
+            ss_master_record_event(
                 master, "instance_ended", index, "killed with its executor", 128 + SIGKILL);
         break;
     case SS_LIFE_NONE:
@@ -183,13 +185,13 @@ static void on_executor_lost(struct ss_master *master, uint32_t index, int statu
  * not be set up, and neither could a replacement.
  */
 static void on_guardian_lost(struct ss_master *master, int status) {
-    ss_master_note(master, "guardian_lost", -1, NULL, status);
+    ss_master_record_event(master, "guardian_lost", -1, NULL, status);
     if (WIFEXITED(status))
         ss_error_fail(master->error, "out of memory for the guardian process: run fewer instances");
     if (WIFEXITED(status) || ss_crew_start_guardian(&master->crew, master->error) < 0)
         ss_master_end(master, "error", SIGTERM);
     else
-        ss_master_say(master, "the guardian ended unexpectedly and was replaced");
+        ss_master_print_verbose(master, "the guardian ended unexpectedly and was replaced");
 }
 
 void ss_master_reap(struct ss_master *master) {
@@ -227,7 +229,7 @@ static void say_unless_quiet(struct ss_master *master, const char *format, ...) 
     va_list arguments;
     va_start(arguments, format);
     if (!master->plan->quiet)
-        ss_progress_say(&master->progress, format, arguments);
+        ss_progress_print_line(&master->progress, format, arguments);
     va_end(arguments);
 }
 
@@ -263,7 +265,7 @@ static void on_signal(struct ss_master *master, int signal) {
     case SIGCONT:
         break; /* the run has already been resumed */
     default:
-        ss_master_note(master, "signal", -1, NULL, signal);
+        ss_master_record_event(master, "signal", -1, NULL, signal);
         if (master->outcome->signal == 0)
             master->outcome->signal = signal;
         ss_master_handle(master, SS_EVENT_SIGNAL, "signal", signal);

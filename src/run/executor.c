@@ -15,7 +15,7 @@
 #include "tree/cpu_time.h"
 
 /* How long to wait for killed processes to end. */
-#define CLEAR_PATIENCE (400 * SS_MILLISECOND)
+#define KILL_PATIENCE (400 * SS_MILLISECOND)
 
 /* The interval between requests to the guardian for a last look. */
 #define REQUEST_INTERVAL (2 * SS_MILLISECOND)
@@ -149,7 +149,7 @@ static bool start_instance(struct executor *executor) {
 }
 
 static bool has_guardian(const struct ss_board *board) {
-    return ss_platform_process_lives(
+    return ss_platform_process_is_alive(
         atomic_load(&board->guardian), atomic_load(&board->guardian_started));
 }
 
@@ -161,11 +161,11 @@ static bool has_guardian(const struct ss_board *board) {
  */
 static bool stays_empty(struct executor *executor, ss_time deadline) {
     const struct ss_board *board = executor->board;
-    uint32_t wanted = atomic_load(&board->looks) + 2; /* a running search may be too early */
+    uint32_t needed = atomic_load(&board->looks) + 2; /* a running search may be too early */
 
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
-        bool looked = (int32_t)(atomic_load(&board->looks) - wanted) >= 0;
+        bool looked = (int32_t)(atomic_load(&board->looks) - needed) >= 0;
         ss_instance_follow(&executor->instance, 0);
         ss_time now = ss_platform_now();
         if (!ss_instance_is_empty(&executor->instance))
@@ -177,17 +177,17 @@ static bool stays_empty(struct executor *executor, ss_time deadline) {
     }
 }
 
-static void clear_attached(struct executor *executor) {
+static void kill_attached(struct executor *executor) {
     struct ss_instance *instance = &executor->instance;
-    ss_time begin = ss_platform_now(), deadline = begin + CLEAR_PATIENCE;
+    ss_time begin = ss_platform_now(), deadline = begin + KILL_PATIENCE;
     for (;;) {
-        ss_instance_clear(instance, &executor->row->wake, deadline);
+        ss_instance_kill_all(instance, &executor->row->wake, deadline);
         ss_time now = ss_platform_now();
         bool waits = now < begin + SS_HOLD_RUNNABLE_PATIENCE && ss_instance_is_runnable(instance);
         if (now < deadline ? stays_empty(executor, deadline) : !waits)
             return;
         if (now >= deadline)
-            deadline = now + CLEAR_PATIENCE;
+            deadline = now + KILL_PATIENCE;
     }
 }
 
@@ -198,10 +198,10 @@ static void clear_attached(struct executor *executor) {
  */
 static int reap_instance(struct executor *executor) {
     if (executor->instance.attached)
-        clear_attached(executor);
+        kill_attached(executor);
     else
-        ss_instance_clear(
-            &executor->instance, &executor->row->wake, ss_platform_now() + CLEAR_PATIENCE);
+        ss_instance_kill_all(
+            &executor->instance, &executor->row->wake, ss_platform_now() + KILL_PATIENCE);
 
     ss_perf_counts_end(&executor->perf_counts);
     if (executor->instance.attached)
@@ -225,7 +225,7 @@ _Noreturn static void exit_executor(struct executor *executor) {
 
 /*
  * Counts a loss, so that a rescuer sweeps, if processes are left. Ignores those that --keep leaves
- * at the end of the run, unless some may be stopped. Call this when the row is settled: before
+ * at the end of the run, unless some may be stopped. Call this when the row is done: before
  * that, a sweep skips what is below an executor.
  */
 static void count_losses(struct executor *executor) {
@@ -308,8 +308,9 @@ static void await_end(struct executor *executor) {
             return;
 
         ss_time look_at = ss_time_add(now, look_interval(executor));
-        ss_time confirm_at = ss_instance_confirm(&executor->instance, now);
-        ss_platform_sleep(&executor->row->wake, seen, earlier(earlier(look_at, confirm_at), grace));
+        ss_time continue_at = ss_instance_recontinue(&executor->instance, now);
+        ss_platform_sleep(
+            &executor->row->wake, seen, earlier(earlier(look_at, continue_at), grace));
     }
 }
 
@@ -395,7 +396,7 @@ _Noreturn static void run_loop(struct executor *executor) {
 
         ss_time latest = ss_time_add(now, look_interval(executor));
         if (executor->stepper.state == SS_STATE_RUNNING)
-            latest = earlier(latest, ss_instance_confirm(&executor->instance, now));
+            latest = earlier(latest, ss_instance_recontinue(&executor->instance, now));
         if (executor->cpu_time.board)
             ss_cpu_time_publish(&executor->cpu_time, executor->stepper.state == SS_STATE_RUNNING,
                 executor->cpu_time.read_at);
@@ -426,7 +427,7 @@ static void open_pipeline(struct executor *executor) {
 
 _Noreturn void ss_executor_run(
     const struct ss_crew *crew, uint32_t index, const struct ss_launch *launch) {
-    static const int wanted[] = {SIGCHLD, SIGCONT, 0};
+    static const int handled[] = {SIGCHLD, SIGCONT, 0};
     static struct executor executor; /* too large for the stack */
 
     executor.crew = crew;
@@ -437,7 +438,7 @@ _Noreturn void ss_executor_run(
     executor.instance.board = crew->board;
     executor.instance.row = index;
     wake_word = &executor.row->wake;
-    ss_signals_adopt(on_signal, wanted);
+    ss_signals_adopt(on_signal, handled);
     errno = 0;
     uint64_t started = ss_platform_process_started(getpid());
     atomic_store(&executor.row->executor_started, started);
@@ -454,7 +455,7 @@ _Noreturn void ss_executor_run(
     snprintf(name, sizeof name, "ss-executor %u", index);
     ss_platform_set_name(name);
     ss_platform_adopt_orphans();
-    ss_platform_be_punctual(SS_PRIORITY_REALTIME);
+    ss_platform_minimize_latency(SS_PRIORITY_REALTIME);
     open_pipeline(&executor);
     if (!start_instance(&executor))
         leave_start_failed(&executor);

@@ -29,9 +29,9 @@ static void note_setpoint(struct ss_master *master, const struct ss_setpoint_cha
     ss_recorder_event(master->recorder, &(struct ss_record_event){change->time, "target_set", -1,
                                             set ? NULL : "trace", change->load});
     if (set)
-        ss_master_say(master, "the target was set to %g %%", 100 * change->load);
+        ss_master_print_verbose(master, "the target was set to %g %%", 100 * change->load);
     else
-        ss_master_say(master, "the target follows the trace again");
+        ss_master_print_verbose(master, "the target follows the trace again");
 }
 
 /*
@@ -65,8 +65,9 @@ static void note_limit(struct ss_master *master) {
     master->limits_seen = capacity->changes;
     ss_recorder_event(master->recorder, &(struct ss_record_event){capacity->changed,
                                             "allowance_changed", -1, NULL, capacity->latest});
-    ss_master_say(master, "100 %% is now %g CPU%s: the limits of the control group have changed",
-        capacity->latest, capacity->latest == 1 ? "" : "s");
+    ss_master_print_verbose(master,
+        "100 %% is now %g CPU%s: the limits of the control group have changed", capacity->latest,
+        capacity->latest == 1 ? "" : "s");
 }
 
 static void note_progress(struct ss_master *master, ss_time now) {
@@ -77,7 +78,7 @@ static void note_progress(struct ss_master *master, ss_time now) {
         .target = sample->target,
         .load = sample->load.load,
         .duty = sample->duty,
-        .others = ss_usage_to_blame(&master->usage),
+        .others = ss_usage_blamed_on_others(&master->usage),
         .error = ss_figures_error_mean_percent(&master->monitor.figures),
         .iterations = ss_iterations_rate(&master->iterations, now).per_second,
         .has_iterations = master->plan->repeat || master->plan->has_iteration,
@@ -85,7 +86,7 @@ static void note_progress(struct ss_master *master, ss_time now) {
         .ended = (uint32_t)master->outcome->ends.count,
     };
 
-    ss_progress_note(&master->progress, sample->time, &values);
+    ss_progress_update(&master->progress, sample->time, &values);
 }
 
 static void take_sample(struct ss_master *master, ss_time now) {
@@ -109,7 +110,7 @@ static void take_sample(struct ss_master *master, ss_time now) {
         ss_usage_drop(&master->usage);
 
     if (master->stage == SS_STAGE_COUNTING)
-        ss_conditions_look(&master->conditions, now);
+        ss_conditions_sample(&master->conditions, now);
     ss_recorder_flush(master->recorder, master->board);
     note_progress(master, now);
 }
@@ -164,7 +165,7 @@ static int open_recorder(struct ss_master *master) {
     master->iterations.added = record_iteration;
     master->iterations.context = master->recorder;
     int status = ss_recorder_open(master->recorder, master->plan, master->error);
-    if (status == 0 && master->plan->record && ss_end_signals_are_held(&master->caller_mask)) {
+    if (status == 0 && master->plan->record && ss_end_signal_is_pending(&master->caller_mask)) {
         ss_recorder_abandon(master->recorder);
         sigprocmask(SIG_SETMASK, &master->caller_mask, NULL); /* ends this process */
     }
@@ -297,7 +298,7 @@ static int open_meter(struct ss_master *master) {
         return 0;
     if (ss_load_meter_open(&master->meter, &plan->source, &plan->cpus, NULL, master->error) < 0)
         return -1;
-    ss_platform_counters_join(&master->meter.reader.counters, &plan->reader);
+    ss_platform_counters_share(&master->meter.reader.counters, &plan->reader);
     return 0;
 }
 
@@ -343,17 +344,19 @@ static int open_master(struct ss_master *master) {
      * A process that forwards output is as busy as its writers make it: at a high priority it could
      * keep them from running.
      */
-    int refused = ss_platform_be_punctual(
+    int refused = ss_platform_minimize_latency(
         ss_plan_pipes_output(plan) ? SS_PRIORITY_INHERITED : SS_PRIORITY_REALTIME);
     if (refused)
-        ss_master_say(master, "no real-time priority for wake-ups: %s", strerror(-refused));
+        ss_master_print_verbose(
+            master, "no real-time priority for wake-ups: %s", strerror(-refused));
     else
-        ss_master_say(master, "wake-ups run at real-time priority%s",
+        ss_master_print_verbose(master, "wake-ups run at real-time priority%s",
             ss_plan_pipes_output(plan) ? ", except in the master, which forwards output" : "");
 
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
         if (*plan->found[kind])
-            ss_master_say(master, "%s: %s", plan->set.modules[kind].head->name, plan->found[kind]);
+            ss_master_print_verbose(
+                master, "%s: %s", plan->set.modules[kind].head->name, plan->found[kind]);
     }
 
     if (open_monitor(master) < 0)
@@ -364,7 +367,7 @@ static int open_master(struct ss_master *master) {
         .instances = plan->instances,
         .folder = plan->output,
         .numbers = plan->numbers,
-        .out = ss_plan_output(plan),
+        .out = ss_plan_output_descriptor(plan),
         .tty = plan->tty,
         .errors = plan->has_iteration || plan->output,
         .pattern = plan->has_iteration ? &plan->iteration : NULL,
@@ -444,7 +447,7 @@ static void close_recorder(struct ss_master *master) {
         return;
     }
     if (master->error->status)
-        ss_master_note(master, "error", -1, master->error->message, NAN);
+        ss_master_record_event(master, "error", -1, master->error->message, NAN);
     ss_recorder_close(master->recorder, master->board, master->outcome);
 }
 
@@ -461,7 +464,7 @@ static void close_master(struct ss_master *master) {
     ss_iterations_free(&master->iterations);
     if (master->output.failed) {
         master->outcome->lines_lost++;
-        ss_outcome_lose(
+        ss_outcome_warn_of_loss(
             master->outcome, "output of instances was lost: %s", strerror(master->output.why));
     }
 
@@ -539,7 +542,7 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
     }
 
     /* Hold signals back until ss_signals_open() can turn them into an orderly end. */
-    ss_end_signals_hold(&master->caller_mask);
+    ss_end_signals_block(&master->caller_mask);
     if (open_recorder(master) == 0 && open_board(master) == 0 && open_meter(master) == 0 &&
         (!plan->isolate || isolate(master) == 0) && open_master(master) == 0) {
         atomic_store(&master->board->begun, 1);

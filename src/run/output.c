@@ -248,7 +248,7 @@ static void report_read(
     struct ss_output *output, struct ss_stream *stream, uint32_t count, ss_time now) {
     double duty =
         ss_double_from_word(atomic_load(&output->board->rows[stream->instance].local_duty));
-    ss_iterations_read(output->iterations, stream->instance, count, now, stream->late, duty);
+    ss_iterations_report_read(output->iterations, stream->instance, count, now, stream->late, duty);
     stream->late = 0;
 }
 

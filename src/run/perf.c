@@ -12,8 +12,8 @@
 #define PATIENCE (20 * SS_MILLISECOND)
 
 static void say_missing(struct ss_master *master, const char *text) {
-    ss_master_note(master, "counters_missing", -1, text, NAN);
-    ss_master_say(master, "counters: %s", text);
+    ss_master_record_event(master, "counters_missing", -1, text, NAN);
+    ss_master_print_verbose(master, "counters: %s", text);
 }
 
 /*
@@ -80,8 +80,8 @@ static void request_counts(struct ss_master *master, ss_time now) {
     struct ss_master_perf *perf = &master->perf;
     perf->asked = now;
     perf->collect = ss_time_add(now, PATIENCE);
-    perf->runnable = ss_platform_runnable(NULL); /* counted before executors wake up for the
-                                                    request */
+    /* Counted before executors wake up for the request. */
+    perf->runnable = ss_platform_count_runnable(NULL);
     while (perf->next <= now)
         perf->next += INTERVAL;
     atomic_fetch_add(&master->board->counts_wanted, 1);
@@ -117,7 +117,7 @@ void ss_master_end_perf(struct ss_master *master, ss_time now) {
     if (perf->next != SS_TIME_NEVER) {
         if (perf->collect != SS_TIME_NEVER)
             write_row(master, perf->asked, perf->runnable);
-        write_row(master, now, ss_platform_runnable(NULL));
+        write_row(master, now, ss_platform_count_runnable(NULL));
         say_uncounted(master);
     }
     free(perf->totals);

@@ -43,7 +43,7 @@ typedef void action(struct ss_master *master, const struct cause *cause);
 
 /* Sets the standard output and error of an instance. Leaves -1 for a stream that it inherits. */
 static int open_ends(struct ss_master *master, int ends[2]) {
-    int output = ss_plan_output(master->plan);
+    int output = ss_plan_output_descriptor(master->plan);
 
     if (ss_plan_pipes_output(master->plan))
         return ss_output_add(&master->output, ends, master->error);
@@ -105,12 +105,12 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
     ss_iterations_count_from(&master->iterations, ss_time_add(start, master->plan->settle));
     atomic_store(&board->control_start, start);
     ss_recorder_set_origin(master->recorder, start);
-    ss_master_note(master, "warmup", -1, NULL, NAN);
+    ss_master_record_event(master, "warmup", -1, NULL, NAN);
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     ss_monitor_begin(&master->monitor, now, now);
     ss_master_begin_perf(master, now);
     ss_crew_wake(&master->crew);
-    ss_master_say(master, "all instances are running");
+    ss_master_print_verbose(master, "all instances are running");
 }
 
 /*
@@ -124,7 +124,7 @@ static void settle(struct ss_master *master, const struct cause *cause) {
     if (master->late > 0)
         ss_outcome_warn(master->outcome, "the trace began %.3f s after --start-at",
             ss_time_seconds(master->late));
-    ss_master_note_bound(master, begin, "settling", NULL);
+    ss_master_record_bound(master, begin, "settling", NULL);
     master->monitor.control_from = begin;
     master->stage_end = ss_time_add(begin, master->plan->settle);
 
@@ -137,7 +137,7 @@ static void begin_counting(struct ss_master *master, const struct cause *cause) 
     (void)cause;
     ss_time begin = master->stage_end;
 
-    ss_master_note_bound(master, begin, "counting", NULL);
+    ss_master_record_bound(master, begin, "counting", NULL);
     master->monitor.counted_from = begin;
     master->stage_end = ss_time_add(ss_time_add(atomic_load(&master->board->control_start),
                                         atomic_load(&master->board->paused)),
@@ -187,9 +187,9 @@ static ss_time end_of_patience(const struct ss_master *master, ss_time grace) {
 static void end_run(struct ss_master *master, const struct cause *cause) {
     /* Many runnable instances could keep a master that forwards output from ending them. */
     if (ss_plan_pipes_output(master->plan))
-        ss_platform_be_punctual(SS_PRIORITY_HIGH);
+        ss_platform_minimize_latency(SS_PRIORITY_HIGH);
     take_outcome(master, cause->by, cause->now);
-    ss_master_note_bound(master, cause->now, "ending", cause->by);
+    ss_master_record_bound(master, cause->now, "ending", cause->by);
     ss_time now = ss_platform_now(); /* taking the outcome may have taken long */
     ss_time grace = cause->signal == SIGKILL ? now : ss_time_add(now, master->plan->grace);
     master->ending_since = now;
@@ -248,7 +248,7 @@ static void pause_run(struct ss_master *master, const struct cause *cause) {
     ss_time from = cause->now;
 
     ss_progress_hide(&master->progress);
-    ss_master_note_bound(master, from, "paused", NULL);
+    ss_master_record_bound(master, from, "paused", NULL);
     atomic_store(&board->paused_since, from);
     atomic_store(&board->phase, SS_PHASE_PAUSED);
     ss_crew_wake(&master->crew);
@@ -272,7 +272,7 @@ static void pause_run(struct ss_master *master, const struct cause *cause) {
     atomic_store(&board->paused_since, 0);
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     ss_recorder_set_origin(master->recorder, atomic_load(&board->control_start));
-    ss_master_note_bound(master, now, "continued", NULL);
+    ss_master_record_bound(master, now, "continued", NULL);
     ss_monitor_shift(&master->monitor, now - from);
     ss_iterations_pause(&master->iterations, from, now - from);
     ss_output_pause(&master->output, now - from);

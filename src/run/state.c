@@ -6,22 +6,22 @@
 
 #include "platform/platform.h"
 
-void ss_master_say(struct ss_master *master, const char *format, ...) {
+void ss_master_print_verbose(struct ss_master *master, const char *format, ...) {
     if (!master->plan->verbose)
         return;
     va_list arguments;
     va_start(arguments, format);
-    ss_progress_say(&master->progress, format, arguments);
+    ss_progress_print_line(&master->progress, format, arguments);
     va_end(arguments);
 }
 
-void ss_master_note(
+void ss_master_record_event(
     struct ss_master *master, const char *event, int64_t instance, const char *text, double value) {
     ss_recorder_event(master->recorder,
         &(struct ss_record_event){ss_platform_now(), event, instance, text, value});
 }
 
-void ss_master_note_bound(
+void ss_master_record_bound(
     struct ss_master *master, ss_time at, const char *event, const char *text) {
     ss_recorder_event(master->recorder, &(struct ss_record_event){at, event, -1, text, NAN});
 }

@@ -82,14 +82,14 @@ void ss_master_begin_switches(struct ss_master *master);
 uint64_t ss_master_count_switches(const struct ss_master *master, uint32_t *switching);
 
 /* Adds an event to the record; see ss_recorder_event(). */
-void ss_master_note(
+void ss_master_record_event(
     struct ss_master *master, const char *event, int64_t instance, const char *text, double value);
 
 /* Adds an event with the time `at`, which the statistics use as a bound, instead of now. */
-void ss_master_note_bound(
+void ss_master_record_bound(
     struct ss_master *master, ss_time at, const char *event, const char *text);
 
 /* Prints a line with -v. */
-SS_FORMAT(2, 3) void ss_master_say(struct ss_master *master, const char *format, ...);
+SS_FORMAT(2, 3) void ss_master_print_verbose(struct ss_master *master, const char *format, ...);
 
 #endif

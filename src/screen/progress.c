@@ -115,7 +115,7 @@ static void print_plain(struct ss_progress *progress) {
     write_out(progress, text, (size_t)length);
 }
 
-void ss_progress_note(
+void ss_progress_update(
     struct ss_progress *progress, ss_time sampled, const struct ss_progress_values *values) {
     if (!progress->shown)
         return;
@@ -268,7 +268,7 @@ static size_t put_blanks(char text[BLANKS_MAX]) {
     return (size_t)sprintf(text, "%*s\r", find_width(&height), "");
 }
 
-void ss_progress_say(struct ss_progress *progress, const char *format, va_list arguments) {
+void ss_progress_print_line(struct ss_progress *progress, const char *format, va_list arguments) {
     char text[BLANKS_MAX + MESSAGE_MAX];
     if (!has_room(progress))
         return;
@@ -281,12 +281,12 @@ void ss_progress_say(struct ss_progress *progress, const char *format, va_list a
     write_out(progress, text, length);
 }
 
-void ss_progress_print(struct ss_progress *progress, const char *format, ...) {
+void ss_progress_print_if_shown(struct ss_progress *progress, const char *format, ...) {
     if (!progress->shown || (progress->foreground_only && is_in_background()))
         return;
     va_list arguments;
     va_start(arguments, format);
-    ss_progress_say(progress, format, arguments);
+    ss_progress_print_line(progress, format, arguments);
     va_end(arguments);
 }
 

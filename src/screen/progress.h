@@ -59,7 +59,7 @@ void ss_progress_open(
  * Adds the values of the latest sample, which was taken at `sampled`. If that is the time of the
  * previous call, a sample was lost. Sets `total` itself. Prints plain lines, but draws nothing yet.
  */
-void ss_progress_note(
+void ss_progress_update(
     struct ss_progress *progress, ss_time sampled, const struct ss_progress_values *values);
 
 /*
@@ -79,10 +79,11 @@ void ss_progress_resize(struct ss_progress *progress);
 
 /* Prints a line above the block, whether or not it is shown. Never waits. */
 SS_FORMAT(2, 0)
-void ss_progress_say(struct ss_progress *progress, const char *format, va_list arguments);
+void ss_progress_print_line(struct ss_progress *progress, const char *format, va_list arguments);
 
 /* Prints a line above the block if the block is shown. */
-SS_FORMAT(2, 3) void ss_progress_print(struct ss_progress *progress, const char *format, ...);
+SS_FORMAT(2, 3)
+void ss_progress_print_if_shown(struct ss_progress *progress, const char *format, ...);
 
 /* Removes the block, starts a new line and ends drawing. Never waits. */
 void ss_progress_finish(struct ss_progress *progress);

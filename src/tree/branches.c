@@ -63,7 +63,7 @@ bool ss_hold_has_ended(const struct ss_hold *hold) {
     struct pollfd end = {.fd = hold->pidfd, .events = POLLIN};
     if (hold->pidfd >= 0)
         return poll(&end, 1, 0) > 0;
-    return !hold->by_pid || !ss_platform_process_lives(hold->pid, hold->started);
+    return !hold->by_pid || !ss_platform_process_is_alive(hold->pid, hold->started);
 }
 
 bool ss_hold_is_runnable(const struct ss_hold *hold) {
@@ -101,7 +101,7 @@ static bool has_left(struct ss_board *board, const struct ss_hold *hold) {
 
 static void confirm_left(struct ss_board *board, const struct ss_hold *hold) {
     if (has_left(board, hold))
-        atomic_store(&ss_board_branches(board)[hold->slot].missed, hold->serial);
+        atomic_store(&ss_board_branches(board)[hold->slot].missed_serial, hold->serial);
 }
 
 /*
@@ -153,8 +153,8 @@ static void open_new(struct ss_holds *holds, struct ss_board *board, uint32_t ro
 
         /* Too late to hold this group. Report it: the guardian may hold it and not notice. */
         if (row != SS_HOLDS_ALL && hold->group && hold->pidfd < 0 && !hold->by_pid) {
-            atomic_store(&branch->missed, hold->serial);
-            atomic_fetch_add(&board->missed, 1);
+            atomic_store(&branch->missed_serial, hold->serial);
+            atomic_fetch_add(&board->missed_groups, 1);
         }
     }
 }
@@ -222,7 +222,7 @@ struct leaderless {
 static bool has_witness(struct ss_board *board, const struct ss_hold *hold) {
     const struct ss_branch *branch = &ss_board_branches(board)[hold->slot];
     struct ss_process witness;
-    return ss_platform_process_look(atomic_load(&branch->witness), &witness) &&
+    return ss_platform_process_info(atomic_load(&branch->witness), &witness) &&
            witness.started == atomic_load(&branch->witness_started) && witness.group == hold->pid &&
            is_current(board, hold);
 }
@@ -230,13 +230,13 @@ static bool has_witness(struct ss_board *board, const struct ss_hold *hold) {
 static void signal_leaderless(void *context, pid_t pid) {
     const struct leaderless *search = context;
     struct ss_process process;
-    if (!ss_platform_process_look(pid, &process))
+    if (!ss_platform_process_info(pid, &process))
         return;
     for (uint32_t i = 0; i < search->holds->count; i++) {
         const struct ss_hold *hold = &search->holds->list[i];
         if (hold->row == search->row && hold->group && hold->pid == process.group &&
             ss_hold_signal(hold, 0) == -ESRCH && has_witness(search->board, hold))
-            ss_platform_process_signal_once(pid, process.started, search->signal);
+            ss_platform_process_signal_by_pid(pid, process.started, search->signal);
     }
 }
 

@@ -59,23 +59,23 @@
 #define UNKNOWN (NO_ROW - 1)
 
 int ss_census_open(struct ss_census *census, struct ss_board *board,
-    const struct ss_census_source *source, bool groups, pid_t since) {
+    const struct ss_census_source *source, bool pidfds_signal_groups, pid_t since) {
     *census = (struct ss_census){
         .board = board,
         .source = source,
-        .groups = groups,
+        .pidfds_signal_groups = pidfds_signal_groups,
         .limit = source->limit(),
         .latest = since,
         .interval = USUAL_INTERVAL,
         .budget = UINT32_MAX,
         .leaders = calloc(board->instances, sizeof *census->leaders),
         .tops = calloc(board->instances, sizeof *census->tops),
-        .outer = calloc(board->instances, sizeof *census->outer),
+        .leader_parents = calloc(board->instances, sizeof *census->leader_parents),
         .members = calloc(MEMBERS_MAX, sizeof *census->members),
         .newcomers = calloc(NEWCOMERS_MAX, sizeof *census->newcomers),
         .left_at = calloc(board->instances, sizeof *census->left_at),
     };
-    if (!census->left_at || !census->leaders || !census->tops || !census->outer ||
+    if (!census->left_at || !census->leaders || !census->tops || !census->leader_parents ||
         !census->members || !census->newcomers ||
         ss_pid_map_open(&census->covered, board->instances + SS_BOARD_BRANCHES) < 0 ||
         ss_pid_map_open(&census->slots, SS_BOARD_BRANCHES) < 0 ||
@@ -87,9 +87,9 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
         return -1;
 
     struct ss_process master;
-    if (board->attached && source->look(board->master, &master))
+    if (board->attached && source->info(board->master, &master))
         census->own_session = master.session;
-    census->settled[0] = census->settled[1] = census->latest;
+    census->latest_at_recount[0] = census->latest_at_recount[1] = census->latest;
     census->rescan_after = census->rescan_until = census->latest;
     return 0;
 }
@@ -105,7 +105,7 @@ void ss_census_close(struct ss_census *census) {
 
     free(census->leaders);
     free(census->tops);
-    free(census->outer);
+    free(census->leader_parents);
     free(census->members);
     free(census->newcomers);
     free(census->left_at);
@@ -116,7 +116,7 @@ static pid_t group_of(const struct ss_census *census, pid_t pid) {
 }
 
 static bool look_at(const struct ss_census *census, pid_t pid, struct ss_process *process) {
-    return census->source->look(pid, process);
+    return census->source->info(pid, process);
 }
 
 static uint32_t kin_of(const struct ss_census *census, pid_t pid) {
@@ -158,7 +158,7 @@ static void forget_kin(struct ss_census *census) {
     ss_pid_map_clear(&census->kin[0]);
     ss_pid_map_clear(&census->kin[1]);
     keep_leaders(census);
-    census->recount = census->now + SHORT_INTERVAL;
+    census->recount_due = census->now + SHORT_INTERVAL;
 }
 
 /* Reads reported births. After a lost report, any known pid may belong to an unrelated process. */
@@ -194,7 +194,7 @@ static void forget_reused_kin(struct ss_census *census, pid_t latest) {
 }
 
 /* Looks up the parents of attached processes, before any of their children is examined. */
-static void find_outer(struct ss_census *census) {
+static void find_leader_parents(struct ss_census *census) {
     struct ss_board *board = census->board;
     struct ss_process leader;
     for (uint32_t row = 0; row < board->instances; row++) {
@@ -202,7 +202,7 @@ static void find_outer(struct ss_census *census) {
         if (pid <= 1 || !look_at(census, pid, &leader))
             continue;
         uint64_t image = census->source->image(pid), above = census->source->image(leader.parent);
-        census->outer[row] = image && above && image != above ? leader.parent : 0;
+        census->leader_parents[row] = image && above && image != above ? leader.parent : 0;
     }
 }
 
@@ -211,7 +211,7 @@ static void find_outer(struct ss_census *census) {
  * none.
  */
 static uint32_t next_child_row(const struct ss_census *census, pid_t parent, uint32_t row) {
-    while (row < census->board->instances && (parent <= 0 || census->outer[row] != parent))
+    while (row < census->board->instances && (parent <= 0 || census->leader_parents[row] != parent))
         row++;
     return row < census->board->instances ? row : NO_ROW;
 }
@@ -414,11 +414,11 @@ static bool may_be_ours(struct ss_census *census, pid_t pid, struct ss_process *
                     ss_pid_map_get(&census->covered, process.group) != NO_ROW)))
             return true;
 
-        if (pid <= 1 || pid == census->stranger)
+        if (pid <= 1 || pid == census->unrelated_parent)
             break;
     }
 
-    census->stranger = first->parent;
+    census->unrelated_parent = first->parent;
     return false;
 }
 
@@ -426,7 +426,7 @@ static uint32_t claim(struct ss_census *census, uint32_t row, pid_t pid,
     const struct ss_process *process, bool group) {
     uint32_t slot = ss_branch_claim(census->board, row, pid, process->started, group);
     if (slot < SS_BOARD_BRANCHES) {
-        census->found = true;
+        census->added_branch = true;
         census->left_at[row] = census->now;
     }
     return slot;
@@ -502,9 +502,9 @@ static uint32_t cover(
      * any more.
      */
     struct ss_process leader = *process;
-    if (!census->groups || group <= 1 || (group != pid && row_of(census, group, &leader) != row) ||
-        leader.group != group || leader.state == 'Z' || leader.state == 'X' ||
-        !is_closed(census, row, &leader))
+    if (!census->pidfds_signal_groups || group <= 1 ||
+        (group != pid && row_of(census, group, &leader) != row) || leader.group != group ||
+        leader.state == 'Z' || leader.state == 'X' || !is_closed(census, row, &leader))
         return claim(census, row, pid, process, false);
 
     uint32_t slot = claim(census, row, group, &leader, true);
@@ -529,17 +529,17 @@ static uint32_t cover(
  * Its group does not prove that it is ours, because the pid may have been reused, so follows its
  * descent.
  */
-static void freeze_beyond(struct ss_census *census, struct ss_census_member *member) {
+static void freeze_out_of_reach(struct ss_census *census, struct ss_census_member *member) {
     struct ss_board *board = census->board;
     struct ss_process process;
     char name[SS_FREEZER_NAME_SIZE];
-    if (member->beyond || census->source->may_signal(member->pid))
+    if (member->out_of_reach || census->source->may_signal(member->pid))
         return;
 
     uint32_t row = follow_descent(census, member->pid, &process);
     if (row >= UNKNOWN)
         return;
-    member->beyond = true;
+    member->out_of_reach = true;
     bool frozen = false;
     if (!board->attached) {
         ss_freezer_prepare(board, row, name);
@@ -550,7 +550,7 @@ static void freeze_beyond(struct ss_census *census, struct ss_census_member *mem
         atomic_fetch_add(&board->rows[row].frozen, 1);
         ss_branches_notify(board, row);
     } else {
-        atomic_fetch_add(&board->beyond, 1);
+        atomic_fetch_add(&board->out_of_reach, 1);
     }
 }
 
@@ -569,7 +569,7 @@ static void add_member(
     struct ss_census_member *member = &census->members[census->count++];
     *member = (struct ss_census_member){.pid = pid, .row = row, .slot = slot, .session = session};
     add_kin(census, pid, row);
-    freeze_beyond(census, member);
+    freeze_out_of_reach(census, member);
 }
 
 /*
@@ -602,13 +602,13 @@ static bool examine(struct ss_census *census, pid_t pid) {
     }
 
     if (census->count == MEMBERS_MAX) {
-        census->crowded = true;
+        census->overflowed = true;
         return true;
     }
 
     if (!covered && atomic_load(&census->board->rows[row].leader) != pid)
         slot = cover(census, row, pid, &process);
-    census->ours = true;
+    census->found_ours = true;
     add_member(census, pid, row, slot, process.session);
     name_witness(census, pid, group);
 
@@ -648,7 +648,7 @@ static void forget(struct ss_census *census, uint32_t index) {
  */
 static bool recheck(struct ss_census *census, struct ss_census_member *member) {
     struct ss_process process;
-    freeze_beyond(census, member);
+    freeze_out_of_reach(census, member);
     if (member->slot < SS_BOARD_BRANCHES)
         return !census->source->is_gone(census->source->holder, member->slot);
 
@@ -722,7 +722,7 @@ static void drop_groups(struct ss_census *census) {
         struct ss_branch *branch = &branches[slot];
         if (!atomic_load(&branch->owner) || !atomic_load(&branch->group))
             continue;
-        if (atomic_load(&branch->missed) != atomic_load(&branch->serial) &&
+        if (atomic_load(&branch->missed_serial) != atomic_load(&branch->serial) &&
             !census->source->is_gone(census->source->holder, slot))
             continue;
 
@@ -746,10 +746,10 @@ static void recheck_all(struct ss_census *census) {
  * wait for the next recount, because until then nothing stops or ends these processes.
  */
 static void split_missed_groups(struct ss_census *census) {
-    uint32_t missed = atomic_load(&census->board->missed);
-    if (missed == census->missed)
+    uint32_t missed = atomic_load(&census->board->missed_groups);
+    if (missed == census->missed_groups)
         return;
-    census->missed = missed;
+    census->missed_groups = missed;
     drop_groups(census);
     recheck_all(census);
 }
@@ -759,8 +759,8 @@ static void recount(struct ss_census *census, pid_t latest) {
     drop_groups(census);
     age_kin(census, latest);
     recheck_all(census);
-    if (census->crowded && census->count <= MEMBERS_MAX - MEMBERS_SPARE) {
-        census->crowded = false;
+    if (census->overflowed && census->count <= MEMBERS_MAX - MEMBERS_SPARE) {
+        census->overflowed = false;
         examine_all(census);
     }
 }
@@ -794,11 +794,11 @@ static void adopt_branches(struct ss_census *census) {
 }
 
 void ss_census_survey(struct ss_census *census) {
-    atomic_store(&census->board->beyond, 0);
+    atomic_store(&census->board->out_of_reach, 0);
     read_rows(census);
     adopt_branches(census);
     if (census->board->attached) {
-        find_outer(census);
+        find_leader_parents(census);
         keep_leaders(census);
     }
 
@@ -809,7 +809,7 @@ void ss_census_survey(struct ss_census *census) {
     /*
      * Processes that were just being started, with no leader on the board yet, need a second pass.
      */
-    census->settled[0] = census->settled[1] = 0;
+    census->latest_at_recount[0] = census->latest_at_recount[1] = 0;
 }
 
 /* Examines a range of pids within the budget. Returns the last one that was examined. */
@@ -847,10 +847,10 @@ static pid_t examine_since(struct ss_census *census, pid_t seen, pid_t latest, b
  */
 static void plan_rescan(struct ss_census *census) {
     if (census->rescan_after == census->rescan_until)
-        census->rescan_after = census->settled[0];
+        census->rescan_after = census->latest_at_recount[0];
     census->rescan_until = census->latest;
-    census->settled[0] = census->settled[1];
-    census->settled[1] = census->latest;
+    census->latest_at_recount[0] = census->latest_at_recount[1];
+    census->latest_at_recount[1] = census->latest;
 }
 
 static void listen(struct ss_census *census, bool on) {
@@ -863,8 +863,9 @@ static void listen(struct ss_census *census, bool on) {
  * while events are frequent, forks or others: reading them would cost more than regular passes.
  */
 static bool is_notified(struct ss_census *census, bool news, bool early) {
-    bool calm = !news && census->newcomers_count == 0 && !census->found && census->latest >= 0 &&
-                census->rescan_after == census->rescan_until && !(early && census->listening);
+    bool calm = !news && census->newcomers_count == 0 && !census->added_branch &&
+                census->latest >= 0 && census->rescan_after == census->rescan_until &&
+                !(early && census->listening);
     if (calm && census->listening)
         return true;
     listen(census, calm);
@@ -878,11 +879,11 @@ static bool is_notified(struct ss_census *census, bool news, bool early) {
  */
 static ss_time next_interval(const struct ss_census *census, bool news) {
     ss_time longer = 2 * census->interval;
-    if (census->found)
+    if (census->added_branch)
         return SHORT_INTERVAL;
     if (census->young)
         return longer < USUAL_INTERVAL ? longer : USUAL_INTERVAL;
-    if (!news || census->ours || census->interval < USUAL_INTERVAL)
+    if (!news || census->found_ours || census->interval < USUAL_INTERVAL)
         return USUAL_INTERVAL;
     return longer < INTERVAL_MAX ? longer : INTERVAL_MAX;
 }
@@ -893,12 +894,12 @@ bool ss_census_is_complete(const struct ss_census *census) {
 
 ss_time ss_census_take(struct ss_census *census, ss_time now) {
     pid_t latest = census->source->latest();
-    bool due = now >= census->recount;
+    bool due = now >= census->recount_due;
     bool news = latest != census->latest || (latest < 0 && due);
 
-    census->ours = census->found = false;
+    census->found_ours = census->added_branch = false;
     census->fresh = true;
-    census->stranger = 0;
+    census->unrelated_parent = 0;
     census->budget = BUDGET;
     census->now = now;
 
@@ -915,7 +916,7 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
     if (due) {
         recount(census, latest);
         plan_rescan(census);
-        census->recount = now + RECOUNT;
+        census->recount_due = now + RECOUNT;
     }
     if (census->rescan_after != census->rescan_until)
         census->rescan_after =
@@ -925,7 +926,8 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
         atomic_store(&census->board->rows[i].leaving, census->young > 0 && is_leaving(census, i));
     census->interval = next_interval(census, news);
     if (is_notified(census, news, now < census->due))
-        census->due = now + IDLE_INTERVAL < census->recount ? now + IDLE_INTERVAL : census->recount;
+        census->due =
+            now + IDLE_INTERVAL < census->recount_due ? now + IDLE_INTERVAL : census->recount_due;
     else
         census->due = now + (census->budget == 0 ? SHORT_INTERVAL : census->interval);
 

@@ -34,7 +34,7 @@ struct ss_census_source {
     pid_t (*latest)(void);
     pid_t (*limit)(void);
     pid_t (*group)(pid_t pid);
-    bool (*look)(pid_t pid, struct ss_process *process);
+    bool (*info)(pid_t pid, struct ss_process *process);
     bool (*may_signal)(pid_t pid);
     bool (*freezer)(const char *name, pid_t pid, uint64_t started);
     void (*each)(void (*see)(void *context, pid_t pid), void *context);
@@ -55,9 +55,9 @@ struct ss_census_source {
 struct ss_census_member {
     pid_t pid;
     uint32_t row;
-    uint32_t slot; /* its branch on the board; SS_BOARD_BRANCHES if its group covers it */
-    pid_t session; /* session at first sight; 0: unknown */
-    bool beyond;   /* we may not signal it: it is in a freezer, or counted as out of reach */
+    uint32_t slot;     /* its branch on the board; SS_BOARD_BRANCHES if its group covers it */
+    pid_t session;     /* session at first sight; 0: unknown */
+    bool out_of_reach; /* we may not signal it: it is in a freezer, or counted as out of reach */
 };
 
 /* A recently assigned pid. Its group is checked repeatedly while it is young. */
@@ -71,24 +71,24 @@ struct ss_census_newcomer {
 struct ss_census {
     struct ss_board *board;
     const struct ss_census_source *source;
-    bool groups;        /* a pidfd can reach a group, see ss_platform_process_holds_groups() */
-    pid_t limit;        /* the largest possible pid */
-    pid_t latest;       /* the last pid that was examined */
-    pid_t settled[2];   /* `latest` two recounts ago, and one recount ago */
-    pid_t rescan_after; /* the second pass continues after this pid, up to `rescan_until` */
+    bool pidfds_signal_groups;  /* see ss_platform_pidfd_signals_groups() */
+    pid_t limit;                /* the largest possible pid */
+    pid_t latest;               /* the last pid that was examined */
+    pid_t latest_at_recount[2]; /* `latest` two recounts ago, and one recount ago */
+    pid_t rescan_after;         /* the second pass continues after this pid, up to `rescan_until` */
     pid_t rescan_until;
     ss_time interval;
     ss_time due;               /* time of the next pass, unless an event arrives earlier */
-    uint32_t missed;           /* the board's count of missed groups at the last pass */
-    ss_time recount;           /* time at which all members are checked again */
+    uint32_t missed_groups;    /* the board's count of missed groups at the last pass */
+    ss_time recount_due;       /* time at which all members are checked again */
     uint32_t budget;           /* lines of descent that may still be followed in this pass */
-    pid_t stranger;            /* a parent that turned out not to be ours in this pass; 0 if none */
-    bool ours;                 /* this pass has found one of our processes */
-    bool found;                /* this pass has added a branch */
+    pid_t unrelated_parent;    /* a parent that turned out not to be ours in this pass; 0 if none */
+    bool found_ours;           /* this pass has found one of our processes */
+    bool added_branch;         /* this pass has added a branch */
     bool listening;            /* every new process is reported */
     bool surveying;            /* the first pass of this census: births may predate it */
     bool fresh;                /* the processes examined now have just been started */
-    bool crowded;              /* some processes did not fit */
+    bool overflowed;           /* some processes did not fit */
     struct ss_pid_map covered; /* maps groups that one signal reaches to rows */
     struct ss_pid_map slots;   /* maps groups that are branches to their slots on the board */
     struct ss_pid_map roots;   /* maps the ends of lines of descent to rows: each row's executor, or
@@ -104,8 +104,8 @@ struct ss_census {
     struct ss_pid_map strays; /* strays that the board counts, and those from before the census */
     pid_t *leaders;           /* leader of each row, as entered in `covered` */
     pid_t *tops;              /* top of each row, as entered in `roots` */
-    pid_t *outer; /* for attached instances: the parent of each leader; 0 if unknown, or if the
-                     parent's own forks may have the leader's image */
+    pid_t *leader_parents; /* for attached instances: the parent of each leader; 0 if unknown, or if
+                              the parent's own forks may have the leader's image */
     struct ss_census_member *members;
     uint32_t count;
     struct ss_census_newcomer *newcomers; /* oldest first */
@@ -118,7 +118,7 @@ struct ss_census {
 
 /* Opens a census that counts processes whose pids were assigned after `since`. */
 SS_MUST_USE int ss_census_open(struct ss_census *census, struct ss_board *board,
-    const struct ss_census_source *source, bool groups, pid_t since);
+    const struct ss_census_source *source, bool pidfds_signal_groups, pid_t since);
 void ss_census_close(struct ss_census *census);
 
 /* Examines new processes. Returns when to call it again, unless a fork event arrives earlier. */

@@ -118,7 +118,7 @@ static bool has_parent(struct ss_cpu_time *meter, pid_t pid) {
     struct ss_branch *branches = ss_board_branches(meter->board);
     uint32_t used = atomic_load(&meter->board->branches_used);
     struct ss_process process;
-    if (!ss_platform_process_look(pid, &process))
+    if (!ss_platform_process_info(pid, &process))
         return false;
 
     for (uint32_t slot = 0; slot < used; slot++) {
@@ -142,7 +142,7 @@ static void list_orphans(struct ss_cpu_time *meter, bool tops_only) {
         uint32_t count = meter->sum.now.count;
         if (atomic_load(&branches[slot].owner) != meter->row + 1 ||
             ss_process_sum_has(&meter->sum, pid) ||
-            !ss_platform_process_lives(pid, atomic_load(&branches[slot].started)) ||
+            !ss_platform_process_is_alive(pid, atomic_load(&branches[slot].started)) ||
             (tops_only && has_parent(meter, pid)))
             continue;
 
@@ -161,7 +161,7 @@ static void list_processes(struct ss_cpu_time *meter) {
     pid_t first = atomic_load(attached ? &row->leader : &row->executor);
 
     ss_process_sum_clear(&meter->sum);
-    if (first > 1 && !ss_row_is_settled(row))
+    if (first > 1 && !ss_row_is_done(row))
         ss_process_sum_add(&meter->sum, first, 0);
     list_descendants(meter, 0);
     if (*meter->board->group)
@@ -172,7 +172,7 @@ static void list_processes(struct ss_cpu_time *meter) {
 
 /* Lists the processes again. Repeats the last list if the machine has started no process since. */
 static void list_anew(struct ss_cpu_time *meter) {
-    pid_t latest = ss_platform_process_latest();
+    pid_t latest = ss_platform_pid_latest();
     ss_process_sum_begin(&meter->sum);
     if (latest < 0 || latest != meter->latest)
         list_processes(meter);
@@ -314,12 +314,12 @@ void ss_cpu_time_publish(struct ss_cpu_time *meter, bool runs, ss_time now) {
     ss_notice_publish(&meter->board->rows[meter->row].instance_cpu_time, words, NOTICE_WORDS);
 }
 
-/* A settled row has no processes left, but its last rate may be that of a running instance. */
+/* A row that is done has no processes left, but its last rate may be that of a running instance. */
 static uint64_t read_notice(const struct ss_row *row, ss_time now) {
     uint64_t words[NOTICE_WORDS];
     if (!ss_notice_read(&row->instance_cpu_time, words, NOTICE_WORDS))
         return 0;
-    if (ss_row_is_settled(row))
+    if (ss_row_is_done(row))
         return words[0];
     double passed = (double)ss_time_since(now, words[1]);
     return words[0] + (uint64_t)(passed * ss_double_from_word(words[2]));

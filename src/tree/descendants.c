@@ -40,7 +40,7 @@ struct parent {
 static void add_child(void *context, pid_t pid) {
     struct parent *parent = context;
     struct ss_process child;
-    if (ss_platform_process_look(pid, &child) && child.parent == parent->process.pid &&
+    if (ss_platform_process_info(pid, &child) && child.parent == parent->process.pid &&
         ss_platform_process_started(parent->process.pid) == parent->process.started)
         ss_descendants_add(parent->list, pid, child.started);
 }
@@ -57,7 +57,7 @@ void ss_descendants_find(struct ss_descendants *list, bool stop) {
         for (uint32_t i = 0; i < list->count; i++) {
             struct ss_descendant item = list->items[i]; /* the array may move */
             if (stop)
-                ss_platform_process_signal_once(item.pid, item.started, SIGSTOP);
+                ss_platform_process_signal_by_pid(item.pid, item.started, SIGSTOP);
             ss_descendants_add_children(list, item.pid, item.started);
         }
         /* A process may have been in fork() when it got the signal. */
@@ -66,7 +66,7 @@ void ss_descendants_find(struct ss_descendants *list, bool stop) {
 
 void ss_descendants_signal(const struct ss_descendants *list, int signal) {
     for (uint32_t i = list->count; i-- > 0;)
-        ss_platform_process_signal_once(list->items[i].pid, list->items[i].started, signal);
+        ss_platform_process_signal_by_pid(list->items[i].pid, list->items[i].started, signal);
 }
 
 /* CPU time after which a process has returned from fork(), unless it has a lot of memory. */
@@ -104,7 +104,7 @@ static bool look_at(struct ss_descendant *item, struct look *look) {
         return false;
 
     bool stopped =
-        state == 'T' && ss_platform_process_signal_once(item->pid, item->started, SIGCONT) == 0;
+        state == 'T' && ss_platform_process_signal_by_pid(item->pid, item->started, SIGCONT) == 0;
     bool waits = stopped || state == 'D' || state == 'R';
 
     look->continued |= stopped;

@@ -60,7 +60,7 @@ static void add_process(void *context, pid_t pid) {
         scan->seen[slot] = true;
         return;
     }
-    if (is_exempt(board, pid) || !ss_platform_process_look(pid, &process))
+    if (is_exempt(board, pid) || !ss_platform_process_info(pid, &process))
         return;
 
     slot = ss_branch_claim(board, ROW, pid, process.started, false);
@@ -70,7 +70,7 @@ static void add_process(void *context, pid_t pid) {
     ss_pid_map_set(&scan->slots, pid, slot);
     scan->seen[slot] = scan->changed = true;
     if (!ss_platform_process_may_signal(pid))
-        atomic_fetch_add(&board->beyond, 1);
+        atomic_fetch_add(&board->out_of_reach, 1);
 }
 
 /* Calls `visit` for each branch on the board. */
@@ -89,8 +89,8 @@ static void each_branch(
  */
 static void index_branch(struct ss_group_scan *scan, uint32_t slot) {
     struct ss_branch *branch = &ss_board_branches(scan->board)[slot];
-    bool continued =
-        atomic_load(&branch->left) && atomic_load(&branch->missed) == atomic_load(&branch->serial);
+    bool continued = atomic_load(&branch->left) &&
+                     atomic_load(&branch->missed_serial) == atomic_load(&branch->serial);
     if (continued || scan->is_gone(scan->holder, slot))
         ss_branch_release(scan->board, slot);
     else

@@ -37,7 +37,7 @@ static bool has_group(const struct ss_guardian *guardian) {
 }
 
 static void wait_for_events(struct ss_guardian *guardian, int timeout) {
-    ss_rescue_look(&guardian->rescue, timeout);
+    ss_rescue_step(&guardian->rescue, timeout);
     guardian->notified |= guardian->rescue.polls[SS_RESCUE_FORKS].revents ||
                           guardian->rescue.polls[SS_RESCUE_WAKEUP].revents;
 }
@@ -75,10 +75,10 @@ static enum ss_births read_births(
 }
 
 static const struct ss_census_source system_source = {
-    .latest = ss_platform_process_latest,
-    .limit = ss_platform_process_limit,
+    .latest = ss_platform_pid_latest,
+    .limit = ss_platform_pid_limit,
     .group = getpgid, /* much faster than looking at the process */
-    .look = ss_platform_process_look,
+    .info = ss_platform_process_info,
     .may_signal = ss_platform_process_may_signal,
     .freezer = ss_platform_freezer_put,
     .each = ss_platform_process_each,
@@ -121,7 +121,7 @@ static int open_search(struct ss_guardian *guardian) {
     if (has_group(guardian))
         return ss_group_scan_open(&guardian->group_scan, guardian->board, is_gone, guardian);
     return ss_census_open(&guardian->census, guardian->board, &guardian->source,
-        ss_platform_process_holds_groups(), getpid());
+        ss_platform_pidfd_signals_groups(), getpid());
 }
 
 /* Returns whether instances may predate the census. */
@@ -144,7 +144,7 @@ static int open_guardian(void *context, int parent) {
 
     setup->guardian = guardian;
     atomic_store(&board->guardian_started, ss_platform_process_started(getpid()));
-    ss_platform_be_punctual(SS_PRIORITY_REALTIME);
+    ss_platform_minimize_latency(SS_PRIORITY_REALTIME);
     guardian->board = board;
     guardian->source = system_source;
     guardian->source.holder = guardian;
@@ -173,7 +173,7 @@ static int open_guardian(void *context, int parent) {
 }
 
 static void look_last(struct ss_rescue *rescue) {
-    ss_rescue_look(rescue, 0); /* for an executor that died after the last look */
+    ss_rescue_step(rescue, 0); /* for an executor that died after the last look */
     /* Processes that were counted as left may have exited since. */
     if (atomic_load(&rescue->board->left) > 0)
         ss_rescue_sweep(rescue, 0);

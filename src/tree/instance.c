@@ -22,7 +22,7 @@
 #define AIM_INTERVAL 8
 
 /* How long an instance runs before it is continued once more: hardly any fork() takes longer. */
-#define CONFIRM_DELAY SS_SECOND
+#define RECONTINUE_DELAY SS_SECOND
 
 /* Runs in the child between fork and exec. Fails if memory is exhausted. */
 static int prepare(const void *context) {
@@ -59,7 +59,7 @@ int ss_instance_start(struct ss_instance *instance, const struct ss_launch *laun
     instance->leader = child.pid;
     instance->stops = 0;
     instance->listener = 0;
-    instance->confirm_at = 0;
+    instance->recontinue_at = 0;
     return 0;
 }
 
@@ -131,7 +131,7 @@ static void stop_leader(struct ss_instance *instance) {
 }
 
 void ss_instance_stop(struct ss_instance *instance) {
-    instance->confirm_at = SS_TIME_NEVER;
+    instance->recontinue_at = SS_TIME_NEVER;
     stop_leader(instance);
     signal_group(instance, SIGSTOP);
     if (instance->holds.count > 0 && instance->leader > 1)
@@ -151,15 +151,15 @@ void ss_instance_continue(struct ss_instance *instance) {
  * returns, the kernel still stops the child. The next round continues it, but at full duty there is
  * no next round.
  */
-ss_time ss_instance_confirm(struct ss_instance *instance, ss_time now) {
-    if (instance->confirm_at == 0)
+ss_time ss_instance_recontinue(struct ss_instance *instance, ss_time now) {
+    if (instance->recontinue_at == 0)
         return SS_TIME_NEVER;
-    if (instance->confirm_at == SS_TIME_NEVER)
-        instance->confirm_at = ss_time_add(now, CONFIRM_DELAY);
-    if (now < instance->confirm_at)
-        return instance->confirm_at;
+    if (instance->recontinue_at == SS_TIME_NEVER)
+        instance->recontinue_at = ss_time_add(now, RECONTINUE_DELAY);
+    if (now < instance->recontinue_at)
+        return instance->recontinue_at;
 
-    instance->confirm_at = 0;
+    instance->recontinue_at = 0;
     ss_instance_continue(instance);
     return SS_TIME_NEVER;
 }
@@ -206,7 +206,7 @@ bool ss_instance_release(struct ss_instance *instance) {
 void ss_instance_unstop(struct ss_instance *instance) {
     if (instance->attached ? attached_state(instance) != 'T' : !leader_is(instance, WSTOPPED))
         return;
-    instance->confirm_at = SS_TIME_NEVER;
+    instance->recontinue_at = SS_TIME_NEVER;
     ss_instance_continue(instance);
 }
 
@@ -261,8 +261,8 @@ struct search {
 static void kill_grandchild(void *context, pid_t pid) {
     const pid_t *parent = context;
     struct ss_process process;
-    if (ss_platform_process_look(pid, &process) && process.parent == *parent)
-        ss_platform_process_signal_once(pid, process.started, SIGKILL);
+    if (ss_platform_process_info(pid, &process) && process.parent == *parent)
+        ss_platform_process_signal_by_pid(pid, process.started, SIGKILL);
 }
 
 /*
@@ -274,7 +274,7 @@ static void kill_child(void *context, pid_t pid) {
     const struct ss_instance *instance = search->instance;
     struct ss_process process;
     char name[SS_FREEZER_NAME_SIZE];
-    if (!ss_platform_process_look(pid, &process) || process.parent != getpid() ||
+    if (!ss_platform_process_info(pid, &process) || process.parent != getpid() ||
         process.state == 'Z')
         return;
 
@@ -289,10 +289,10 @@ static void kill_child(void *context, pid_t pid) {
 }
 
 /*
- * ss_instance_clear() kills known processes in every round. Unknown processes are rare and have to
- * be searched for, so the first rounds skip the search. After a find the next round searches again,
- * for the children of the processes found; otherwise the time between searches doubles. The last
- * round always searches: on a busy machine, all rounds before it may be among the first.
+ * ss_instance_kill_all() kills known processes in every round. Unknown processes are rare and have
+ * to be searched for, so the first rounds skip the search. After a find the next round searches
+ * again, for the children of the processes found; otherwise the time between searches doubles. The
+ * last round always searches: on a busy machine, all rounds before it may be among the first.
  */
 #define FIRST_SEARCH (32 * SS_MILLISECOND)
 
@@ -313,7 +313,7 @@ static bool kill_children(const struct ss_instance *instance) {
     return found;
 }
 
-void ss_instance_clear(struct ss_instance *instance, _Atomic uint32_t *word, ss_time deadline) {
+void ss_instance_kill_all(struct ss_instance *instance, _Atomic uint32_t *word, ss_time deadline) {
     ss_time begin = ss_platform_now(), next_search = begin + FIRST_SEARCH;
     for (;;) {
         uint32_t seen = atomic_load(word);

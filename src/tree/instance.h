@@ -50,8 +50,8 @@ struct ss_instance {
     pid_t listener; /* thread of the leader that reacts to a stop soonest; 0: the first one */
     unsigned stops; /* number of stops since the start; every few stops a new `listener` is searched
                        for */
-    ss_time confirm_at; /* when to continue once more, see ss_instance_confirm(); 0: done or never
-                           stopped; SS_TIME_NEVER: stopped, or just continued */
+    ss_time recontinue_at; /* when to continue once more, see ss_instance_recontinue(); 0: done or
+                              never stopped; SS_TIME_NEVER: stopped, or just continued */
 };
 
 /*
@@ -82,7 +82,7 @@ void ss_instance_signal(struct ss_instance *instance, int signal);
  * whenever the instance runs; the first call after a stop starts that second. Returns when to call
  * it again, or SS_TIME_NEVER.
  */
-SS_MUST_USE SS_NONNULL() ss_time ss_instance_confirm(struct ss_instance *instance, ss_time now);
+SS_MUST_USE SS_NONNULL() ss_time ss_instance_recontinue(struct ss_instance *instance, ss_time now);
 
 /*
  * Updates the branches. Sends `signal`, unless it is 0, to new ones, and continues them unless it
@@ -121,7 +121,7 @@ void ss_instance_reap_orphans(const struct ss_instance *instance);
  * Kills all processes that are left, wherever they are, until none is left or `deadline` has
  * passed. A wake-up of `word` starts the next round early.
  */
-void ss_instance_clear(struct ss_instance *instance, _Atomic uint32_t *word, ss_time deadline);
+void ss_instance_kill_all(struct ss_instance *instance, _Atomic uint32_t *word, ss_time deadline);
 
 /*
  * Reaps the leader and returns how it ended, or 0 if it was attached. Its pid is invalid

@@ -117,7 +117,7 @@ _Noreturn static void send_last(int report, int kind, int value) {
  * of the process outside, arrive only once, through that process.
  */
 static void run_init(int report, const struct ss_isolation *isolation) {
-    int why = ss_platform_isolation_settle(isolation), name_set[2];
+    int why = ss_platform_isolation_set_up(isolation), name_set[2];
     if (why)
         send_last(report, FAILED, -why);
     if (pipe2(name_set, O_CLOEXEC) < 0)

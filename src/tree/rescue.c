@@ -137,7 +137,7 @@ static bool search(struct ss_rescue *rescue) {
  * Kills the processes of an attached instance until none is found, and counts those that survive
  * SIGKILL. A sweep can do neither, because they are not our descendants.
  */
-static void clear_attached(struct ss_rescue *rescue, uint32_t index) {
+static void kill_attached(struct ss_rescue *rescue, uint32_t index) {
     ss_time begin = ss_platform_now();
     uint32_t left = 0;
     for (int empty = 0; empty < EMPTY_LOOKS;) {
@@ -162,7 +162,7 @@ static void end_or_continue(struct ss_rescue *rescue, uint32_t index) {
     struct ss_row *row = &rescue->board->rows[index];
     bool ends = !board->keep;
     struct ss_descendants list = {0};
-    if (ss_row_is_settled(row))
+    if (ss_row_is_done(row))
         return;
 
     atomic_fetch_add(&rescue->board->losses, 1);
@@ -183,7 +183,7 @@ static void end_or_continue(struct ss_rescue *rescue, uint32_t index) {
     ss_descendants_close(&list);
 
     if (board->attached && ends)
-        clear_attached(rescue, index);
+        kill_attached(rescue, index);
     atomic_store(&row->stopped, 0);
     ss_board_permit(rescue->board, index, ss_platform_now(), false);
     ss_board_leave(rescue->board, index, SS_LIFE_CLEARED);
@@ -209,7 +209,7 @@ static bool is_lost(struct ss_rescue *rescue, uint32_t index) {
     uint64_t started = atomic_load(&row->executor_started);
     if (rescue->rows[index].executor_pidfd >= 0)
         return rescue->polls[SS_RESCUE_EXECUTORS + index].revents != 0;
-    return executor > 1 && started != 0 && !ss_platform_process_lives(executor, started);
+    return executor > 1 && started != 0 && !ss_platform_process_is_alive(executor, started);
 }
 
 static void kill_executor(struct ss_rescue *rescue, uint32_t index) {
@@ -218,7 +218,7 @@ static void kill_executor(struct ss_rescue *rescue, uint32_t index) {
     if (rescue->rows[index].executor_pidfd >= 0)
         ss_platform_process_signal(rescue->rows[index].executor_pidfd, SIGKILL);
     else if (executor > 1)
-        ss_platform_process_signal_once(executor, atomic_load(&row->executor_started), SIGKILL);
+        ss_platform_process_signal_by_pid(executor, atomic_load(&row->executor_started), SIGKILL);
 }
 
 /* Waits for killed executors, unless they have no pidfd. */
@@ -227,7 +227,7 @@ static void await_executors(struct ss_rescue *rescue) {
     for (uint32_t i = 0; i < rescue->board->instances; i++) {
         struct pollfd end = {.fd = rescue->rows[i].executor_pidfd, .events = POLLIN};
         ss_time left = ss_time_since(deadline, ss_platform_now());
-        if (end.fd >= 0 && !ss_row_is_settled(&rescue->board->rows[i]))
+        if (end.fd >= 0 && !ss_row_is_done(&rescue->board->rows[i]))
             poll(&end, 1, (int)(left / SS_MILLISECOND));
     }
 }
@@ -249,7 +249,7 @@ static void sweep_for_losses(struct ss_rescue *rescue) {
     }
 }
 
-uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
+uint32_t ss_rescue_step(struct ss_rescue *rescue, int timeout) {
     uint32_t count = rescue->board->instances;
     uint32_t left = 0;
     for (uint32_t i = 0; i < SS_RESCUE_EXECUTORS + count; i++)
@@ -275,7 +275,7 @@ uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
 
         struct ss_row *row = &rescue->board->rows[i];
         bool lives = atomic_load(&row->executor) > 1;
-        left += lives && !ss_row_is_settled(row);
+        left += lives && !ss_row_is_done(row);
         rescue->blind |= lives && rescue->rows[i].executor_pidfd < 0;
     }
 
@@ -309,16 +309,16 @@ int ss_rescue_open(
 void ss_rescue_take_over(struct ss_rescue *rescue) {
     ss_time patience = ss_platform_now() + MASTER_GONE_PATIENCE;
     rescue->polls[SS_RESCUE_MASTER].fd = -1;
-    while (ss_rescue_look(rescue, 20) && ss_platform_now() < patience)
+    while (ss_rescue_step(rescue, 20) && ss_platform_now() < patience)
         search(rescue); /* executors that end attached instances wait for this search */
 
     for (uint32_t i = 0; i < rescue->board->instances; i++) {
-        if (!ss_row_is_settled(&rescue->board->rows[i]))
+        if (!ss_row_is_done(&rescue->board->rows[i]))
             kill_executor(rescue, i);
     }
     await_executors(rescue);
     for (uint32_t i = 0; i < rescue->board->instances; i++)
-        end_or_continue(rescue, i); /* does nothing if settled */
+        end_or_continue(rescue, i); /* does nothing if it is done */
 
     /* The sensor dies with the master, but its children do not. */
     if (atomic_exchange(&rescue->board->sensor, 0) > 0)

@@ -49,7 +49,7 @@ SS_MUST_USE int ss_rescue_open(
  * Sleeps until an event, or for `timeout` milliseconds, and ends what dead executors have left.
  * Returns the number of executors that are not done with their instances.
  */
-uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout);
+uint32_t ss_rescue_step(struct ss_rescue *rescue, int timeout);
 
 void ss_rescue_refresh_holds(struct ss_rescue *rescue);
 

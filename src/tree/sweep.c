@@ -23,7 +23,7 @@
 void ss_sweep_prepare(struct ss_board *board) {
     struct ss_process process;
     pid_t at = getpid();
-    for (int i = 0; i < SS_BOARD_ANCESTORS && ss_platform_process_look(at, &process); i++) {
+    for (int i = 0; i < SS_BOARD_ANCESTORS && ss_platform_process_info(at, &process); i++) {
         at = process.parent;
         atomic_store(&board->ancestors[i], at);
     }
@@ -139,7 +139,7 @@ static bool has_marked_top(struct ss_sweep *sweep, const pid_t *chain, int top) 
         if (i > 0 && ss_platform_process_is_exiting(chain[i]))
             continue;
         if (i == 1 && top == 1)
-            sweep->stranger = chain[1]; /* so none of its other children is ours */
+            sweep->unrelated_parent = chain[1]; /* so none of its other children is ours */
         return false;
     }
     return true;
@@ -159,7 +159,7 @@ static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process
         /* A living executor ends its descendants itself until it is done or gives up. */
         const struct ss_row *row = find_executor(sweep, pid, &process);
         if (row)
-            return top > 0 && ss_row_is_settled(row);
+            return top > 0 && ss_row_is_done(row);
         if (pid <= 1 || is_crew(sweep, pid, &process))
             return false;
         if (pid == sweep->master && getppid() == sweep->master)
@@ -168,13 +168,13 @@ static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process
             return sweep->board->alone || has_marked_top(sweep, chain, top);
         if (may_adopt(sweep, process.parent))
             break;
-        if (process.parent == sweep->stranger)
+        if (process.parent == sweep->unrelated_parent)
             return false;
 
         chain[top + 1] = process.parent;
-        if (ss_platform_process_look(chain[top + 1], &process))
+        if (ss_platform_process_info(chain[top + 1], &process))
             top++;
-        else if (!ss_platform_process_look(
+        else if (!ss_platform_process_info(
                      pid, &process)) /* if it still exists, it has another parent now */
             return false;
     }
@@ -186,19 +186,19 @@ static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process
  * further rounds would not change that.
  */
 static bool kill_process(const struct ss_sweep *sweep, pid_t pid, uint64_t started) {
-    return ss_platform_process_signal_once(pid, started, SIGKILL) != -EPERM ||
+    return ss_platform_process_signal_by_pid(pid, started, SIGKILL) != -EPERM ||
            ss_freezer_kill_stray(sweep->board, pid, started) ||
-           !ss_platform_process_lives(pid, started);
+           !ss_platform_process_is_alive(pid, started);
 }
 
 static void visit_process(void *context, pid_t pid) {
     struct ss_sweep *sweep = context;
     struct ss_process process;
-    if (!ss_platform_process_look(pid, &process) || process.state == 'Z' || process.state == 'X' ||
+    if (!ss_platform_process_info(pid, &process) || process.state == 'Z' || process.state == 'X' ||
         !is_ours(sweep, pid, process))
         return;
     bool reached = sweep->board->keep || kill_process(sweep, pid, process.started);
-    ss_platform_process_signal_once(pid, process.started, SIGCONT);
+    ss_platform_process_signal_by_pid(pid, process.started, SIGCONT);
     sweep->touched += reached;
 }
 
@@ -214,14 +214,14 @@ static void visit_process(void *context, pid_t pid) {
 
 static void chase(struct ss_sweep *sweep, ss_time deadline) {
     struct ss_process process;
-    pid_t seen = ss_platform_process_latest();
+    pid_t seen = ss_platform_pid_latest();
     ss_time begin = ss_platform_now(), calm = begin;
     for (ss_time now = begin; now < deadline && now < calm + CALM && now < begin + CHASE;) {
         uint32_t touched = sweep->touched;
-        pid_t latest = ss_platform_process_latest();
+        pid_t latest = ss_platform_pid_latest();
         for (pid_t pid = latest > RECENT ? latest - RECENT : 2; pid <= latest; pid++) {
             visit_process(sweep, pid);
-            if (pid > seen && !ss_platform_process_look(pid, &process))
+            if (pid > seen && !ss_platform_process_info(pid, &process))
                 calm = ss_platform_now();
         }
 
@@ -237,7 +237,7 @@ static void chase(struct ss_sweep *sweep, ss_time deadline) {
 void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline) {
     for (int empty = 0; empty < EMPTY_ROUNDS;) {
         sweep->touched = 0;
-        sweep->stranger = 0;
+        sweep->unrelated_parent = 0;
         list_executors(sweep);
         ss_platform_process_each(visit_process, sweep);
         if (!sweep->board->keep)

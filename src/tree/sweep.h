@@ -16,7 +16,7 @@
 struct ss_sweep {
     struct ss_board *board;
     pid_t master;
-    pid_t stranger;   /* a parent that turned out not to be ours in this round */
+    pid_t unrelated_parent; /* a parent that turned out not to be ours in this round */
     uint32_t touched; /* number of processes killed, or with --keep continued, in this round */
     struct ss_pid_map executors; /* rows of executors by pid in this round; without slots if memory
                                     was exhausted */

@@ -57,12 +57,12 @@ static void check_executor(struct ss_watchdog *watchdog, uint32_t index) {
         return;
 
     if (watchdog->alone && ss_platform_process_state(executor, started) == 'T')
-        ss_platform_process_signal_once(executor, started, SIGCONT);
+        ss_platform_process_signal_by_pid(executor, started, SIGCONT);
 
     if (!is_stuck(&watchdog->watched[index], atomic_load(&row->beat), executor))
         return;
     atomic_store(&row->failure, SS_FAILURE_STUCK);
-    ss_platform_process_signal_once(executor, started, SIGKILL);
+    ss_platform_process_signal_by_pid(executor, started, SIGKILL);
 }
 
 void ss_watchdog_check(struct ss_watchdog *watchdog, ss_time now) {
@@ -78,12 +78,12 @@ void ss_watchdog_check(struct ss_watchdog *watchdog, ss_time now) {
 
     /* A master that forwards output has its caller's priority, so other processes can starve it. */
     if (state == 'R' && beat != 0)
-        ss_platform_process_prefer(watchdog->master);
+        ss_platform_process_raise_priority(watchdog->master);
     for (uint32_t i = 0; i < board->instances; i++)
         check_executor(watchdog, i);
 
     /* The master reports this itself, as if the kernel had sent the signal. */
     if (atomic_load(&board->phase) == SS_PHASE_RUNNING &&
         is_stuck(&watchdog->watched[board->instances], atomic_load(&board->beat), watchdog->master))
-        ss_platform_process_signal_once(watchdog->master, watchdog->master_started, SIGXCPU);
+        ss_platform_process_signal_by_pid(watchdog->master, watchdog->master_started, SIGXCPU);
 }

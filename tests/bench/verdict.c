@@ -418,7 +418,7 @@ static struct judged carry_out(const struct scene *scene) {
     int steps = 4 * SECONDS;
     for (int i = 0; i < steps; i++) {
         change(&trial, scene, (double)i / steps);
-        ss_conditions_look(&conditions, trial.now);
+        ss_conditions_sample(&conditions, trial.now);
         if (trial_advance(&trial, SS_SECOND / 4, &error) < 0)
             fail(error.message);
         if (scene->fault == NO_SAMPLE)

@@ -9,7 +9,7 @@ static void check_commands(struct ss_commands *commands) {
     for (uint32_t i = 0; i < commands->count; i++)
         FUZZ_CHECK(commands->items[i][0]);
     char *last = strdup(commands->items[commands->count - 1][0]);
-    FUZZ_CHECK(last && ss_commands_number(commands, placeholder, NULL) == 0);
+    FUZZ_CHECK(last && ss_commands_fill_in(commands, placeholder, NULL) == 0);
     const char *numbered = commands->items[commands->count - 1][0];
     FUZZ_CHECK(strstr(last, placeholder) || strcmp(last, numbered) == 0);
     free(last);

@@ -301,7 +301,7 @@ TEST_CASE(a_killed_executor_leaves_a_tree_running_without_pidfds) {
 
 static pid_t parent_of(pid_t pid) {
     struct ss_process process;
-    return ss_platform_process_look(pid, &process) ? process.parent : 0;
+    return ss_platform_process_info(pid, &process) ? process.parent : 0;
 }
 
 /*
@@ -432,8 +432,8 @@ static bool payloads_are_orphans(const struct run *run, size_t count) {
     struct ss_process process;
     size_t orphans = 0;
     for (size_t i = 0; i < family.count; i++)
-        orphans += ss_platform_process_look(family.pids[i], &process) &&
-                   ss_platform_process_look(process.parent, &process) && process.parent == run->pid;
+        orphans += ss_platform_process_info(family.pids[i], &process) &&
+                   ss_platform_process_info(process.parent, &process) && process.parent == run->pid;
     return family.count == count && orphans == count;
 }
 

@@ -69,7 +69,7 @@ static pid_t find_minder_of_main(void) {
     ck_assert_uint_eq(run_named("ssbatch-minder", minders), 3);
     size_t count = run_named("sh", shells);
     for (size_t i = 0; i < 3 * count; i++) {
-        if (ss_platform_process_look(shells[i / 3], &shell) && shell.parent == minders[i % 3])
+        if (ss_platform_process_info(shells[i / 3], &shell) && shell.parent == minders[i % 3])
             return shell.parent;
     }
     ck_abort_msg("none of %zu shells is the command of a minder", count);

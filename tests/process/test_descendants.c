@@ -67,7 +67,7 @@ static void rescue(struct ss_board *board, pid_t leader) {
     ss_board_join(board, 0);
     kin_end(executor);
     ck_assert_int_eq(ss_rescue_open(&rescue, board, getpid(), -1, -1), 0);
-    ck_assert_uint_eq(ss_rescue_look(&rescue, 0), 0);
+    ck_assert_uint_eq(ss_rescue_step(&rescue, 0), 0);
     ck_assert_uint_eq(atomic_load(&row->life), SS_LIFE_CLEARED);
 }
 
@@ -81,7 +81,7 @@ static bool come_to(bool (*is_so)(pid_t pid), const uint64_t started[2]) {
     for (double end = run_now() + RUN_PATIENCE; !both && run_now() < end; run_nap(NULL))
         both = is_so(shared->pids[0]) && is_so(shared->pids[1]);
     for (int i = 0; i < 2; i++)
-        ss_platform_process_signal_once(shared->pids[i], started[i], SIGKILL);
+        ss_platform_process_signal_by_pid(shared->pids[i], started[i], SIGKILL);
     return both;
 }
 
@@ -247,10 +247,10 @@ TEST_CASE(child_stopped_during_fork_is_continued_after_a_second) {
     }
 
     pid_t child = shared->pids[0];
-    ck_assert_uint_eq(ss_instance_confirm(&instance, SS_SECOND), 2 * SS_SECOND);
-    ck_assert_uint_eq(ss_instance_confirm(&instance, 2 * SS_SECOND - 1), 2 * SS_SECOND);
+    ck_assert_uint_eq(ss_instance_recontinue(&instance, SS_SECOND), 2 * SS_SECOND);
+    ck_assert_uint_eq(ss_instance_recontinue(&instance, 2 * SS_SECOND - 1), 2 * SS_SECOND);
     ck_assert(!stuck || is_stuck(leader));
-    ck_assert_uint_eq(ss_instance_confirm(&instance, 2 * SS_SECOND), SS_TIME_NEVER);
+    ck_assert_uint_eq(ss_instance_recontinue(&instance, 2 * SS_SECOND), SS_TIME_NEVER);
     if (stuck)
         RUN_UNTIL(NULL, shared->pids[0] != child);
     kill(-leader, SIGKILL);
@@ -260,10 +260,10 @@ TEST_CASE(child_stopped_during_fork_is_continued_after_a_second) {
 TEST_CASE(stop_by_another_process_is_confirmed) {
     pid_t leader = kin_start(family_lead_group);
     instance = (struct ss_instance){.board = kin_board(1), .leader = leader};
-    ck_assert_uint_eq(ss_instance_confirm(&instance, SS_SECOND), SS_TIME_NEVER);
+    ck_assert_uint_eq(ss_instance_recontinue(&instance, SS_SECOND), SS_TIME_NEVER);
     kill(-leader, SIGSTOP);
     RUN_UNTIL(NULL, kin_is_stopped(leader));
     ss_instance_unstop(&instance);
-    ck_assert_uint_eq(ss_instance_confirm(&instance, SS_SECOND), 2 * SS_SECOND);
+    ck_assert_uint_eq(ss_instance_recontinue(&instance, SS_SECOND), 2 * SS_SECOND);
     kin_end(leader);
 }

@@ -354,7 +354,7 @@ TEST_CASE(a_freezer_that_no_process_entered_is_removed) {
 
 static bool has_ended(pid_t pid, uint64_t started) {
     double deadline = run_now() + RUN_CLEAN_PATIENCE;
-    while (ss_platform_process_lives(pid, started)) {
+    while (ss_platform_process_is_alive(pid, started)) {
         if (run_now() > deadline)
             return false;
         run_nap(NULL);
@@ -367,7 +367,7 @@ static void clear_late(void) {
     static struct ss_instance instance;
     static _Atomic uint32_t word;
     instance.board = board;
-    ss_instance_clear(&instance, &word, ss_platform_now());
+    ss_instance_kill_all(&instance, &word, ss_platform_now());
 }
 
 /* A guardian that finds what an executor has left. This process is the master. */

@@ -145,7 +145,7 @@ static struct family find_leaders(const struct family *executors) {
     struct family leaders = {.count = 0};
     for (size_t i = 0; i < all.count; i++) {
         struct ss_process process;
-        bool leads = ss_platform_process_look(all.pids[i], &process) &&
+        bool leads = ss_platform_process_info(all.pids[i], &process) &&
                      process.group == all.pids[i] && family_has(executors, process.parent);
         if (leads)
             leaders.pids[leaders.count++] = all.pids[i];

@@ -75,9 +75,9 @@ TEST_CASE(a_process_lives_until_its_last_thread_exits) {
     ck_assert(ss_platform_has_living_children());
     uint64_t started = ss_platform_process_started(child);
     ck_assert_uint_ne(started, 0);
-    ck_assert(ss_platform_process_lives(child, started));
+    ck_assert(ss_platform_process_is_alive(child, started));
     struct ss_process process;
-    ck_assert(ss_platform_process_look(child, &process));
+    ck_assert(ss_platform_process_info(child, &process));
     ck_assert_int_ne(process.state, 'Z'); /* otherwise a run would not end it */
     ck_assert(!ss_platform_process_is_exiting(child));
     int hold = ss_platform_process_open(child, started);
@@ -85,7 +85,7 @@ TEST_CASE(a_process_lives_until_its_last_thread_exits) {
     close(hold);
     kin_end_unreaped(child);
     ck_assert(!ss_platform_has_living_children());
-    ck_assert(!ss_platform_process_lives(child, started));
+    ck_assert(!ss_platform_process_is_alive(child, started));
     ck_assert(ss_platform_process_is_exiting(child));
     kin_reap(child);
     ck_assert(ss_platform_process_is_exiting(child));
@@ -94,27 +94,27 @@ TEST_CASE(a_process_lives_until_its_last_thread_exits) {
 TEST_CASE(parent_group_state_and_start_time_are_read) {
     pid_t child = kin_start(family_lead_group);
     struct ss_process process;
-    ck_assert(ss_platform_process_look(child, &process));
+    ck_assert(ss_platform_process_info(child, &process));
     ck_assert_int_eq(process.parent, getpid());
     ck_assert_int_eq(process.group, child);
     ck_assert_uint_eq(process.started, ss_platform_process_started(child));
     ck_assert_int_eq(getpgid(child), child);
     kill(child, SIGSTOP);
-    RUN_UNTIL(NULL, ss_platform_process_look(child, &process) && process.state == 'T');
+    RUN_UNTIL(NULL, ss_platform_process_info(child, &process) && process.state == 'T');
     ck_assert(ss_platform_process_may_signal(child));
     kin_end_unreaped(child);
     ck_assert(ss_platform_process_may_signal(child));
-    ck_assert(ss_platform_process_look(child, &process));
+    ck_assert(ss_platform_process_info(child, &process));
     ck_assert_int_eq(process.state, 'Z');
     ck_assert_int_eq(process.parent, getpid());
     ck_assert_int_eq(getpgid(child), child);
     kin_reap(child);
     ck_assert(ss_platform_process_may_signal(child)); /* a process that is gone cannot forbid it */
-    ck_assert(!ss_platform_process_look(child, &process));
+    ck_assert(!ss_platform_process_info(child, &process));
     ck_assert_int_eq(getpgid(child), -1);
-    ck_assert(!ss_platform_process_look(0, &process));
-    ck_assert(!ss_platform_process_look(-1, &process));
-    ck_assert(!ss_platform_process_look(-getpid(), &process));
+    ck_assert(!ss_platform_process_info(0, &process));
+    ck_assert(!ss_platform_process_info(-1, &process));
+    ck_assert(!ss_platform_process_info(-getpid(), &process));
 }
 
 static const char *name;
@@ -130,7 +130,7 @@ TEST_CASE(odd_process_names_do_not_confuse_the_parser) {
         name = names[i];
         pid_t child = kin_start(take_name);
         struct ss_process process;
-        RUN_UNTIL(NULL, ss_platform_process_look(child, &process) && process.state == 'S');
+        RUN_UNTIL(NULL, ss_platform_process_info(child, &process) && process.state == 'S');
         ck_assert_int_eq(process.parent, getpid());
         ck_assert_int_eq(process.group, getpgrp());
         ck_assert_uint_ge(process.started, ss_platform_process_started(getpid()));
@@ -147,7 +147,7 @@ TEST_CASE(threads_are_not_listed_as_processes) {
     ck_assert_int_eq(pthread_create(&thread, NULL, wait_in_thread, &number), 0);
     RUN_UNTIL(NULL, __atomic_load_n(&number, __ATOMIC_ACQUIRE) != 0);
     ck_assert_int_eq(getpgid(number), getpgrp());
-    ck_assert(!ss_platform_process_look(number, &process));
+    ck_assert(!ss_platform_process_info(number, &process));
     ck_assert_uint_eq(ss_platform_process_started(number), 0);
     ck_assert_int_lt(ss_platform_process_open(number, ss_platform_process_started(getpid())), 0);
 }
@@ -191,7 +191,7 @@ TEST_CASE(every_process_is_listed_once) {
 
 /* Counts pids from `from` to `to`, which may have wrapped; others start processes, too. */
 static pid_t count_numbers(pid_t from, pid_t to) {
-    return to >= from ? to - from : to + ss_platform_process_limit() - from;
+    return to >= from ? to - from : to + ss_platform_pid_limit() - from;
 }
 
 /* lxcfs mounts a file that does not know our processes. */
@@ -202,12 +202,12 @@ static bool loadavg_is_the_kernels(void) {
 }
 
 static void expect_latest_pids(void) {
-    pid_t limit = ss_platform_process_limit();
+    pid_t limit = ss_platform_pid_limit();
     ck_assert_int_eq(limit, atoi(read_line("/proc/sys/kernel/pid_max")));
     for (int i = 0; i < 20; i++) {
-        pid_t before = ss_platform_process_latest();
+        pid_t before = ss_platform_pid_latest();
         pid_t child = kin_start(NULL);
-        pid_t after = ss_platform_process_latest();
+        pid_t after = ss_platform_pid_latest();
         ck_assert_int_gt(before, 0);
         ck_assert_int_lt(child, limit);
         ck_assert_int_gt(count_numbers(before, child), 0);
@@ -221,7 +221,7 @@ TEST_CASE(latest_pid_grows_with_every_process) {
     if (loadavg_is_the_kernels())
         expect_latest_pids();
     else
-        ck_assert_int_eq(ss_platform_process_latest(), -1);
+        ck_assert_int_eq(ss_platform_pid_latest(), -1);
 }
 
 #define SYSTEM_CALL_OPEN 434 /* pidfd_open */
@@ -239,11 +239,12 @@ static void expect_signals_without(unsigned call) {
     uint64_t started = ss_platform_process_started(child);
     int refused = ss_platform_process_open(child, started);
     ck_assert(refused < 0 && refused != -ESRCH);
-    ck_assert(!ss_platform_process_holds_groups());
-    ck_assert_int_eq(ss_platform_process_signal_once(child, started + 1, SIGKILL), -ESRCH);
-    ck_assert_int_eq(ss_platform_process_signal_once(1, ss_platform_process_started(1), 0), -ESRCH);
-    ck_assert_int_eq(ss_platform_process_signal_once(-1, 0, 0), -ESRCH);
-    ck_assert_int_eq(ss_platform_process_signal_once(child, started, SIGSTOP), 0);
+    ck_assert(!ss_platform_pidfd_signals_groups());
+    ck_assert_int_eq(ss_platform_process_signal_by_pid(child, started + 1, SIGKILL), -ESRCH);
+    ck_assert_int_eq(
+        ss_platform_process_signal_by_pid(1, ss_platform_process_started(1), 0), -ESRCH);
+    ck_assert_int_eq(ss_platform_process_signal_by_pid(-1, 0, 0), -ESRCH);
+    ck_assert_int_eq(ss_platform_process_signal_by_pid(child, started, SIGSTOP), 0);
     RUN_UNTIL(NULL, kin_is_stopped(child));
     kin_end(child);
 }

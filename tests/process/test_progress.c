@@ -304,7 +304,7 @@ static void show(struct stage *stage, ss_time later) {
         .error = 0.2,
         .duty = 0.5};
     stage->now = ss_time_add(stage->now, later);
-    ss_progress_note(&stage->progress, stage->now, &values);
+    ss_progress_update(&stage->progress, stage->now, &values);
     ss_progress_draw_due(&stage->progress, stage->now);
     see(stage);
 }

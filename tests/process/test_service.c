@@ -257,15 +257,15 @@ TEST_CASE(used_time_never_falls) {
 
 static pid_t latest; /* instead of the pid that was assigned last; 0: the real one */
 
-pid_t __real_ss_platform_process_latest(void);
-pid_t __wrap_ss_platform_process_latest(void);
-pid_t __wrap_ss_platform_process_latest(void) {
-    return latest ? latest : __real_ss_platform_process_latest();
+pid_t __real_ss_platform_pid_latest(void);
+pid_t __wrap_ss_platform_pid_latest(void);
+pid_t __wrap_ss_platform_pid_latest(void) {
+    return latest ? latest : __real_ss_platform_pid_latest();
 }
 
 /* The latest pid is unknown, does not change, or is far beyond those that can be examined. */
 TEST_CASE(new_descendants_are_found_whatever_the_latest_pid) {
-    pid_t real = ss_platform_process_latest();
+    pid_t real = ss_platform_pid_latest();
     const pid_t latests[] = {-1, 5, real > 10000 ? real - 9000 : real + 9000};
     for (size_t i = 0; i < sizeof latests / sizeof *latests; i++) {
         struct service_usage *usage = open_usage(start(lead));

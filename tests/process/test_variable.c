@@ -33,9 +33,9 @@ static pid_t start_with(const char *const *environment) {
      * sleeps.
      */
     struct ss_process process = {0};
-    while (ss_platform_process_look(child, &process) && process.state != 'S')
+    while (ss_platform_process_info(child, &process) && process.state != 'S')
         run_nap(NULL);
-    ck_assert(ss_platform_process_lives(child, ss_platform_process_started(child)));
+    ck_assert(ss_platform_process_is_alive(child, ss_platform_process_started(child)));
     return child;
 }
 

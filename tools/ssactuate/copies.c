@@ -182,7 +182,7 @@ static void kill_tree(void *context, pid_t pid) {
     uint64_t started = ss_platform_process_started(pid);
     ss_platform_process_children(pid, kill_tree, context);
     if (started > 0)
-        ss_platform_process_signal_once(pid, started, SIGKILL);
+        ss_platform_process_signal_by_pid(pid, started, SIGKILL);
 }
 
 static void end(struct ssactuate_copy *copy, int signal) {
@@ -405,7 +405,7 @@ int ssactuate_copies_timeout(const struct ssactuate_copies *copies) {
 }
 
 static bool kept_lives(const struct ssactuate_kept_copy *kept) {
-    return kept->pid > 0 && ss_platform_process_lives(kept->pid, kept->started);
+    return kept->pid > 0 && ss_platform_process_is_alive(kept->pid, kept->started);
 }
 
 /* Gives copies time to exit: the kernel sent them SIGTERM when their parent died. */

@@ -99,7 +99,7 @@ void suspects_free(struct suspects *suspects) {
 
 static pid_t parent_of(pid_t pid) {
     struct ss_process process;
-    return ss_platform_process_look(pid, &process) ? process.parent : 0;
+    return ss_platform_process_info(pid, &process) ? process.parent : 0;
 }
 
 struct pid_list {
@@ -244,7 +244,7 @@ static int check_suspect(
     struct ss_process process;
     struct protected_process found = {.pid = suspect->pid};
 
-    if (!ss_platform_process_look(suspect->pid, &process) || process.kernel)
+    if (!ss_platform_process_info(suspect->pid, &process) || process.kernel)
         found.reason = "is a kernel thread, or has exited";
     else if (ss_platform_process_started(suspect->pid) != suspect->started)
         found.reason = "has exited, and another process has its pid";

@@ -191,7 +191,7 @@ static int set_aside(struct watch *watch, size_t suspect, size_t row, struct ss_
     const struct suspects *throttles = &watch->options->throttles;
     watch->is_aside[suspect] = true;
     if (suspect < throttles->count)
-        ss_platform_process_signal_once(
+        ss_platform_process_signal_by_pid(
             throttles->items[suspect].pid, throttles->items[suspect].started, SIGTERM);
     fprintf(stderr,
         "ssantagonist: s%zu is no longer throttled: the victim lost %.0f %% or more while it was "

@@ -109,7 +109,7 @@ static struct ssbatch_undoer make_undoer(struct after_context *context) {
         .context = context,
         .after = carry_after,
         .end_marked = ssbatch_crew_end_marked,
-        .lives = ss_platform_process_lives,
+        .lives = ss_platform_process_is_alive,
     };
 }
 

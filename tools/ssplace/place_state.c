@@ -135,7 +135,7 @@ static bool read_process(
 }
 
 bool ssplace_lives(const struct ssplace_process *process) {
-    return ss_platform_process_lives(process->pid, process->started);
+    return ss_platform_process_is_alive(process->pid, process->started);
 }
 
 static bool is_held(const struct ssplace *place) {
@@ -210,8 +210,8 @@ static void unlock(struct ssplace *place) {
 
 /* Sends a signal that ends a process, and continues it: a stopped process would not exit. */
 static void signal_end(const struct ssplace_process *process, int signal) {
-    ss_platform_process_signal_once(process->pid, process->started, signal);
-    ss_platform_process_signal_once(process->pid, process->started, SIGCONT);
+    ss_platform_process_signal_by_pid(process->pid, process->started, signal);
+    ss_platform_process_signal_by_pid(process->pid, process->started, SIGCONT);
 }
 
 /* Signals a process. Returns whether it exited in time. */

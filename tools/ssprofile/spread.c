@@ -41,5 +41,5 @@ double ssprofile_spread(const struct ssprofile_benchmark *benchmark) {
         squares += apart * apart;
     }
 
-    return ss_student(count - 1) * sqrt(squares / (count - 1) / count) / mean;
+    return ss_student_quantile(count - 1) * sqrt(squares / (count - 1) / count) / mean;
 }

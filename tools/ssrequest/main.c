@@ -96,7 +96,7 @@ static int open_network(struct ssrequest_run *run, struct ss_error *error) {
         return ss_error_wrap(error, "--json");
     if (take_cpus(run->options->own_cpus, error) < 0)
         return -1;
-    ss_platform_be_punctual(SS_PRIORITY_INHERITED);
+    ss_platform_minimize_latency(SS_PRIORITY_INHERITED);
     return ssrequest_loop_open(&run->loop, error) < 0 ? -1 : open_http(run, error);
 }
 

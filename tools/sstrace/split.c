@@ -201,7 +201,7 @@ static int write_machines(
         char file[FILE_NAME];
         if (machine->samples.used == 0)
             continue;
-        if (ss_end_signals_are_held(before))
+        if (ss_end_signal_is_pending(before))
             return ss_error_fail(error, "interrupted");
         if (sstrace_split_name(file, machine->name, suffix, error) != 0)
             return -1;
@@ -280,7 +280,7 @@ int sstrace_split_run(const struct sstrace_request *request, struct ss_error *er
     int result = sstrace_source_run(&machines.request, &unused.sink, error);
     if (result == 0) {
         sigset_t before;
-        ss_end_signals_hold(&before);
+        ss_end_signals_block(&before);
         result = write_folder(&machines, request->split, &before, error);
         sigprocmask(SIG_SETMASK, &before, NULL);
     }

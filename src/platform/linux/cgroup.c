@@ -120,7 +120,7 @@ static uint32_t allowed_cpus(const struct ss_counter_reader *reader) {
     struct ss_cpus cpus;
     if (!read_cpus(limits->cpus[0].text, &cpus) && !read_cpus(limits->cpus[1].text, &cpus))
         return ss_cpus_count(&reader->cpus);
-    ss_cpus_keep(&cpus, &reader->cpus);
+    ss_cpus_intersect(&cpus, &reader->cpus);
     return ss_cpus_count(&cpus);
 }
 

@@ -101,7 +101,8 @@ void ss_platform_counters_close(struct ss_counter_reader *reader) {
     reader->buffer = NULL;
 }
 
-void ss_platform_counters_from(char *buffer, size_t size, const struct ss_counter_reader *reader) {
+void ss_platform_counters_print_paths(
+    char *buffer, size_t size, const struct ss_counter_reader *reader) {
     const char *more = reader->source == SS_SOURCE_IDLE ? " and " RESIDENCIES : "";
     snprintf(buffer, size, "%s%s", reader->path, reader->sum.version ? "/*/cpu.stat" : more);
 }

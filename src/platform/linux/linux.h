@@ -70,7 +70,7 @@ uint64_t ss_linux_residency_refine(
     struct ss_residencies *residencies, const struct ss_cpu_times *times, uint64_t tick);
 
 /* Returns whether at least `spare` more descriptors are available if `descriptor` stays open. */
-bool ss_linux_leaves_room(int descriptor, unsigned spare);
+bool ss_linux_has_spare_descriptors(int descriptor, unsigned spare);
 
 static inline const char *ss_linux_proc(const struct ss_platform_roots *roots) {
     return roots && roots->proc ? roots->proc : "/proc";
@@ -150,7 +150,7 @@ bool ss_linux_stat_next(
     const char **text, const struct ss_cpus *cpus, uint64_t unit, struct ss_cpu_times *times);
 
 /*
- * Reads a process or a thread by its ID, like ss_platform_process_look(), but `started` is always
+ * Reads a process or a thread by its ID, like ss_platform_process_info(), but `started` is always
  * the start time in clock ticks.
  */
 SS_NONNULL() bool ss_linux_process_read(pid_t pid, struct ss_process *process);

@@ -56,7 +56,7 @@ static int map_own_ids(const struct ss_isolation *isolation) {
     return write_text("/proc/self/gid_map", text);
 }
 
-int ss_platform_isolation_settle(const struct ss_isolation *isolation) {
+int ss_platform_isolation_set_up(const struct ss_isolation *isolation) {
     int why = isolation->unprivileged ? map_own_ids(isolation) : 0;
     if (why)
         return why;

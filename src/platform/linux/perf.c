@@ -49,7 +49,7 @@ static int open_perf(struct perf_event_attr *event, pid_t thread) {
     int descriptor = (int)syscall(SYS_perf_event_open, event, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (descriptor < 0)
         return -errno;
-    return ss_linux_leaves_room(descriptor, SPARE) ? ss_owned_take(&descriptor) : -EMFILE;
+    return ss_linux_has_spare_descriptors(descriptor, SPARE) ? ss_owned_take(&descriptor) : -EMFILE;
 }
 
 /*
@@ -127,7 +127,7 @@ bool ss_platform_task_clock_works(void) {
  * Returns the number of runnable threads from /proc/loadavg, which reads "0.20 0.18 0.12 1/80
  * 11206": the fourth field is RUNNABLE/ALL.
  */
-long ss_platform_runnable(const struct ss_platform_roots *roots) {
+long ss_platform_count_runnable(const struct ss_platform_roots *roots) {
     char text[128];
     const char *at = text;
     uint64_t runnable;

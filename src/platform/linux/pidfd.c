@@ -73,7 +73,7 @@ int ss_platform_process_signal_group(int pidfd, int signal) {
     return status == -EINVAL ? -ENOSYS : status; /* EINVAL: an older kernel without flags */
 }
 
-bool ss_platform_process_holds_groups(void) {
+bool ss_platform_pidfd_signals_groups(void) {
     SS_OWNED(close) int self = ss_linux_pidfd_open(getpid());
     /* An error means that signals to groups are unsupported or forbidden. */
     return self >= 0 && send_signal(self, 0, PIDFD_SIGNAL_PROCESS_GROUP) == 0;

@@ -10,7 +10,7 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-bool ss_platform_process_look(pid_t pid, struct ss_process *found) {
+bool ss_platform_process_info(pid_t pid, struct ss_process *found) {
     /* /proc/ID exists for every thread, too, so require a process. */
     if (pid <= 0 || (syscall(SYS_tgkill, pid, pid, 0) < 0 && errno == ESRCH))
         return false;
@@ -33,7 +33,7 @@ bool ss_platform_process_look(pid_t pid, struct ss_process *found) {
 
 uint64_t ss_platform_process_started(pid_t pid) {
     struct ss_process process;
-    return ss_platform_process_look(pid, &process) ? process.started : 0;
+    return ss_platform_process_info(pid, &process) ? process.started : 0;
 }
 
 uint64_t ss_platform_thread_started(pid_t thread) {
@@ -43,13 +43,13 @@ uint64_t ss_platform_thread_started(pid_t thread) {
 
 char ss_platform_process_state(pid_t pid, uint64_t started) {
     struct ss_process process;
-    if (!ss_platform_process_look(pid, &process) || process.started != started ||
+    if (!ss_platform_process_info(pid, &process) || process.started != started ||
         process.state == 'Z' || process.state == 'X')
         return 0;
     return process.state;
 }
 
-bool ss_platform_process_lives(pid_t pid, uint64_t started) {
+bool ss_platform_process_is_alive(pid_t pid, uint64_t started) {
     return ss_platform_process_state(pid, started) != 0;
 }
 
@@ -63,7 +63,7 @@ bool ss_platform_process_may_signal(pid_t pid) {
  */
 #define SPARE 8
 
-bool ss_linux_leaves_room(int descriptor, unsigned spare) {
+bool ss_linux_has_spare_descriptors(int descriptor, unsigned spare) {
     struct rlimit limit;
     return getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)descriptor + spare < limit.rlim_cur;
 }
@@ -74,7 +74,7 @@ int ss_platform_process_open(pid_t pid, uint64_t started) {
     SS_OWNED(close) int pidfd = ss_linux_pidfd_open(pid);
     if (pidfd < 0)
         return pidfd; /* ENOSYS: pidfds are not supported */
-    if (!ss_linux_leaves_room(pidfd, SPARE))
+    if (!ss_linux_has_spare_descriptors(pidfd, SPARE))
         return -EMFILE;
     /* If the process is still alive after its start time was read, that start time is its own. */
     struct pollfd ended = {.fd = pidfd, .events = POLLIN};
@@ -83,9 +83,9 @@ int ss_platform_process_open(pid_t pid, uint64_t started) {
     return -ESRCH;
 }
 
-int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal) {
+int ss_platform_process_signal_by_pid(pid_t pid, uint64_t started, int signal) {
     SS_OWNED(close) int pidfd = ss_platform_process_open(pid, started);
-    if (pidfd < 0 && pidfd != -ESRCH && ss_platform_process_lives(pid, started))
+    if (pidfd < 0 && pidfd != -ESRCH && ss_platform_process_is_alive(pid, started))
         return kill(pid, signal) == 0 ? 0 : -errno;
     return ss_platform_process_signal(pidfd, signal);
 }

@@ -91,7 +91,7 @@ bool ss_linux_process_read(pid_t pid, struct ss_process *process) {
  * Reads the last field of /proc/loadavg: the kernel assigns pids in ascending order. In LXC
  * containers, lxcfs mounts a file of its own there, with a pid of the host; gVisor always writes 0.
  */
-pid_t ss_platform_process_latest(void) {
+pid_t ss_platform_pid_latest(void) {
     char text[128];
     struct statfs system;
     SS_OWNED(close) int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
@@ -105,7 +105,7 @@ pid_t ss_platform_process_latest(void) {
     return latest > 0 ? (pid_t)latest : -1;
 }
 
-pid_t ss_platform_process_limit(void) {
+pid_t ss_platform_pid_limit(void) {
     char text[64];
     if (ss_linux_read_text("/proc/sys/kernel/pid_max", text, sizeof text) < 0)
         return 1 << 22; /* the kernel's maximum */
@@ -122,7 +122,7 @@ void ss_platform_process_each(void (*see)(void *context, pid_t pid), void *conte
 }
 
 /* Does not use readdir(), for which the kernel would list about a thousand processes at once. */
-void ss_platform_process_some(int proc, void (*see)(void *context, pid_t pid), void *context) {
+void ss_platform_process_next_few(int proc, void (*see)(void *context, pid_t pid), void *context) {
     _Alignas(struct ss_linux_entry) char entries[256];
     long length = syscall(SYS_getdents64, proc, entries, sizeof entries);
     if (length <= 0)

@@ -88,7 +88,7 @@ void ss_linux_residency_close(struct ss_residencies *residencies) {
     close_states(residencies);
 }
 
-void ss_platform_counters_join(
+void ss_platform_counters_share(
     struct ss_counter_reader *reader, const struct ss_counter_reader *other) {
     struct ss_residencies *residencies = &reader->residencies;
     if (!other->residencies.counters || residencies->count != other->residencies.count)

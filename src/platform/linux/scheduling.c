@@ -68,7 +68,7 @@ static void limit_realtime(void) {
     }
 }
 
-int ss_platform_be_punctual(enum ss_priority priority) {
+int ss_platform_minimize_latency(enum ss_priority priority) {
     prctl(PR_SET_TIMERSLACK, 1UL);
 
     struct rlimit files;
@@ -87,11 +87,11 @@ int ss_platform_be_punctual(enum ss_priority priority) {
     return refused;
 }
 
-void ss_platform_process_prefer(pid_t pid) {
+void ss_platform_process_raise_priority(pid_t pid) {
     setpriority(PRIO_PROCESS, (id_t)pid, HIGHEST_NICE);
 }
 
-void ss_platform_be_ordinary(void) {
+void ss_platform_drop_realtime(void) {
     sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &(struct sched_param){0});
 }
 
@@ -123,7 +123,7 @@ pid_t ss_platform_reap(pid_t pid, int *status, int flags) {
     bool realtime = (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;
     pid_t reaped;
     if (realtime)
-        ss_platform_be_ordinary();
+        ss_platform_drop_realtime();
     do
         reaped = waitpid(pid, status, flags);
     while (reaped < 0 && errno == EINTR);

@@ -128,7 +128,7 @@ TEST(cpu_sets_are_intersected) {
     struct ss_cpus cpus, other;
     assert_int_equal(ss_cpus_parse("0-5,100,8191", &cpus, NULL), 0);
     assert_int_equal(ss_cpus_parse("1,4-200", &other, NULL), 0);
-    ss_cpus_keep(&cpus, &other);
+    ss_cpus_intersect(&cpus, &other);
     char text[64];
     ss_cpus_print(text, sizeof text, &cpus);
     assert_string_equal(text, "1,4-5,100");

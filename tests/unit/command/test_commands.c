@@ -29,7 +29,7 @@ static const char *shown(uint32_t index) {
 static void number(const char *line, uint64_t count, const char *placeholder) {
     struct ss_error error = {0};
     repeat(line, count);
-    assert_int_equal(ss_commands_number(&commands, placeholder, &error), 0);
+    assert_int_equal(ss_commands_fill_in(&commands, placeholder, &error), 0);
     assert_int_equal(error.status, 0);
 }
 
@@ -49,7 +49,7 @@ TEST(instances_are_in_the_order_of_workload_lines) {
     struct ss_error error = {0};
     read_well("2 one -%\n\n# none\n3 two\n1 one -%\n", 6);
     assert_int_equal(commands.line_count, 3);
-    assert_int_equal(ss_commands_number(&commands, "%", &error), 0);
+    assert_int_equal(ss_commands_fill_in(&commands, "%", &error), 0);
     assert_string_equal(shown(1), "[one][-1]");
     assert_string_equal(shown(5), "[one][-5]");
     assert_string_equal(commands.lines[0].words[1], "-%");

@@ -157,7 +157,7 @@ TEST(program_missing_from_path_is_found_next_to_this_one) {
         snprintf(word, sizeof word, "%s", names[i]);
         assert_int_equal(ss_commands_repeat(&commands, words, 1, &error), 0);
     }
-    assert_int_equal(ss_commands_look_beside(&commands, &error), 0);
+    assert_int_equal(ss_commands_use_installed(&commands, &error), 0);
     assert_string_equal(strrchr(commands.items[0][0], '/') + 1, names[0]);
     assert_int_equal(access(commands.items[0][0], X_OK), 0);
     for (size_t i = 1; i < 4; i++)
@@ -170,7 +170,7 @@ TEST(program_missing_from_path_is_found_next_to_this_one) {
     char name[] = "unit_test_commands_search";
     char *words[] = {name, NULL};
     assert_int_equal(ss_commands_repeat(&commands, words, 1, &error), 0);
-    assert_int_equal(ss_commands_look_beside(&commands, &error), 0);
+    assert_int_equal(ss_commands_use_installed(&commands, &error), 0);
     assert_string_equal(commands.items[0][0], name);
     ss_commands_free(&commands);
 }

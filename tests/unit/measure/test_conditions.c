@@ -53,7 +53,7 @@ TEST_WITH(frequency_change_is_from_the_first_third_to_the_last, set_up, NULL) {
         if (second == 0)
             ss_conditions_begin(&conditions, &cpus, &roots, 0);
         else
-            ss_conditions_look(&conditions, (ss_time)second * SS_SECOND);
+            ss_conditions_sample(&conditions, (ss_time)second * SS_SECOND);
     }
     assert_near(end_at(90).figures[SS_CHECK_FREQUENCY], -5, 0.2);
 }
@@ -63,14 +63,14 @@ TEST_WITH(frequency_is_read_once_a_second, set_up, NULL) {
     ss_conditions_begin(&conditions, &cpus, &roots, 0);
     write_frequency(0, "1000000");
     for (int i = 1; i < 10; i++)
-        ss_conditions_look(&conditions, (ss_time)i * 100 * SS_MILLISECOND);
+        ss_conditions_sample(&conditions, (ss_time)i * 100 * SS_MILLISECOND);
     assert_true(isnan(end_at(0.9).figures[SS_CHECK_FREQUENCY]));
 }
 
 TEST_WITH(machine_without_frequencies_is_not_checked, set_up, NULL) {
     ss_conditions_begin(&conditions, &cpus, &roots, 0);
     assert_that(conditions.due, ==, SS_TIME_NEVER);
-    ss_conditions_look(&conditions, 10 * SS_SECOND);
+    ss_conditions_sample(&conditions, 10 * SS_SECOND);
     assert_true(isnan(end_at(20).figures[SS_CHECK_FREQUENCY]));
 }
 

@@ -417,7 +417,7 @@ TEST(ended_instance_has_no_unfinished_iteration) {
 
 static void read_with_duty(
     struct ss_iterations *iterations, uint32_t count, ss_time ms, double duty) {
-    ss_iterations_read(iterations, 0, count, ms * SS_MILLISECOND, 0, duty);
+    ss_iterations_report_read(iterations, 0, count, ms * SS_MILLISECOND, 0, duty);
     ss_iterations_add_evenly(iterations, 0, count, ms * SS_MILLISECOND);
 }
 

@@ -217,14 +217,14 @@ TEST(pauses_do_not_count_as_load_of_other_processes) {
 TEST(others_are_blamed_while_they_keep_the_load_from_the_target) {
     struct ss_usage usage = {.latest_kind = SS_DOUBT_ABOVE,
         .latest = {.capacity = 100, .others = 60, .instances = 1, .idle = 39}};
-    assert_near(ss_usage_to_blame(&usage), 0.6, 1e-12);
+    assert_near(ss_usage_blamed_on_others(&usage), 0.6, 1e-12);
     usage.latest_kind = SS_DOUBT_BELOW; /* more instances would help */
-    assert_true(isnan(ss_usage_to_blame(&usage)));
+    assert_true(isnan(ss_usage_blamed_on_others(&usage)));
     usage.latest.instances = 39;
     usage.latest.idle = 1;
-    assert_near(ss_usage_to_blame(&usage), 0.6, 1e-12);
+    assert_near(ss_usage_blamed_on_others(&usage), 0.6, 1e-12);
     ss_usage_follow(&usage, SS_DOUBT_NONE, SS_SECOND);
-    assert_true(isnan(ss_usage_to_blame(&usage)));
+    assert_true(isnan(ss_usage_blamed_on_others(&usage)));
 }
 
 /* The calling process is the attached program: its CPU time is known until it leaves the board. */

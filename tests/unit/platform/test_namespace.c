@@ -15,7 +15,7 @@ enum { SETTLED, UNSETTLED, WRONG_PID, WRONG_USER, WRONG_PROC, REFUSED, NOT_NOBOD
 
 static int check_inside(const struct ss_isolation *isolation) {
     char self[16] = "";
-    if (ss_platform_isolation_settle(isolation) < 0)
+    if (ss_platform_isolation_set_up(isolation) < 0)
         return UNSETTLED;
     if (getpid() != 1)
         return WRONG_PID;

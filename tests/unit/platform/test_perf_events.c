@@ -18,9 +18,9 @@ TEST(runnable_threads_are_read_from_loadavg) {
         if (cases[i].text)
             tree_write("loadavg", cases[i].text);
         struct ss_platform_roots roots = {.proc = tree_path(".")};
-        assert_int_equal(ss_platform_runnable(&roots), cases[i].runnable);
+        assert_int_equal(ss_platform_count_runnable(&roots), cases[i].runnable);
     }
-    assert_that(ss_platform_runnable(NULL), >=, 1); /* this thread */
+    assert_that(ss_platform_count_runnable(NULL), >=, 1); /* this thread */
 }
 
 static struct ss_perf_raw l2_of(const char *vendor, unsigned family, unsigned model) {

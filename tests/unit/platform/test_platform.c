@@ -70,9 +70,9 @@ TEST(process_that_ended_or_whose_pid_was_reused_is_not_held) {
     const uint64_t others[] = {started - 1, started + 1, 0};
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(ss_platform_process_open(child, others[i]), -ESRCH);
-        assert_false(ss_platform_process_lives(child, others[i]));
+        assert_false(ss_platform_process_is_alive(child, others[i]));
     }
-    assert_true(ss_platform_process_lives(child, started));
+    assert_true(ss_platform_process_is_alive(child, started));
     assert_int_equal(kill(child, SIGKILL), 0);
     for (int reaped = 0; reaped < 2; reaped++) {
         if (reaped)
@@ -81,8 +81,8 @@ TEST(process_that_ended_or_whose_pid_was_reused_is_not_held) {
             await_end(child);
         assert_int_equal(ss_platform_process_open(child, started), -ESRCH);
         assert_int_equal(ss_platform_process_open(child, 0), -ESRCH);
-        assert_false(ss_platform_process_lives(child, started));
-        assert_false(ss_platform_process_lives(child, 0));
+        assert_false(ss_platform_process_is_alive(child, started));
+        assert_false(ss_platform_process_is_alive(child, 0));
     }
 }
 
@@ -160,7 +160,7 @@ TEST(processes_have_distinct_identities) {
     assert_int_equal(ss_platform_process_started(child), started);
     int hold = ss_platform_process_open(other, started);
     /* On systems with process identities, even a process started in the same tick differs. */
-    if (ss_platform_process_holds_groups()) {
+    if (ss_platform_pidfd_signals_groups()) {
         assert_that(started, !=, own);
         assert_int_equal(hold, -ESRCH);
     }

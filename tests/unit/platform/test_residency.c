@@ -152,7 +152,7 @@ TEST(readers_of_idle_time_agree_after_joining) {
     struct ss_counters theirs;
     assert_int_equal(ss_platform_counters_read(&other, &theirs), 0);
     assert_int_equal(theirs.idle, 2005 * SS_MILLISECOND);
-    ss_platform_counters_join(&other, &reader);
+    ss_platform_counters_share(&other, &reader);
     assert_int_equal(ss_platform_counters_read(&other, &theirs), 0);
     assert_int_equal(theirs.idle, 2009 * SS_MILLISECOND);
     ss_platform_counters_close(&other);

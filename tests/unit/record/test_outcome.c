@@ -42,7 +42,7 @@ static int tear_down(void **state) {
 #define OUTCOME_TEST(name) TEST_WITH(name, set_up, tear_down)
 
 static void read_at(uint32_t instance, uint32_t count, ss_time ms) {
-    ss_iterations_read(&iterations, instance, count, ms * SS_MILLISECOND, 0, 1);
+    ss_iterations_report_read(&iterations, instance, count, ms * SS_MILLISECOND, 0, 1);
     ss_iterations_add_evenly(&iterations, instance, count, ms * SS_MILLISECOND);
 }
 

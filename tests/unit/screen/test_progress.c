@@ -74,7 +74,7 @@ SOCKET_TEST(block_is_drawn_at_most_four_times_a_second) {
     assert_that(ss_progress_due(&progress), ==, SS_TIME_NEVER);
     int drawings = 0;
     for (uint64_t i = 0; i < 2000; i++) {
-        ss_progress_note(&progress, AT(i), &known);
+        ss_progress_update(&progress, AT(i), &known);
         ss_progress_draw_due(&progress, AT(i));
         const char *bytes = receive();
         drawings += bytes != NULL;
@@ -89,7 +89,7 @@ SOCKET_TEST(block_is_drawn_at_most_four_times_a_second) {
 
 /* The region is set again each time, but room is made only once. */
 SOCKET_TEST(unchanged_rows_of_the_block_are_not_redrawn) {
-    ss_progress_note(&progress, AT(0), &known);
+    ss_progress_update(&progress, AT(0), &known);
     for (int i = 0; i < 3; i++) {
         assert_that(ss_progress_due(&progress), <=, AT(500 * i));
         ss_progress_draw_due(&progress, AT(500 * i));
@@ -99,7 +99,7 @@ SOCKET_TEST(unchanged_rows_of_the_block_are_not_redrawn) {
         assert_int_equal(strncmp(bytes, "\033D", 2) == 0, i == 0);
         assert_int_equal(atomic_load(&view), 6);
         if (i < 2)
-            ss_progress_note(&progress, AT(500 * (i + 1)), &known);
+            ss_progress_update(&progress, AT(500 * (i + 1)), &known);
     }
     assert_that(ss_progress_due(&progress), ==, SS_TIME_NEVER);
     ss_progress_draw_due(&progress, AT(5000));
@@ -119,7 +119,7 @@ SOCKET_TEST(unchanged_rows_of_the_block_are_not_redrawn) {
 SOCKET_TEST(resize_redraws_the_block_at_once) {
     ss_progress_resize(&progress);
     assert_that(ss_progress_due(&progress), ==, SS_TIME_NEVER); /* there is nothing to draw yet */
-    ss_progress_note(&progress, AT(0), &known);
+    ss_progress_update(&progress, AT(0), &known);
     ss_progress_draw_due(&progress, AT(0));
     assert_true(is_drawing(receive()));
     setenv("LINES", "30", 1);
@@ -146,7 +146,7 @@ SOCKET_TEST(status_block_is_erased_at_the_end_and_not_redrawn) {
     ss_progress_finish(&progress);
     assert_null(receive()); /* not drawn: no byte was written */
     progress.shown = true;
-    ss_progress_note(&progress, AT(0), &known);
+    ss_progress_update(&progress, AT(0), &known);
     ss_progress_draw_due(&progress, AT(0));
     assert_true(is_drawing(receive()));
     ss_progress_hide(&progress);
@@ -156,7 +156,7 @@ SOCKET_TEST(status_block_is_erased_at_the_end_and_not_redrawn) {
     ss_progress_finish(&progress);
     assert_string_equal(receive(), RELEASE);
     assert_string_equal(receive(), blanks);
-    ss_progress_note(&progress, AT(500), &known);
+    ss_progress_update(&progress, AT(500), &known);
     ss_progress_draw_due(&progress, AT(5000));
     assert_null(receive());
 }
@@ -164,11 +164,11 @@ SOCKET_TEST(status_block_is_erased_at_the_end_and_not_redrawn) {
 /* The socket is full and not read. */
 SOCKET_TEST(drawing_does_not_wait_for_a_stalled_reader) {
     progress.summary_follows = false;
-    ss_progress_note(&progress, AT(0), &known);
+    ss_progress_update(&progress, AT(0), &known);
     ss_progress_draw_due(&progress, AT(0));
     while (send(STDERR_FILENO, "x", 1, MSG_DONTWAIT) == 1) {
     }
-    ss_progress_note(&progress, AT(500), &known);
+    ss_progress_update(&progress, AT(500), &known);
     alarm(240);
     ss_progress_draw_due(&progress, AT(500));
     assert_that(ss_progress_due(&progress), ==, AT(750));
@@ -181,9 +181,9 @@ SOCKET_TEST(drawing_does_not_wait_for_a_stalled_reader) {
 }
 
 SOCKET_TEST(lost_sample_leaves_a_gap_in_the_chart) {
-    ss_progress_note(&progress, 0, &known); /* before any sample */
-    ss_progress_note(&progress, AT(500), &known);
-    ss_progress_note(&progress, AT(500), &known);
+    ss_progress_update(&progress, 0, &known); /* before any sample */
+    ss_progress_update(&progress, AT(500), &known);
+    ss_progress_update(&progress, AT(500), &known);
     assert_int_equal(progress.history.count, 3);
     assert_true(isnan(progress.history.loads[0]) && isnan(progress.history.loads[2]));
     assert_that(progress.history.loads[1], ==, known.load);
@@ -197,7 +197,7 @@ SOCKET_TEST(progress_is_plain_lines_without_a_terminal) {
     for (uint64_t i = 1; i <= 60; i++) {
         struct ss_progress_values values = known;
         values.elapsed = (double)i / 2;
-        ss_progress_note(&progress, AT(500 * i), &values);
+        ss_progress_update(&progress, AT(500 * i), &values);
         assert_that(ss_progress_due(&progress), ==, SS_TIME_NEVER);
         const char *line = receive();
         lines += line != NULL;

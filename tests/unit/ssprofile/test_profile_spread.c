@@ -25,7 +25,7 @@ TEST(quantiles_of_student_agree_with_r) {
         {100, 1.98397151852355}, {499.5, 1.96472460943458}, {500.5, 1.96471507505732},
         {1000, 1.96233908082641}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        expect("qt", ss_student(rows[i].freedom), rows[i].quantile);
+        expect("qt", ss_student_quantile(rows[i].freedom), rows[i].quantile);
 }
 
 static struct ssprofile_results read_file(const char *path) {

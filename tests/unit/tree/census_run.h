@@ -46,8 +46,8 @@ static inline uint32_t world_count_changes(void) {
 }
 
 static inline void world_report_missed_group(struct ss_branch *branch, uint32_t serial) {
-    if (atomic_exchange(&branch->missed, serial) != serial)
-        atomic_fetch_add(&world.board->missed, 1);
+    if (atomic_exchange(&branch->missed_serial, serial) != serial)
+        atomic_fetch_add(&world.board->missed_groups, 1);
 }
 
 /* Reports missed branches, as executors that were too late do. */
@@ -158,7 +158,7 @@ static inline void world_open_empty(pid_t limit, bool groups) {
         .latest = world_latest,
         .limit = world_limit,
         .group = world_group,
-        .look = world_look,
+        .info = world_look,
         .may_signal = world_may_signal,
         .freezer = world_freezer,
         .each = world_each,

@@ -113,11 +113,11 @@ TEST_WITH(branch_that_left_is_continued_by_its_executor, open_board, close_board
     refresh(0);
     atomic_store(&branch_at(0)->left, 1);
     ss_branches_notify(board, 0);
-    assert_int_not_equal(branch_at(0)->missed, branch_at(0)->serial);
+    assert_int_not_equal(branch_at(0)->missed_serial, branch_at(0)->serial);
     refresh(0);
     assert_int_equal(holds->count, 0);
     expect_continuations(1);
-    assert_int_equal(branch_at(0)->missed, branch_at(0)->serial);
+    assert_int_equal(branch_at(0)->missed_serial, branch_at(0)->serial);
     ss_branches_notify(board, 0);
     refresh(SS_HOLDS_ALL);
     assert_int_equal(holds->count, 1);
@@ -172,21 +172,21 @@ TEST_WITH(executor_reports_a_group_it_cannot_hold, open_board, close_board) {
     ss_branch_claim(board, 0, self, started + 1, true);
     ss_branch_claim(board, 0, self, started + 1, false);
     refresh(SS_HOLDS_ALL);
-    assert_int_not_equal(branch_at(1)->missed, branch_at(1)->serial);
+    assert_int_not_equal(branch_at(1)->missed_serial, branch_at(1)->serial);
     close_board(state);
     open_board(state);
     ss_branch_claim(board, 0, self, started, true);
     ss_branch_claim(board, 0, self, started + 1, true);
     ss_branch_claim(board, 0, self, started + 1, false);
     refresh(0);
-    assert_int_not_equal(branch_at(0)->missed, branch_at(0)->serial);
-    assert_int_equal(branch_at(1)->missed, branch_at(1)->serial);
-    assert_int_not_equal(branch_at(2)->missed, branch_at(2)->serial);
+    assert_int_not_equal(branch_at(0)->missed_serial, branch_at(0)->serial);
+    assert_int_equal(branch_at(1)->missed_serial, branch_at(1)->serial);
+    assert_int_not_equal(branch_at(2)->missed_serial, branch_at(2)->serial);
     /* The report does not apply to the next use of the slot. */
     ss_branch_release(board, 1);
     assert_int_equal(ss_branch_claim(board, 0, self, started, true), 1);
     refresh(0);
-    assert_int_not_equal(branch_at(1)->missed, branch_at(1)->serial);
+    assert_int_not_equal(branch_at(1)->missed_serial, branch_at(1)->serial);
 }
 
 /* The slot is released and claimed for the same process, first for the same row, then another. */

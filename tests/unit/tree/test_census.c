@@ -15,7 +15,7 @@ TEST(foreign_processes_and_the_instance_group_are_never_claimed) {
         world_pass(300 * SS_MILLISECOND);
     }
     assert_int_equal(world_count_branches(), 0);
-    assert_int_equal(world.board->beyond, 0);
+    assert_int_equal(world.board->out_of_reach, 0);
 }
 
 TEST(new_session_becomes_a_branch) {
@@ -280,7 +280,7 @@ TEST(instance_leader_that_joins_another_group_is_found) {
 }
 
 TEST(each_process_is_a_branch_if_groups_cannot_be_held) {
-    world.census.groups = false;
+    world.census.pidfds_signal_groups = false;
     pid_t session = world_fork_session(world_leader(0));
     pid_t members[5];
     for (int i = 0; i < 5; i++)
@@ -361,10 +361,10 @@ TEST(unsignalable_process_is_frozen_or_counted_once) {
     world_at(inside)->foreign = true;
     world_at(session)->foreign = true;
     world_pass(5 * SS_SECOND);
-    assert_int_equal(world.board->beyond, 2);
+    assert_int_equal(world.board->out_of_reach, 2);
     world_at(world_fork(world_leader(0)))->foreign = true;
     world_pass(5 * SS_SECOND);
-    assert_int_equal(world.board->beyond, 3);
+    assert_int_equal(world.board->out_of_reach, 3);
     assert_int_equal(world.board->rows[0].frozen, 0);
     assert_int_equal(world.board->rows[0].may_have_freezer, 1);
     assert_int_equal(world.board->rows[1].may_have_freezer, 0);
@@ -372,7 +372,7 @@ TEST(unsignalable_process_is_frozen_or_counted_once) {
     uint32_t notified = world.board->rows[1].branches;
     world_at(world_fork(world_leader(1)))->foreign = true;
     world_pass(5 * SS_SECOND);
-    assert_int_equal(world.board->beyond, 3);
+    assert_int_equal(world.board->out_of_reach, 3);
     assert_int_equal(world.frozen, 1);
     assert_int_equal(world.board->rows[1].frozen, 1);
     assert_int_not_equal(world.board->rows[1].branches, notified);
@@ -388,7 +388,7 @@ TEST(foreign_unsignalable_processes_are_not_counted_or_frozen) {
     world_setsid(session);
     world_at(world_fork(session))->foreign = true;
     world_pass(5 * SS_SECOND);
-    assert_int_equal(world.board->beyond, 0);
+    assert_int_equal(world.board->out_of_reach, 0);
     assert_int_equal(world.frozen, 0);
 }
 

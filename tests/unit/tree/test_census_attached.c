@@ -365,7 +365,7 @@ TEST(unsignalable_attached_processes_are_not_frozen) {
     world_at(world_fork(root))->foreign = true;
     world_pass(2 * SS_SECOND);
     assert_int_equal(world.frozen, 0);
-    assert_int_equal(atomic_load(&world.board->beyond), 1);
+    assert_int_equal(atomic_load(&world.board->out_of_reach), 1);
 }
 
 TEST(attached_trees_have_separate_branches) {

@@ -80,7 +80,7 @@ TEST(reused_executor_pid_is_not_an_executor) {
     world_fork(executor);
     world_pass(3 * SS_SECOND);
     assert_int_equal(world_count_branches(), 0);
-    assert_int_equal(world.board->beyond, 0);
+    assert_int_equal(world.board->out_of_reach, 0);
 }
 
 /* Like the first look of a successor: existing processes are found, once each. */
@@ -90,7 +90,8 @@ TEST(first_pass_finds_existing_processes_once) {
     world_start_instance(0);
     pid_t session = world_fork_session(world_leader(0));
     world_fork(session);
-    world.census.latest = world.census.settled[0] = world.census.settled[1] = world.latest;
+    world.census.latest = world.census.latest_at_recount[0] = world.census.latest_at_recount[1] =
+        world.latest;
     world_pass(3 * SS_SECOND);
     assert_int_equal(world_count_branches(), 0);
     ss_census_survey(&world.census);

@@ -253,7 +253,7 @@ TEST(random_events_never_reach_foreign_processes) {
     for (uint32_t row = 0; row < WORLD_ROWS; row++)
         world_start_instance(row);
     for (int phase = 0; phase < 30; phase++) {
-        world.census.groups = phase % 10 != 9;
+        world.census.pidfds_signal_groups = phase % 10 != 9;
         for (int step = 0; step < 200; step++) {
             show_all();
             world.late = draw(4) == 0;

@@ -83,7 +83,7 @@ TEST(late_visible_process_is_found_by_a_recount) {
     for (int moment = 0; moment < 11; moment++) {
         world_pass(107 * SS_MILLISECOND);
         if (moment == 10)
-            world.now = world.census.recount - 10 * SS_MILLISECOND;
+            world.now = world.census.recount_due - 10 * SS_MILLISECOND;
         pid_t session = world_fork_session(world_leader(0));
         world_at(session)->hidden = true;
         world_pass((moment == 10 ? 500 : 200) * SS_MILLISECOND);

@@ -40,16 +40,16 @@ static void stop_and_continue(struct ss_instance *instance) {
 
 TEST(running_instance_is_continued_once_more) {
     struct ss_instance *instance = start();
-    assert_int_equal(ss_instance_confirm(instance, BEGIN), SS_TIME_NEVER); /* never stopped */
+    assert_int_equal(ss_instance_recontinue(instance, BEGIN), SS_TIME_NEVER); /* never stopped */
     assert_int_equal(continuations, 0);
     stop_and_continue(instance);
-    assert_int_equal(ss_instance_confirm(instance, BEGIN), BEGIN + SS_SECOND);
-    assert_int_equal(ss_instance_confirm(instance, BEGIN + SS_SECOND - 1), BEGIN + SS_SECOND);
+    assert_int_equal(ss_instance_recontinue(instance, BEGIN), BEGIN + SS_SECOND);
+    assert_int_equal(ss_instance_recontinue(instance, BEGIN + SS_SECOND - 1), BEGIN + SS_SECOND);
     assert_int_equal(continuations, 0);
-    assert_int_equal(ss_instance_confirm(instance, BEGIN + SS_SECOND), SS_TIME_NEVER);
+    assert_int_equal(ss_instance_recontinue(instance, BEGIN + SS_SECOND), SS_TIME_NEVER);
     assert_int_equal(continuations, 1);
     for (int i = 2; i < 10; i++)
-        assert_int_equal(ss_instance_confirm(instance, BEGIN + i * SS_SECOND), SS_TIME_NEVER);
+        assert_int_equal(ss_instance_recontinue(instance, BEGIN + i * SS_SECOND), SS_TIME_NEVER);
     assert_int_equal(continuations, 1);
     assert_int_equal(stops, 1);
 }
@@ -58,12 +58,12 @@ TEST(stop_restarts_the_second) {
     struct ss_instance *instance = start();
     ss_time later = BEGIN + SS_SECOND - 1;
     stop_and_continue(instance);
-    assert_int_equal(ss_instance_confirm(instance, BEGIN), BEGIN + SS_SECOND);
+    assert_int_equal(ss_instance_recontinue(instance, BEGIN), BEGIN + SS_SECOND);
     stop_and_continue(instance);
-    assert_int_equal(ss_instance_confirm(instance, later), later + SS_SECOND);
-    assert_int_equal(ss_instance_confirm(instance, BEGIN + SS_SECOND), later + SS_SECOND);
+    assert_int_equal(ss_instance_recontinue(instance, later), later + SS_SECOND);
+    assert_int_equal(ss_instance_recontinue(instance, BEGIN + SS_SECOND), later + SS_SECOND);
     assert_int_equal(continuations, 0);
-    assert_int_equal(ss_instance_confirm(instance, later + SS_SECOND), SS_TIME_NEVER);
+    assert_int_equal(ss_instance_recontinue(instance, later + SS_SECOND), SS_TIME_NEVER);
     assert_int_equal(continuations, 1);
 }
 

@@ -279,7 +279,7 @@ static void stop(pid_t pid) {
     struct ss_process process;
     kill(pid, SIGSTOP);
     do
-        assert_true(ss_platform_process_look(pid, &process));
+        assert_true(ss_platform_process_info(pid, &process));
     while (process.state != 'T');
 }
 

@@ -72,7 +72,7 @@ TEST_WITH(branch_of_a_process_that_left_stays_until_continued, open_scan, close_
     ss_group_scan_run(&scan);
     assert_int_equal(branch()->owner, 1);
     assert_int_equal(branch()->left, 1);
-    atomic_store(&branch()->missed, branch()->serial); /* as the executor does */
+    atomic_store(&branch()->missed_serial, branch()->serial); /* as the executor does */
     ss_group_scan_run(&scan);
     assert_int_equal(branch()->owner, 1);
     assert_int_equal(branch()->left, 0);

@@ -29,7 +29,7 @@ static void overrun(void) {
 /* Returns how often the priority was regained, or REFUSED if it is not permitted. */
 static int count_regained(void) {
     ss_signals_adopt(SIG_IGN, (const int[]){0});
-    if (ss_platform_be_punctual(SS_PRIORITY_REALTIME) != 0)
+    if (ss_platform_minimize_latency(SS_PRIORITY_REALTIME) != 0)
         return REFUSED;
     for (int count = 0; count < REFUSED - 1; count++) {
         overrun();

@@ -193,7 +193,7 @@ static void kill_member(const struct search *search, pid_t pid) {
         is_member = strstr(line, search->name);
 
     if (is_member && started > 0)
-        ss_platform_process_signal_once(pid, started, SIGKILL);
+        ss_platform_process_signal_by_pid(pid, started, SIGKILL);
 }
 
 static void end_folder(struct search *search, const char *folder) {

@@ -15,7 +15,7 @@ int ss_program_main(const char *name, ss_program *program, int argc, char **argv
     int status = 0;
 
     ss_platform_keep_arguments(argc, argv);
-    ss_streams_occupy();
+    ss_streams_open_missing();
     ss_paths_drop_empty();
     signal(SIGCHLD, SIG_DFL); /* a caller may ignore it, and children would have no exit status */
 
@@ -23,7 +23,7 @@ int ss_program_main(const char *name, ss_program *program, int argc, char **argv
         fprintf(stderr, "%s: %s\n", name, error.message);
 
     /* Output that was printed before a failure is still useful. */
-    if (ss_streams_flush(&lost) < 0 && !strstr(error.message, SS_STREAMS_LOST))
+    if (ss_streams_flush(&lost) < 0 && !strstr(error.message, SS_STREAMS_LOST_PREFIX))
         fprintf(stderr, "%s: %s\n", name, lost.message);
     if (error.status)
         return error.status;

@@ -64,7 +64,7 @@ int service_control_open(struct service_control *control, const struct service_o
 
     /* Space and dithering do not affect a rate. */
     if (load_named(set, SS_KIND_FEEDBACK, options->feedback, error) < 0 ||
-        ss_module_set_ask_source(set, &control->source, error) < 0 ||
+        ss_module_set_prepare_feedback(set, &control->source, error) < 0 ||
         check_cpus(control, error) < 0 || load_target(control, options, error) < 0 ||
         load_named(set, SS_KIND_CONTROL, options->rate_control, error) < 0 ||
         ss_module_set_load(set, SS_KIND_SPACE, "null", NULL, error) < 0 ||

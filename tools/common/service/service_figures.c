@@ -84,7 +84,7 @@ static double find_half_interval(const struct service_interval *intervals, size_
         *correlated = !request_steady_is_uncorrelated(off, (int)batches);
         double n = (double)batches, used = all->used * (double)(size * batches) / (double)count;
         if (!*correlated || batches / 2 < BATCHES_MIN)
-            return ss_student(n - 1) * sqrt(squares * n / (n - 1)) / used;
+            return ss_student_quantile(n - 1) * sqrt(squares * n / (n - 1)) / used;
     }
 }
 
@@ -184,7 +184,7 @@ static double find_scatter(const struct request_held *held) {
     for (uint32_t i = 0; i < held->episodes; i++)
         squares += (held->episode_rates[i] - mean) * (held->episode_rates[i] - mean);
 
-    return ss_student(n - 1) * sqrt(squares / (n - 1) / n);
+    return ss_student_quantile(n - 1) * sqrt(squares / (n - 1) / n);
 }
 
 /*

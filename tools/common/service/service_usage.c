@@ -117,7 +117,7 @@ static bool try_pids(struct service_usage *usage, pid_t from, pid_t to) {
     if (from == to)
         return true;
 
-    pid_t limit = ss_platform_process_limit();
+    pid_t limit = ss_platform_pid_limit();
     pid_t count = to - from;
     if (count < 0)
         count += limit - PID_AFTER_WRAP;
@@ -128,7 +128,7 @@ static bool try_pids(struct service_usage *usage, pid_t from, pid_t to) {
         struct ss_process process;
         from = from + 1 < limit ? from + 1 : PID_AFTER_WRAP;
         /* The number may be that of a thread, for which this fails. */
-        if (is_candidate(usage, from) && ss_platform_process_look(from, &process))
+        if (is_candidate(usage, from) && ss_platform_process_info(from, &process))
             add_child(usage, from, process.parent);
     }
     return true;
@@ -146,11 +146,11 @@ static void try_pid(void *context, pid_t pid) {
  * pid is tried at two readings.
  */
 static void add_new(struct service_usage *usage) {
-    pid_t latest = ss_platform_process_latest();
+    pid_t latest = ss_platform_pid_latest();
     if (usage->before >= 0 && latest >= 0 && try_pids(usage, usage->before, latest)) {
         usage->before = usage->latest;
         usage->latest = latest;
-        ss_platform_process_some(usage->folder, try_pid, usage);
+        ss_platform_process_next_few(usage->folder, try_pid, usage);
     } else if (ss_platform_now() >= usage->due) {
         list_all(usage);
         usage->before = usage->latest = latest;
@@ -164,7 +164,7 @@ static bool is_alive(const struct service_usage *usage) {
     for (uint32_t i = 0; i < usage->sum.now.count; i++) {
         struct ss_process process;
         pid_t pid = usage->sum.now.items[i].pid;
-        if (pid > 0 && ss_platform_process_look(pid, &process) && process.state != 'Z' &&
+        if (pid > 0 && ss_platform_process_info(pid, &process) && process.state != 'Z' &&
             process.state != 'X')
             return true;
     }
@@ -208,7 +208,7 @@ static int open_processes(
     struct ss_counters ignored;
 
     usage->folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    usage->latest = usage->before = ss_platform_process_latest();
+    usage->latest = usage->before = ss_platform_pid_latest();
     ss_process_sum_begin(&usage->sum);
     for (size_t i = 0; i < service->roots.count; i++)
         ss_process_sum_add(&usage->sum, service->roots.items[i], 0);

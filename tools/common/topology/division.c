@@ -12,7 +12,7 @@ struct sides {
 
 static struct ss_cpus usable_of(const struct sides *sides, hwloc_obj_t object) {
     struct ss_cpus cpus = topology_cpus_of(object);
-    ss_cpus_keep(&cpus, sides->usable);
+    ss_cpus_intersect(&cpus, sides->usable);
     return cpus;
 }
 

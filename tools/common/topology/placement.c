@@ -13,7 +13,7 @@ struct topology_usable topology_usable_read(const struct sys_tree *tree) {
 
     cpus.usable = cpus.online;
     if (affinity && ss_cpus_parse(affinity, &allowed, &ignored) == 0)
-        ss_cpus_keep(&cpus.usable, &allowed);
+        ss_cpus_intersect(&cpus.usable, &allowed);
     free(affinity);
     return cpus;
 }
@@ -84,7 +84,7 @@ static const char *keep_one(hwloc_topology_t topology, hwloc_obj_type_t type,
     for (hwloc_obj_t object = NULL;
          (object = hwloc_get_next_obj_by_type(topology, type, object));) {
         struct ss_cpus cpus = topology_cpus_of(object);
-        ss_cpus_keep(&cpus, &usable->usable);
+        ss_cpus_intersect(&cpus, &usable->usable);
         if (ss_cpus_count(&cpus) > ss_cpus_count(&best))
             best = cpus;
     }

@@ -826,7 +826,7 @@ static bool others_may_hold(const struct ssactuate_journal *journal) {
         return false;
 
     return sscanf(journal->name, "%d-%llu-", &pid, &started) != 2 ||
-           !ss_platform_process_lives((pid_t)pid, started);
+           !ss_platform_process_is_alive((pid_t)pid, started);
 }
 
 static int restore_file(const struct ssactuate_state *state, const char *name,

@@ -116,7 +116,7 @@ static void visit_process(void *context, pid_t pid) {
     struct ss_process_times times;
     pid_t group = scan->running->group;
 
-    if (getpgid(pid) != group || !ss_platform_process_look(pid, &process) ||
+    if (getpgid(pid) != group || !ss_platform_process_info(pid, &process) ||
         process.group != group || process.state == 'Z' || process.state == 'X')
         return;
 

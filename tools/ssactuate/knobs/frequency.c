@@ -35,7 +35,7 @@ static int keep_target(
         struct cpufreq_policy *policy = &policies->items[i];
         struct ss_cpus common = policy->cpus;
         char all[200];
-        ss_cpus_keep(&common, &requested);
+        ss_cpus_intersect(&common, &requested);
         ss_cpus_print(all, sizeof all, &policy->cpus);
         if (ss_cpus_count(&common) > 0 && ss_cpus_count(&common) < ss_cpus_count(&policy->cpus))
             return ss_error_fail(error, "%s: CPUs %s share one frequency: name all of them or none",

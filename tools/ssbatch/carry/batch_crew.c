@@ -232,7 +232,7 @@ static void count_stray(void *context, pid_t pid) {
     struct strays *strays = context;
     struct ss_process process;
     strays->count += !is_crew((void *)(uintptr_t)strays->crew, pid) &&
-                     ss_platform_process_look(pid, &process) && process.state != 'Z';
+                     ss_platform_process_info(pid, &process) && process.state != 'Z';
 }
 
 static void clear(void *context) {
@@ -302,13 +302,13 @@ static void visit_marked(void *context, pid_t pid) {
     struct search *search = context;
     char mark[SSBATCH_MARK_ROOM];
     struct ss_process process;
-    if (pid == getpid() || !ss_platform_process_look(pid, &process) || process.state == 'Z' ||
+    if (pid == getpid() || !ss_platform_process_info(pid, &process) || process.state == 'Z' ||
         !ss_platform_process_variable(pid, SSBATCH_MARK, mark, sizeof mark) ||
         strcmp(mark, search->mark) != 0)
         return;
     search->count++;
     if (search->kill)
-        ss_platform_process_signal_once(pid, process.started, SIGKILL);
+        ss_platform_process_signal_by_pid(pid, process.started, SIGKILL);
 }
 
 size_t ssbatch_crew_end_marked(const char *mark) {

@@ -47,10 +47,10 @@ static void signal_tree(const struct family *family, pid_t pid) {
     struct ss_process process;
     if (family->is_spared && family->is_spared(family->context, pid))
         return;
-    if (!ss_platform_process_look(pid, &process) || process.parent != family->parent)
+    if (!ss_platform_process_info(pid, &process) || process.parent != family->parent)
         return;
     signal_family(&children);
-    ss_platform_process_signal_once(pid, process.started, family->signal);
+    ss_platform_process_signal_by_pid(pid, process.started, family->signal);
 }
 
 /*

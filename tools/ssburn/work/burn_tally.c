@@ -18,7 +18,7 @@ static int print_line(const char *line, struct ss_error *error) {
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            return ss_error_fail(error, SS_STREAMS_LOST "%s", ss_streams_explain(errno));
+            return ss_error_fail(error, SS_STREAMS_LOST_PREFIX "%s", ss_streams_explain(errno));
         line += written;
         left -= (size_t)written;
     }

@@ -355,7 +355,7 @@ static int load_module(struct trial *trial, enum ss_kind kind, struct ss_error *
 static int find_source(struct trial *trial, struct ss_error *error) {
     const struct trial_options *options = &trial->options;
     struct ss_source_request request;
-    if (ss_module_set_ask_source(&trial->set, &request, error) < 0)
+    if (ss_module_set_prepare_feedback(&trial->set, &request, error) < 0)
         return -1;
 
     trial->source = request.source;
