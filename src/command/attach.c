@@ -46,7 +46,7 @@ struct clash {
 
 /* Returns whether the process shares a tree or a group with a branch of any instance. */
 static bool is_in_branch(struct ss_board *board, pid_t pid) {
-    for (uint32_t slot = 0; slot < SS_BOARD_BRANCHES; slot++) {
+    for (uint32_t slot = 0; slot < SS_BOARD_BRANCHES_MAX; slot++) {
         struct ss_branch *branch = &ss_board_branches(board)[slot];
         if (atomic_load(&branch->owner) == 0)
             continue;

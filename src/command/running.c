@@ -193,7 +193,7 @@ static double is_alive(const struct ss_row *row) {
 }
 
 static double duty_of(const struct ss_row *row) {
-    bool decided = is_alive(row) && atomic_load(&row->published) > 0;
+    bool decided = is_alive(row) && atomic_load(&row->publications) > 0;
     return decided ? ss_double_from_word(atomic_load(&row->local_duty)) : NAN;
 }
 

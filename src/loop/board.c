@@ -20,7 +20,7 @@ static size_t branches_offset(uint32_t instances) {
 }
 
 static size_t modules_offset(uint32_t instances) {
-    size_t end = branches_offset(instances) + SS_BOARD_BRANCHES * sizeof(struct ss_branch);
+    size_t end = branches_offset(instances) + SS_BOARD_BRANCHES_MAX * sizeof(struct ss_branch);
     return (end + 63) / 64 * 64;
 }
 
@@ -237,14 +237,14 @@ void ss_board_permit(struct ss_board *board, uint32_t executor, ss_time now, boo
 void ss_board_join(struct ss_board *board, uint32_t executor) {
     atomic_store(&board->rows[executor].life, SS_LIFE_ALIVE);
     atomic_fetch_add(&board->alive, 1);
-    atomic_fetch_add(&board->membership, 1);
+    atomic_fetch_add(&board->membership_changes, 1);
 }
 
 void ss_board_leave(struct ss_board *board, uint32_t executor, enum ss_life life) {
     uint32_t before = SS_LIFE_ALIVE;
     if (atomic_compare_exchange_strong(&board->rows[executor].life, &before, life)) {
         atomic_fetch_sub(&board->alive, 1);
-        atomic_fetch_add(&board->membership, 1);
+        atomic_fetch_add(&board->membership_changes, 1);
     } else if (before == SS_LIFE_NONE && life != SS_LIFE_ENDED) {
         atomic_store(&board->rows[executor].life, life);
     }
@@ -269,24 +269,24 @@ uint32_t ss_board_rank(const struct ss_board *board, uint32_t executor) {
 void ss_board_publish_output(struct ss_board *board, uint32_t executor, double output) {
     struct ss_row *row = &board->rows[executor];
     atomic_store(&row->output, ss_word_from_double(output));
-    atomic_fetch_add(&row->published, 1);
+    atomic_fetch_add(&row->publications, 1);
     uint32_t slot = atomic_fetch_add(&board->publications, 1);
-    atomic_store(&board->recent[slot % SS_BOARD_RECENT], executor);
+    atomic_store(&board->publishers[slot % SS_BOARD_PUBLISHERS_MAX], executor);
 }
 
 double ss_board_mean_output(
     const struct ss_board *board, uint32_t executor, double own, uint32_t peers) {
-    uint32_t seen[SS_BOARD_RECENT];
+    uint32_t seen[SS_BOARD_PUBLISHERS_MAX];
     uint32_t count = 0;
     double sum = own;
     uint32_t latest = atomic_load(&board->publications);
-    uint32_t depth = latest < SS_BOARD_RECENT ? latest : SS_BOARD_RECENT;
+    uint32_t depth = latest < SS_BOARD_PUBLISHERS_MAX ? latest : SS_BOARD_PUBLISHERS_MAX;
 
     for (uint32_t back = 1; back <= depth && count < peers; back++) {
         uint32_t peer = atomic_load_explicit(
-            &board->recent[(latest - back) % SS_BOARD_RECENT], memory_order_relaxed);
+            &board->publishers[(latest - back) % SS_BOARD_PUBLISHERS_MAX], memory_order_relaxed);
         bool skipped = peer == executor || peer >= board->instances || !is_alive(board, peer) ||
-                       atomic_load(&board->rows[peer].published) == 0;
+                       atomic_load(&board->rows[peer].publications) == 0;
         for (uint32_t i = 0; i < count && !skipped; i++)
             skipped = seen[i] == peer;
         if (skipped)

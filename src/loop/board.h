@@ -26,12 +26,12 @@
 #include "loop/setpoints.h"
 #include "platform/platform.h"
 
-#define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 18
-#define SS_BOARD_PREFIX  "showstopper."
-#define SS_BOARD_RECENT  256
+#define SS_BOARD_MAGIC          UINT64_C(0x53484f5753544f50)
+#define SS_BOARD_VERSION        18
+#define SS_BOARD_PREFIX         "showstopper."
+#define SS_BOARD_PUBLISHERS_MAX 256
 
-#define SS_BOARD_ANCESTORS 64
+#define SS_BOARD_ANCESTORS_MAX 64
 
 enum ss_phase {
     SS_PHASE_STARTING, /* instances are being started, and stay stopped until all exist */
@@ -83,23 +83,24 @@ struct ss_row {
                                      exits */
     _Atomic uint64_t iterations;  /* number of iterations that ended with status 0 under --repeat */
     struct ss_iteration_slot recent_iterations[SS_ROW_ITERATIONS];
-    _Atomic uint64_t output;      /* output of this executor's controller, a double */
-    _Atomic uint64_t published;   /* number of outputs published */
-    _Atomic uint64_t global_duty; /* a double, as is `local_duty` */
+    _Atomic uint64_t output;       /* output of this executor's controller, a double */
+    _Atomic uint64_t publications; /* number of outputs published */
+    _Atomic uint64_t global_duty;  /* a double, as is `local_duty` */
     _Atomic uint64_t local_duty;
     _Atomic uint32_t permitted; /* whether the instance may run, see permits.h; rescuer, too */
     struct ss_notice instance_cpu_time; /* CPU time of the instance with SS_SOURCE_OWN, see
                                            tree/cpu_time.h */
     _Atomic uint64_t switches;          /* number of stops and continues sent */
-    _Atomic uint32_t branches; /* guardian: changes whenever the instance gains or loses a branch */
-    _Atomic uint32_t beat;     /* changes with every turn of the executor's loop */
-    _Atomic uint32_t leaving;  /* guardian: processes may be leaving the instance's group, so notify
-                                  the guardian of stops */
-    _Atomic uint32_t frozen;   /* guardian and executor: number of processes put into the row's
-                                  freezer so far */
+    _Atomic uint32_t branch_changes;    /* guardian: changes whenever the instance gains or loses a
+                                           branch */
+    _Atomic uint32_t beat;              /* changes with every turn of the executor's loop */
+    _Atomic uint32_t leaving; /* guardian: processes may be leaving the instance's group, so notify
+                                 the guardian of stops */
+    _Atomic uint32_t frozen;  /* guardian and executor: number of processes put into the row's
+                                 freezer so far */
     _Atomic uint32_t may_have_freezer; /* guardian and executor: the row's freezer may exist, even
                                           if it is empty */
-    _Atomic uint32_t left;             /* number of processes of an attached instance that survived
+    _Atomic uint32_t survivors;        /* number of processes of an attached instance that survived
                                           SIGKILL; rescuer, too */
     _Atomic uint32_t failure;          /* enum ss_failure; guardian: SS_FAILURE_STUCK */
     _Atomic uint64_t counts[SS_PERF_EVENTS]; /* with --counters: number of each event so far,
@@ -127,10 +128,10 @@ struct ss_branch {
     _Atomic int32_t pid;     /* pid of the process or of the group leader */
     _Atomic uint32_t group;  /* the branch is the whole group of `pid` */
     _Atomic uint64_t started;
-    _Atomic uint32_t missed_serial; /* executor: serial of a branch that had ended before the
-                                       executor could hold it, or of one that has left and was
-                                       continued */
-    _Atomic uint32_t left;          /* the process has left the attached control group */
+    _Atomic uint32_t missed_serial;  /* executor: serial of a branch that had ended before the
+                                        executor could hold it, or of one that has left and was
+                                        continued */
+    _Atomic uint32_t has_left_group; /* the process has left the attached control group */
     /*
      * guardian, attached instances: a member of the group besides its leader; 0 if none is known.
      * While it lives, the ID of the group cannot be reused.
@@ -139,7 +140,7 @@ struct ss_branch {
     _Atomic uint64_t witness_started;
 };
 
-#define SS_BOARD_BRANCHES 4096
+#define SS_BOARD_BRANCHES_MAX 4096
 
 /*
  * The processes of --beside: their CPU time, and that of their descendants, does not count as that
@@ -168,24 +169,24 @@ struct ss_board {
     char group[PATH_MAX]; /* --attach-group: the folder of the control group, whose processes are
                              the only instance, without a leader; empty if absent */
     struct ss_beside beside;
-    uint32_t alone;         /* all children of the master belong to the run */
-    double load_cpus;       /* number of CPUs that make a load of 1; 0 if unknown */
+    uint32_t owns_all_children; /* all children of the master belong to the run */
+    double load_cpus;           /* number of CPUs that make a load of 1; 0 if unknown */
     _Atomic uint32_t ready; /* set after the fields of the layout; those of the plan follow, before
-                               `begun` */
+                               `setup_done` */
     _Atomic uint32_t phase; /* master: enum ss_phase */
-    _Atomic uint32_t begun; /* master: setup is complete */
-    _Atomic uint32_t over;  /* master, rescuer: no work is left */
-    _Atomic uint32_t looks; /* guardian: number of complete searches for branches so far */
+    _Atomic uint32_t setup_done;    /* master: setup is complete */
+    _Atomic uint32_t over;          /* master, rescuer: no work is left */
+    _Atomic uint32_t searches;      /* guardian: number of complete searches for branches so far */
     _Atomic uint32_t missed_groups; /* executors: groups that they were too late to hold */
     _Atomic uint32_t losses; /* executors, rescuer: how often they may have left something that only
                                 a sweep finds */
     _Atomic uint32_t swept;  /* rescuer: how many of `losses` a sweep has followed */
-    _Atomic uint32_t left;   /* rescuer: processes that survived SIGKILL, except those of attached
-                                instances (in their rows) */
-    _Atomic int32_t guardian;                      /* master: pid of the guardian */
-    _Atomic uint64_t guardian_started;             /* guardian; see ss_platform_process_started() */
-    _Atomic int32_t sensor;                        /* master: pid of the sensor; rescuer: 0 */
-    _Atomic int32_t ancestors[SS_BOARD_ANCESTORS]; /* master: its ancestors' pids, ended by 0 */
+    _Atomic uint32_t survivors;        /* rescuer: processes that survived SIGKILL, except those of
+                                          attached instances (in their rows) */
+    _Atomic int32_t guardian;          /* master: pid of the guardian */
+    _Atomic uint64_t guardian_started; /* guardian; see ss_platform_process_started() */
+    _Atomic int32_t sensor;            /* master: pid of the sensor; rescuer: 0 */
+    _Atomic int32_t ancestors[SS_BOARD_ANCESTORS_MAX]; /* master: its ancestors' pids, ended by 0 */
     char mark[48];                     /* identifies the run in the environment of its instances */
     _Atomic int32_t end_signal;        /* master: the termination signal */
     _Atomic uint64_t end_grace;        /* master: when the grace period ends */
@@ -201,19 +202,21 @@ struct ss_board {
                                           module of the kind, a double; 0 if none */
     _Atomic uint64_t sensor_value;     /* master: the latest number of a sensor, a double */
     _Atomic uint32_t alive;            /* executors, rescuer: number of instances under control */
-    _Atomic uint32_t membership;       /* executors, rescuer: changes whenever `alive` does */
-    struct ss_permits permits;         /* executors, rescuer: run time permitted to all instances */
-    _Atomic uint32_t publications;     /* executors: number of controller outputs published */
-    _Atomic uint32_t recent[SS_BOARD_RECENT]; /* executors: indexes of the latest publishers */
-    _Atomic uint32_t branches;      /* guardian: changes whenever the branches of any row do */
-    _Atomic uint32_t branches_used; /* guardian: slots from here on have never been used */
-    _Atomic uint32_t emptied;       /* guardian: the control group has no process any more */
-    _Atomic uint32_t out_of_reach;  /* guardian: processes found that we may not signal */
-    _Atomic uint32_t strays;        /* guardian: processes that may descend from attached instances,
-                                       without proof */
-    _Atomic uint32_t beat;          /* master: changes with every turn of its loop */
-    _Atomic uint32_t view;          /* master: number of rows that the live view occupies */
-    _Atomic uint32_t counts_wanted; /* master: incremented to request the counts of all executors */
+    _Atomic uint32_t membership_changes; /* executors, rescuer: changes whenever `alive` does */
+    struct ss_permits permits;     /* executors, rescuer: run time permitted to all instances */
+    _Atomic uint32_t publications; /* executors: number of controller outputs published */
+    _Atomic uint32_t publishers[SS_BOARD_PUBLISHERS_MAX]; /* executors: indexes of the latest
+                                                             publishers */
+    _Atomic uint32_t branch_changes; /* guardian: changes whenever the branches of any row do */
+    _Atomic uint32_t branches_used;  /* guardian: slots from here on have never been used */
+    _Atomic uint32_t emptied;        /* guardian: the control group has no process any more */
+    _Atomic uint32_t out_of_reach;   /* guardian: processes found that we may not signal */
+    _Atomic uint32_t strays;    /* guardian: processes that may descend from attached instances,
+                                   without proof */
+    _Atomic uint32_t beat;      /* master: changes with every turn of its loop */
+    _Atomic uint32_t view_rows; /* master: number of rows that the live view occupies */
+    _Atomic uint32_t counts_requested; /* master: incremented to request the counts of all
+                                          executors */
     uint64_t branches_offset;
     uint64_t modules_offset; /* offset of the modules' memory */
     uint64_t rings_offset;   /* offset of the rings, one per row; 0 if nothing is recorded */

@@ -7,7 +7,7 @@ void ss_planner_open(struct ss_planner *planner, const struct ss_pipeline *pipel
     *planner = (struct ss_planner){
         .pipeline = *pipeline,
         .previous = NAN,
-        .membership_seen = atomic_load(&pipeline->board->membership) - 1,
+        .membership_seen = atomic_load(&pipeline->board->membership_changes) - 1,
     };
 }
 
@@ -33,7 +33,7 @@ ss_time ss_planner_first_round(const struct ss_planner *planner, ss_time now) {
 static void find_place(struct ss_planner *planner, ss_time now) {
     struct ss_board *board = planner->pipeline.board;
     uint32_t executor = planner->pipeline.executor;
-    uint32_t membership = atomic_load(&board->membership);
+    uint32_t membership = atomic_load(&board->membership_changes);
     if (membership != planner->membership_seen) {
         uint32_t alive = atomic_load(&board->alive);
         planner->place.rank = ss_board_rank(board, executor);

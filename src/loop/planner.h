@@ -12,7 +12,7 @@ struct ss_planner {
     ss_time grain;        /* see struct ss_dithering_input */
     ss_time cost;         /* see struct ss_dithering_input; set by the caller */
     struct ss_place place;
-    uint32_t membership_seen; /* the board's `membership` when `place` was found */
+    uint32_t membership_seen; /* the board's `membership_changes` when `place` was found */
 };
 
 /* A decision with the values that led to it. Zero-initialized before the first decision. */

@@ -20,7 +20,7 @@
 #define OWN_MIN 0.02
 
 enum ss_doubt_cause ss_doubt_cause(const struct ss_doubt *doubt) {
-    if (doubt->kind == SS_DOUBT_ABOVE && doubt->alone)
+    if (doubt->kind == SS_DOUBT_ABOVE && doubt->only_instances)
         return SS_DOUBT_ESCAPED;
 
     /* Comparisons with an unknown use are false. */
@@ -94,7 +94,7 @@ static void print_above(char *buffer, size_t size, const struct ss_doubt *doubt)
     char use[96] = "";
     enum ss_doubt_cause cause = ss_doubt_cause(doubt);
 
-    if (doubt->alone) {
+    if (doubt->only_instances) {
         snprintf(buffer, size,
             "the load was above the target in %.0f %% of the samples although the instances were "
             "stopped: some of their processes cannot be stopped",

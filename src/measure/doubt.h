@@ -30,13 +30,13 @@ struct ss_doubt {
     double own_use;    /* Showstopper's own processes */
     double idle;
 
-    bool alone;         /* the load is that of the instances alone (-f own): others do not count */
-    bool attached;      /* the instances are processes that the run did not start */
-    uint32_t instances; /* number of instances of the run */
-    double running;     /* mean number of instances still alive */
-    uint32_t cpus;      /* number of measured CPUs */
-    double quota_cpus;  /* CPUs that our control group may use; 0 without a limit */
-    double throttled;   /* fraction of the quota's periods in which it was used up */
+    bool only_instances; /* the load is that of the instances alone (-f own): others do not count */
+    bool attached;       /* the instances are processes that the run did not start */
+    uint32_t instances;  /* number of instances of the run */
+    double running;      /* mean number of instances still alive */
+    uint32_t cpus;       /* number of measured CPUs */
+    double quota_cpus;   /* CPUs that our control group may use; 0 without a limit */
+    double throttled;    /* fraction of the quota's periods in which it was used up */
     const char *open_loop; /* the control module, if it ignores the load; otherwise NULL */
 };
 

@@ -68,7 +68,7 @@ static void mark_child(struct ss_process_usage *processes, size_t count, pid_t m
  */
 static void mark_branches(
     struct ss_board *board, struct ss_process_usage *processes, size_t count) {
-    for (uint32_t slot = 0; slot < SS_BOARD_BRANCHES; slot++) {
+    for (uint32_t slot = 0; slot < SS_BOARD_BRANCHES_MAX; slot++) {
         struct ss_branch *branch = &ss_board_branches(board)[slot];
         if (atomic_load(&branch->owner) == 0)
             continue;
@@ -150,11 +150,11 @@ static void add_process(void *context, pid_t pid) {
         usage->count++;
 }
 
-void ss_usage_open(
-    struct ss_usage *usage, struct ss_board *board, const struct ss_cpus *cpus, bool alone) {
+void ss_usage_open(struct ss_usage *usage, struct ss_board *board, const struct ss_cpus *cpus,
+    bool only_instances) {
     struct ss_error ignored = {0};
     struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
-    *usage = (struct ss_usage){.board = board, .alone = alone};
+    *usage = (struct ss_usage){.board = board, .only_instances = only_instances};
     usage->whole = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
     usage->measures = ss_load_meter_open(&usage->meter, &request, cpus, NULL, &ignored) == 0;
     if (usage->measures && ss_load_meter_open(&usage->whole, &request, cpus, NULL, &ignored) < 0) {
@@ -310,7 +310,7 @@ static void set_use(struct ss_doubt *doubt, const struct ss_usage_sum *sum) {
 
 double ss_usage_blamed_on_others(const struct ss_usage *usage) {
     const struct ss_usage_sum *sum = &usage->latest;
-    struct ss_doubt doubt = {.kind = usage->latest_kind, .alone = usage->alone};
+    struct ss_doubt doubt = {.kind = usage->latest_kind, .only_instances = usage->only_instances};
     if (!(sum->capacity > 0))
         return NAN;
     set_use(&doubt, sum);
@@ -322,7 +322,7 @@ double ss_usage_blamed_on_others(const struct ss_usage *usage) {
 void ss_usage_describe(const struct ss_usage *usage, struct ss_doubt *doubt) {
     const struct ss_usage_sum *sum = &usage->sums[doubt->kind];
     set_use(doubt, sum);
-    doubt->alone = usage->alone;
+    doubt->only_instances = usage->only_instances;
     doubt->quota_cpus = usage->quota.cpus;
     doubt->throttled = sum->periods > 0 ? sum->throttled / sum->periods : 0;
 }

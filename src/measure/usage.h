@@ -57,8 +57,8 @@ struct ss_usage_sum {
 struct ss_usage {
     struct ss_board *board;
     struct ss_load_meter meter;
-    bool measures; /* the meter is open */
-    bool alone;    /* see struct ss_doubt */
+    bool measures;       /* the meter is open */
+    bool only_instances; /* see struct ss_doubt */
     struct ss_process_usage *processes;
     size_t count, capacity;
     bool incomplete;            /* memory was exhausted */
@@ -80,11 +80,11 @@ struct ss_usage {
 };
 
 /*
- * Opens the meters. If the counters cannot be opened, all use is unknown. `alone` as in struct
- * ss_doubt.
+ * Opens the meters. If the counters cannot be opened, all use is unknown. `only_instances` as in
+ * struct ss_doubt.
  */
-void ss_usage_open(
-    struct ss_usage *usage, struct ss_board *board, const struct ss_cpus *cpus, bool alone);
+void ss_usage_open(struct ss_usage *usage, struct ss_board *board, const struct ss_cpus *cpus,
+    bool only_instances);
 
 /* Begins the counted time at `now`, with a reading. */
 void ss_usage_begin(struct ss_usage *usage, ss_time now);
@@ -115,7 +115,9 @@ void ss_usage_follow(struct ss_usage *usage, enum ss_doubt_kind kind, ss_time no
  */
 SS_NONNULL() double ss_usage_blamed_on_others(const struct ss_usage *usage);
 
-/* Sets the doubt's CPU use and idle time, which are NaN if unknown, its quota and `alone`. */
+/*
+ * Sets the doubt's CPU use and idle time, which are NaN if unknown, its quota and `only_instances`.
+ */
 void ss_usage_describe(const struct ss_usage *usage, struct ss_doubt *doubt);
 
 void ss_usage_close(struct ss_usage *usage);

@@ -119,7 +119,7 @@ static void on_life(
             on_start_failed(master, index);
         break;
     case SS_LIFE_CLEARED: /* on_executor_lost() reports the executor */
-        if (before == SS_LIFE_ALIVE && !master->plan->keep && !atomic_load(&row->left))
+        if (before == SS_LIFE_ALIVE && !master->plan->keep && !atomic_load(&row->survivors))
             ss_master_record_event(
                 master, "instance_ended", index, "killed with its executor", 128 + SIGKILL);
         break;

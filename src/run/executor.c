@@ -161,11 +161,11 @@ static bool has_guardian(const struct ss_board *board) {
  */
 static bool stays_empty(struct executor *executor, ss_time deadline) {
     const struct ss_board *board = executor->board;
-    uint32_t needed = atomic_load(&board->looks) + 2; /* a running search may be too early */
+    uint32_t needed = atomic_load(&board->searches) + 2; /* a running search may be too early */
 
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
-        bool looked = (int32_t)(atomic_load(&board->looks) - needed) >= 0;
+        bool looked = (int32_t)(atomic_load(&board->searches) - needed) >= 0;
         ss_instance_follow(&executor->instance, 0);
         ss_time now = ss_platform_now();
         if (!ss_instance_is_empty(&executor->instance))
@@ -205,7 +205,7 @@ static int reap_instance(struct executor *executor) {
 
     ss_perf_counts_end(&executor->perf_counts);
     if (executor->instance.attached)
-        atomic_store(&executor->row->left, ss_instance_count_left(&executor->instance));
+        atomic_store(&executor->row->survivors, ss_instance_count_left(&executor->instance));
     atomic_store(&executor->row->leader, 0);
     atomic_store(&executor->row->stopped, 0);
     ss_board_permit(executor->board, executor->index, ss_platform_now(), false);

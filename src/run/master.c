@@ -192,7 +192,7 @@ static int open_board(struct ss_master *master) {
     }
 
     /* As PID 1 of a container we also adopt orphans that have nothing to do with the run. */
-    master->board->alone = getpid() != 1 && !ss_platform_has_living_children();
+    master->board->owns_all_children = getpid() != 1 && !ss_platform_has_living_children();
     snprintf(master->board->mark, sizeof master->board->mark, "%d.%" PRIu64, (int)getpid(),
         ss_platform_process_started(getpid()));
 
@@ -219,9 +219,9 @@ static int open_crew(struct ss_master *master) {
      * misses forks that happen before it listens, so wait before a signal can cause one.
      */
     ss_time deadline = ss_platform_now() + GUARDIAN_PATIENCE;
-    while (master->board->attached && atomic_load(&master->board->looks) == 0 &&
+    while (master->board->attached && atomic_load(&master->board->searches) == 0 &&
            ss_platform_now() < deadline)
-        ss_platform_sleep(&master->board->looks, 0, deadline);
+        ss_platform_sleep(&master->board->searches, 0, deadline);
 
     if (plan->source.source != SS_SOURCE_SENSOR)
         return 0;
@@ -338,7 +338,7 @@ static int open_master(struct ss_master *master) {
 
     master->signals.caller_mask = master->caller_mask;
     ss_progress_open(
-        &master->progress, plan->progress, plan->quiet, plan->duration, &master->board->view);
+        &master->progress, plan->progress, plan->quiet, plan->duration, &master->board->view_rows);
 
     /*
      * A process that forwards output is as busy as its writers make it: at a high priority it could
@@ -386,9 +386,9 @@ static int open_master(struct ss_master *master) {
  * --end requested their end.
  */
 static void warn_of_left(struct ss_master *master) {
-    uint32_t left = atomic_load(&master->board->left);
+    uint32_t left = atomic_load(&master->board->survivors);
     for (uint32_t i = 0; i < master->plan->instances; i++)
-        left += atomic_load(&master->board->rows[i].left);
+        left += atomic_load(&master->board->rows[i].survivors);
     if (left == 0)
         return;
     ss_outcome_warn(master->outcome,
@@ -442,7 +442,7 @@ static void end_sensor(struct ss_master *master) {
  * next attempt.
  */
 static void close_recorder(struct ss_master *master) {
-    if (!master->board || !atomic_load(&master->board->begun)) {
+    if (!master->board || !atomic_load(&master->board->setup_done)) {
         ss_recorder_abandon(master->recorder);
         return;
     }
@@ -528,7 +528,7 @@ static struct ss_master *make_master(
 /* Continues in a child. In this process it returns only to report that the child failed. */
 static int isolate(struct ss_master *master) {
     int status = ss_isolate(master->board, master->error);
-    master->outcome->lost = status < 0 && atomic_load(&master->board->begun);
+    master->outcome->lost = status < 0 && atomic_load(&master->board->setup_done);
     return status;
 }
 
@@ -545,7 +545,7 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
     ss_end_signals_block(&master->caller_mask);
     if (open_recorder(master) == 0 && open_board(master) == 0 && open_meter(master) == 0 &&
         (!plan->isolate || isolate(master) == 0) && open_master(master) == 0) {
-        atomic_store(&master->board->begun, 1);
+        atomic_store(&master->board->setup_done, 1);
         ss_master_advance(master, ss_platform_now());
         supervise(master);
     }

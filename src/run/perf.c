@@ -84,7 +84,7 @@ static void request_counts(struct ss_master *master, ss_time now) {
     perf->runnable = ss_platform_count_runnable(NULL);
     while (perf->next <= now)
         perf->next += INTERVAL;
-    atomic_fetch_add(&master->board->counts_wanted, 1);
+    atomic_fetch_add(&master->board->counts_requested, 1);
     for (uint32_t i = 0; i < master->plan->instances; i++)
         ss_platform_wake(&master->board->rows[i].wake);
 }

@@ -12,7 +12,7 @@ void ss_perf_counts_open(
         .board = board,
         .row = row,
         .meter = {.calls = &ss_platform_perf},
-        .answered = atomic_load(&board->counts_wanted),
+        .answered = atomic_load(&board->counts_requested),
     };
     atomic_store(&row->counts_unknown, UINT32_MAX);
 }
@@ -70,10 +70,10 @@ static void publish(struct ss_perf_counts *counts) {
 }
 
 void ss_perf_counts_answer(struct ss_perf_counts *counts) {
-    uint32_t wanted = atomic_load(&counts->board->counts_wanted);
-    if (wanted == counts->answered || counts->meter.count == 0)
+    uint32_t requested = atomic_load(&counts->board->counts_requested);
+    if (requested == counts->answered || counts->meter.count == 0)
         return;
-    counts->answered = wanted;
+    counts->answered = requested;
     publish(counts);
 }
 

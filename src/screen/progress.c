@@ -34,8 +34,8 @@ static bool can_reserve(void) {
     return ss_screen_has_cursor(STDERR_FILENO) && ss_screen_size(STDERR_FILENO, &width, &height);
 }
 
-void ss_progress_open(
-    struct ss_progress *progress, int when, bool quiet, ss_time total, _Atomic uint32_t *view) {
+void ss_progress_open(struct ss_progress *progress, int when, bool quiet, ss_time total,
+    _Atomic uint32_t *view_rows) {
     const char *no_color = getenv("NO_COLOR");
     int file = ss_streams_open_unblocked(STDERR_FILENO);
 
@@ -49,7 +49,7 @@ void ss_progress_open(
         .unicode = ss_screen_is_unicode(),
         .color = !no_color || !*no_color,
         .total = total,
-        .view = view,
+        .view_rows = view_rows,
     };
 }
 
@@ -161,7 +161,7 @@ static bool release(struct ss_progress *progress) {
         return false;
     write_out(progress, SS_SCREEN_RELEASE, sizeof SS_SCREEN_RELEASE - 1);
     progress->rows = 0;
-    atomic_store(progress->view, 0);
+    atomic_store(progress->view_rows, 0);
     return true;
 }
 
@@ -218,7 +218,7 @@ static void draw(struct ss_progress *progress) {
     progress->rows = rows;
     progress->width = width;
     progress->height = height;
-    atomic_store(progress->view, (uint32_t)rows);
+    atomic_store(progress->view_rows, (uint32_t)rows);
     write_out(progress, text, (size_t)(to - text));
 }
 

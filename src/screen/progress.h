@@ -40,10 +40,10 @@ struct ss_progress {
     int rows;   /* rows of the block on the screen; 0 if it is hidden */
     int width;  /* width of the window for which it was drawn, in columns */
     int height; /* height of that window, in rows */
-    _Atomic uint32_t *view; /* a copy of `rows` for the guardian */
-    ss_time drawn_at;       /* time of the last attempt to draw; 0 before the first */
-    ss_time total;          /* SS_TIME_NEVER for an open end */
-    ss_time sampled;        /* time of the last sample; 0 before the first */
+    _Atomic uint32_t *view_rows; /* a copy of `rows` for the guardian */
+    ss_time drawn_at;            /* time of the last attempt to draw; 0 before the first */
+    ss_time total;               /* SS_TIME_NEVER for an open end */
+    ss_time sampled;             /* time of the last sample; 0 before the first */
     struct ss_progress_values values;
     struct ss_progress_history history;
     double next_plain; /* when the next plain line is due, in seconds under control */
@@ -53,7 +53,7 @@ struct ss_progress {
 };
 
 void ss_progress_open(
-    struct ss_progress *progress, int when, bool quiet, ss_time total, _Atomic uint32_t *view);
+    struct ss_progress *progress, int when, bool quiet, ss_time total, _Atomic uint32_t *view_rows);
 
 /*
  * Adds the values of the latest sample, which was taken at `sampled`. If that is the time of the

@@ -10,8 +10,8 @@
 
 void ss_branches_notify(struct ss_board *board, uint32_t row) {
     /* Notify rescuers first: they must be able to continue whatever an executor stops. */
-    atomic_fetch_add(&board->branches, 1);
-    atomic_fetch_add(&board->rows[row].branches, 1);
+    atomic_fetch_add(&board->branch_changes, 1);
+    atomic_fetch_add(&board->rows[row].branch_changes, 1);
     ss_platform_wake(&board->rows[row].wake);
 }
 
@@ -22,7 +22,7 @@ uint32_t ss_branch_claim(
     uint32_t slot = 0;
     while (slot < used && atomic_load(&branches[slot].owner))
         slot++;
-    if (slot == SS_BOARD_BRANCHES)
+    if (slot == SS_BOARD_BRANCHES_MAX)
         return slot;
 
     struct ss_branch *branch = &branches[slot];
@@ -31,7 +31,7 @@ uint32_t ss_branch_claim(
     atomic_store(&branch->started, started);
     atomic_store(&branch->group, group);
     atomic_store(&branch->witness, 0);
-    atomic_store(&branch->left, 0);
+    atomic_store(&branch->has_left_group, 0);
 
     if (slot == used)
         atomic_store(&board->branches_used, used + 1);
@@ -96,7 +96,7 @@ static bool open_hold(struct ss_hold *hold, struct ss_branch *branch) {
  * continued it and confirms that: before that, a rescuer may have to continue it.
  */
 static bool has_left(struct ss_board *board, const struct ss_hold *hold) {
-    return atomic_load(&ss_board_branches(board)[hold->slot].left);
+    return atomic_load(&ss_board_branches(board)[hold->slot].has_left_group);
 }
 
 static void confirm_left(struct ss_board *board, const struct ss_hold *hold) {
@@ -161,8 +161,8 @@ static void open_new(struct ss_holds *holds, struct ss_board *board, uint32_t ro
 
 bool ss_holds_refresh(
     struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *fresh) {
-    uint32_t changes =
-        atomic_load(row == SS_HOLDS_ALL ? &board->branches : &board->rows[row].branches);
+    uint32_t changes = atomic_load(
+        row == SS_HOLDS_ALL ? &board->branch_changes : &board->rows[row].branch_changes);
     *fresh = holds->count;
     if (changes == holds->seen)
         return false;

@@ -27,9 +27,9 @@ struct ss_hold {
 
 struct ss_holds {
     uint32_t count;
-    uint32_t seen;                          /* the board's change counter at the last refresh */
-    uint32_t of_slot[SS_BOARD_BRANCHES];    /* index in `list` plus 1; 0 if not held */
-    struct ss_hold list[SS_BOARD_BRANCHES]; /* oldest first */
+    uint32_t seen;                              /* the board's change counter at the last refresh */
+    uint32_t of_slot[SS_BOARD_BRANCHES_MAX];    /* index in `list` plus 1; 0 if not held */
+    struct ss_hold list[SS_BOARD_BRANCHES_MAX]; /* oldest first */
 };
 
 #define SS_HOLDS_ALL UINT32_MAX
@@ -51,8 +51,8 @@ bool ss_hold_has_ended(const struct ss_hold *hold);
 bool ss_hold_is_runnable(const struct ss_hold *hold);
 
 /*
- * Puts a branch on the board. Called by the guardian. Returns the slot, or SS_BOARD_BRANCHES if the
- * board is full.
+ * Puts a branch on the board. Called by the guardian. Returns the slot, or SS_BOARD_BRANCHES_MAX if
+ * the board is full.
  */
 uint32_t ss_branch_claim(
     struct ss_board *board, uint32_t row, pid_t pid, uint64_t started, bool group);

@@ -77,8 +77,8 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
     };
     if (!census->left_at || !census->leaders || !census->tops || !census->leader_parents ||
         !census->members || !census->newcomers ||
-        ss_pid_map_open(&census->covered, board->instances + SS_BOARD_BRANCHES) < 0 ||
-        ss_pid_map_open(&census->slots, SS_BOARD_BRANCHES) < 0 ||
+        ss_pid_map_open(&census->covered, board->instances + SS_BOARD_BRANCHES_MAX) < 0 ||
+        ss_pid_map_open(&census->slots, SS_BOARD_BRANCHES_MAX) < 0 ||
         ss_pid_map_open(&census->roots, board->instances) < 0 ||
         ss_pid_map_open(&census->indexes, MEMBERS_MAX) < 0 ||
         ss_pid_map_open(&census->kin[0], MEMBERS_MAX) < 0 ||
@@ -350,7 +350,7 @@ static uint32_t find_end(
     uint32_t index = ss_pid_map_get(&census->indexes, pid);
     const struct ss_census_member *member =
         index == SS_PID_MAP_NONE ? NULL : &census->members[index];
-    if (member && member->slot < SS_BOARD_BRANCHES &&
+    if (member && member->slot < SS_BOARD_BRANCHES_MAX &&
         process->started == atomic_load(&ss_board_branches(board)[member->slot].started))
         return member->row;
 
@@ -425,7 +425,7 @@ static bool may_be_ours(struct ss_census *census, pid_t pid, struct ss_process *
 static uint32_t claim(struct ss_census *census, uint32_t row, pid_t pid,
     const struct ss_process *process, bool group) {
     uint32_t slot = ss_branch_claim(census->board, row, pid, process->started, group);
-    if (slot < SS_BOARD_BRANCHES) {
+    if (slot < SS_BOARD_BRANCHES_MAX) {
         census->added_branch = true;
         census->left_at[row] = census->now;
     }
@@ -486,15 +486,15 @@ static bool is_closed(
 
 /*
  * Makes the group of a process a branch, or the process alone if the group may have unrelated
- * members. Returns the slot of the process, or SS_BOARD_BRANCHES if its group covers it. `process`
- * must have been read while it belonged to the row.
+ * members. Returns the slot of the process, or SS_BOARD_BRANCHES_MAX if its group covers it.
+ * `process` must have been read while it belonged to the row.
  */
 static uint32_t cover(
     struct ss_census *census, uint32_t row, pid_t pid, const struct ss_process *process) {
     pid_t group = process->group;
     if ((!census->board->attached && group == atomic_load(&census->board->rows[row].leader)) ||
         ss_pid_map_get(&census->covered, group) != NO_ROW)
-        return SS_BOARD_BRANCHES;
+        return SS_BOARD_BRANCHES_MAX;
 
     /*
      * All members are ours if one of our living processes leads the group. Otherwise the process
@@ -512,16 +512,16 @@ static uint32_t cover(
      * The leader may have ended before the guardian could open the group. Then only an executor
      * that was faster could signal the group, and nobody after the executor's death.
      */
-    if (slot < SS_BOARD_BRANCHES && census->source->is_gone(census->source->holder, slot)) {
+    if (slot < SS_BOARD_BRANCHES_MAX && census->source->is_gone(census->source->holder, slot)) {
         ss_branch_release(census->board, slot);
         return claim(census, row, pid, process, false);
     }
 
-    if (slot < SS_BOARD_BRANCHES) {
+    if (slot < SS_BOARD_BRANCHES_MAX) {
         cover_group(census, row, group, slot);
         name_witness(census, pid, group);
     }
-    return SS_BOARD_BRANCHES;
+    return SS_BOARD_BRANCHES_MAX;
 }
 
 /*
@@ -585,7 +585,7 @@ static bool examine(struct ss_census *census, pid_t pid) {
         return true;
 
     uint32_t row = ss_pid_map_get(&census->covered, group);
-    uint32_t slot = SS_BOARD_BRANCHES;
+    uint32_t slot = SS_BOARD_BRANCHES_MAX;
     struct ss_process process = {.group = group};
     bool covered = row != NO_ROW;
     if (!covered) {
@@ -613,7 +613,7 @@ static bool examine(struct ss_census *census, pid_t pid) {
     name_witness(census, pid, group);
 
     /* A group leader rarely leaves its group. */
-    if (slot == SS_BOARD_BRANCHES && process.group != pid)
+    if (slot == SS_BOARD_BRANCHES_MAX && process.group != pid)
         add_newcomer(census, pid, true);
     return true;
 }
@@ -633,7 +633,7 @@ static void examine_all(struct ss_census *census) {
 
 static void forget(struct ss_census *census, uint32_t index) {
     struct ss_census_member *member = &census->members[index];
-    if (member->slot < SS_BOARD_BRANCHES) {
+    if (member->slot < SS_BOARD_BRANCHES_MAX) {
         ss_branch_release(census->board, member->slot);
     }
     ss_pid_map_remove(&census->indexes, member->pid);
@@ -649,7 +649,7 @@ static void forget(struct ss_census *census, uint32_t index) {
 static bool recheck(struct ss_census *census, struct ss_census_member *member) {
     struct ss_process process;
     freeze_out_of_reach(census, member);
-    if (member->slot < SS_BOARD_BRANCHES)
+    if (member->slot < SS_BOARD_BRANCHES_MAX)
         return !census->source->is_gone(census->source->holder, member->slot);
 
     pid_t group = group_of(census, member->pid);
@@ -697,7 +697,7 @@ static bool check_newcomer(struct ss_census *census, struct ss_census_newcomer *
     /* At a low duty a process may hardly have run yet, so it counts as young for longer. */
     double duty = ss_double_from_word(atomic_load(&census->board->rows[member->row].global_duty));
     double share = is_leaving(census, member->row) ? fmin(fmax(duty, DUTY_MIN), 1) : 1;
-    return member->slot == SS_BOARD_BRANCHES && age < (ss_time)(YOUTH / share);
+    return member->slot == SS_BOARD_BRANCHES_MAX && age < (ss_time)(YOUTH / share);
 }
 
 /* Checks newcomers that are due, or all, including those that it finds meanwhile. */

@@ -55,7 +55,7 @@ struct ss_census_source {
 struct ss_census_member {
     pid_t pid;
     uint32_t row;
-    uint32_t slot;     /* its branch on the board; SS_BOARD_BRANCHES if its group covers it */
+    uint32_t slot;     /* its branch on the board; SS_BOARD_BRANCHES_MAX if its group covers it */
     pid_t session;     /* session at first sight; 0: unknown */
     bool out_of_reach; /* we may not signal it: it is in a freezer, or counted as out of reach */
 };

@@ -26,7 +26,7 @@ int ss_group_scan_open(struct ss_group_scan *scan, struct ss_board *board,
     bool (*is_gone)(void *holder, uint32_t slot), void *holder) {
     *scan = (struct ss_group_scan){.board = board, .is_gone = is_gone, .holder = holder};
     atomic_store(&board->rows[ROW].leaving, 1); /* so that each stop causes a pass */
-    return ss_pid_map_open(&scan->slots, SS_BOARD_BRANCHES);
+    return ss_pid_map_open(&scan->slots, SS_BOARD_BRANCHES_MAX);
 }
 
 void ss_group_scan_close(struct ss_group_scan *scan) {
@@ -42,7 +42,7 @@ static bool is_exempt(const struct ss_board *board, pid_t pid) {
         pid == atomic_load(&board->rows[ROW].executor))
         return true;
 
-    for (int i = 0; i < SS_BOARD_ANCESTORS && atomic_load(&board->ancestors[i]); i++) {
+    for (int i = 0; i < SS_BOARD_ANCESTORS_MAX && atomic_load(&board->ancestors[i]); i++) {
         if (pid == atomic_load(&board->ancestors[i]))
             return true;
     }
@@ -64,7 +64,7 @@ static void add_process(void *context, pid_t pid) {
         return;
 
     slot = ss_branch_claim(board, ROW, pid, process.started, false);
-    if (slot == SS_BOARD_BRANCHES)
+    if (slot == SS_BOARD_BRANCHES_MAX)
         return;
 
     ss_pid_map_set(&scan->slots, pid, slot);
@@ -89,7 +89,7 @@ static void each_branch(
  */
 static void index_branch(struct ss_group_scan *scan, uint32_t slot) {
     struct ss_branch *branch = &ss_board_branches(scan->board)[slot];
-    bool continued = atomic_load(&branch->left) &&
+    bool continued = atomic_load(&branch->has_left_group) &&
                      atomic_load(&branch->missed_serial) == atomic_load(&branch->serial);
     if (continued || scan->is_gone(scan->holder, slot))
         ss_branch_release(scan->board, slot);
@@ -103,7 +103,8 @@ static void index_branch(struct ss_group_scan *scan, uint32_t slot) {
  * does that.
  */
 static void mark_if_left(struct ss_group_scan *scan, uint32_t slot) {
-    if (scan->seen[slot] || atomic_exchange(&ss_board_branches(scan->board)[slot].left, 1))
+    if (scan->seen[slot] ||
+        atomic_exchange(&ss_board_branches(scan->board)[slot].has_left_group, 1))
         return;
     scan->changed = true;
     ss_branches_notify(scan->board, ROW);

@@ -20,11 +20,11 @@ struct ss_group_scan {
     struct ss_board *board;
     bool (*is_gone)(void *holder, uint32_t slot); /* whether the process of the branch has ended */
     void *holder;
-    struct ss_pid_map slots;      /* maps pids to their slots on the board */
-    bool seen[SS_BOARD_BRANCHES]; /* the process of this slot is in the group */
-    bool changed;                 /* this pass has found that a process came or left */
-    uint32_t empty;               /* number of passes in a row that found no process */
-    ss_time interval;             /* from this pass to the next one */
+    struct ss_pid_map slots;          /* maps pids to their slots on the board */
+    bool seen[SS_BOARD_BRANCHES_MAX]; /* the process of this slot is in the group */
+    bool changed;                     /* this pass has found that a process came or left */
+    uint32_t empty;                   /* number of passes in a row that found no process */
+    ss_time interval;                 /* from this pass to the next one */
 };
 
 SS_MUST_USE SS_NONNULL(1, 2) int ss_group_scan_open(struct ss_group_scan *scan,

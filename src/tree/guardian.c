@@ -55,7 +55,7 @@ static bool listen_for_forks(void *context, bool on) {
 }
 
 static void take_over(const struct ss_guardian_setup *setup, struct ss_rescue *rescue) {
-    if (atomic_load(&setup->board->view))
+    if (atomic_load(&setup->board->view_rows))
         ss_screen_release(STDERR_FILENO);
     ss_rescue_take_over(rescue);
 }
@@ -103,7 +103,7 @@ static bool look_for_processes(void *context) {
     }
 
     if (complete)
-        ss_platform_wake(&guardian->board->looks);
+        ss_platform_wake(&guardian->board->searches);
     ss_rescue_refresh_holds(&guardian->rescue);
     return complete;
 }
@@ -162,7 +162,7 @@ static int open_guardian(void *context, int parent) {
     if (!has_group(guardian) && has_begun(board)) {
         ss_census_survey(&guardian->census);
         ss_rescue_refresh_holds(&guardian->rescue);
-        ss_platform_wake(&board->looks);
+        ss_platform_wake(&board->searches);
     }
 
     guardian->rescue.search = look_for_processes;
@@ -175,7 +175,7 @@ static int open_guardian(void *context, int parent) {
 static void look_last(struct ss_rescue *rescue) {
     ss_rescue_step(rescue, 0); /* for an executor that died after the last look */
     /* Processes that were counted as left may have exited since. */
-    if (atomic_load(&rescue->board->left) > 0)
+    if (atomic_load(&rescue->board->survivors) > 0)
         ss_rescue_sweep(rescue, 0);
 }
 

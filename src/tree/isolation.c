@@ -240,7 +240,7 @@ static int run_outside(pid_t first, int report, const struct ss_board *board,
     await_end(first);
     ss_terminal_close(terminal);
     /* If the master was killed, the namespace may have ended before the guardian did this. */
-    if (atomic_load(&board->view))
+    if (atomic_load(&board->view_rows))
         ss_screen_release(STDERR_FILENO);
 
     if (!received)

@@ -153,7 +153,7 @@ static void kill_attached(struct ss_rescue *rescue, uint32_t index) {
             break;
         ss_platform_sleep_until(now + KILLED_INTERVAL);
     }
-    atomic_store(&rescue->board->rows[index].left, left);
+    atomic_store(&rescue->board->rows[index].survivors, left);
 }
 
 /* Ends the processes that a dead executor has left, or continues them with --keep. */
@@ -234,7 +234,7 @@ static void await_executors(struct ss_rescue *rescue) {
 
 void ss_rescue_sweep(struct ss_rescue *rescue, ss_time deadline) {
     ss_sweep_run(&rescue->sweep, deadline);
-    atomic_store(&rescue->board->left, rescue->board->keep ? 0 : rescue->sweep.touched);
+    atomic_store(&rescue->board->survivors, rescue->board->keep ? 0 : rescue->sweep.touched);
 }
 
 /*

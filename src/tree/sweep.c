@@ -23,7 +23,7 @@
 void ss_sweep_prepare(struct ss_board *board) {
     struct ss_process process;
     pid_t at = getpid();
-    for (int i = 0; i < SS_BOARD_ANCESTORS && ss_platform_process_info(at, &process); i++) {
+    for (int i = 0; i < SS_BOARD_ANCESTORS_MAX && ss_platform_process_info(at, &process); i++) {
         at = process.parent;
         atomic_store(&board->ancestors[i], at);
     }
@@ -39,7 +39,7 @@ void ss_sweep_open(struct ss_sweep *sweep, struct ss_board *board, pid_t master)
 static bool may_adopt(const struct ss_sweep *sweep, pid_t pid) {
     if (pid <= 1)
         return true;
-    for (int i = 0; i < SS_BOARD_ANCESTORS; i++) {
+    for (int i = 0; i < SS_BOARD_ANCESTORS_MAX; i++) {
         pid_t ancestor = atomic_load(&sweep->board->ancestors[i]);
         if (ancestor == pid || !ancestor)
             return ancestor == pid;
@@ -165,7 +165,7 @@ static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process
         if (pid == sweep->master && getppid() == sweep->master)
             return false;
         if (is_child_of_master(sweep, &process))
-            return sweep->board->alone || has_marked_top(sweep, chain, top);
+            return sweep->board->owns_all_children || has_marked_top(sweep, chain, top);
         if (may_adopt(sweep, process.parent))
             break;
         if (process.parent == sweep->unrelated_parent)

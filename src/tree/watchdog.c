@@ -56,7 +56,7 @@ static void check_executor(struct ss_watchdog *watchdog, uint32_t index) {
     if (executor <= 1 || atomic_load(&row->life) != SS_LIFE_ALIVE)
         return;
 
-    if (watchdog->alone && ss_platform_process_state(executor, started) == 'T')
+    if (watchdog->master_is_stopped && ss_platform_process_state(executor, started) == 'T')
         ss_platform_process_signal_by_pid(executor, started, SIGCONT);
 
     if (!is_stuck(&watchdog->watched[index], atomic_load(&row->beat), executor))
@@ -74,7 +74,7 @@ void ss_watchdog_check(struct ss_watchdog *watchdog, ss_time now) {
     uint32_t beat = watchdog->watched[board->instances].beat;
     bool silent = atomic_load(&board->beat) == beat;
     char state = silent ? ss_platform_process_state(watchdog->master, watchdog->master_started) : 0;
-    watchdog->alone = state == 'T';
+    watchdog->master_is_stopped = state == 'T';
 
     /* A master that forwards output has its caller's priority, so other processes can starve it. */
     if (state == 'R' && beat != 0)

@@ -20,7 +20,7 @@ struct ss_watchdog {
     pid_t master;
     uint64_t master_started;
     ss_time next;
-    bool alone;                 /* the master is stopped, so it does not continue executors */
+    bool master_is_stopped;     /* the master is stopped, so it does not continue executors */
     struct ss_watched *watched; /* the executors, then the master */
 };
 

@@ -196,7 +196,7 @@ TEST_CASE(stopped_descendants_are_continued_as_branches) {
     instance = (struct ss_instance){.board = kin_board(1), .leader = leader};
     for (int i = 0; i < 2; i++)
         ck_assert_uint_lt(ss_branch_claim(instance.board, 0, shared->pids[i], started[i], true),
-            SS_BOARD_BRANCHES);
+            SS_BOARD_BRANCHES_MAX);
     ss_instance_follow(&instance, 0);
     ck_assert(come_to(kin_waits, started));
 }

@@ -390,7 +390,7 @@ static void expect_end_of_root(void (*end)(void)) {
     if (user == 0) {
         yard_become_user();
         board = ss_board_allocate(1, 0, false);
-        board->alone = 1;
+        board->owns_all_children = 1;
         snprintf(board->mark, sizeof board->mark, "%d", (int)getpid());
         pid_t pid = start_root();
         uint64_t started = ss_platform_process_started(pid);

@@ -73,7 +73,7 @@ static void make_sparse(struct ss_board *board, int descriptor) {
     board->instances = rows > 100000000 ? 100000000 : (uint32_t)rows;
     board->branches_offset = sizeof *board + board->instances * sizeof board->rows[0];
     board->modules_offset =
-        (board->branches_offset + SS_BOARD_BRANCHES * sizeof(struct ss_branch) + 63) / 64 * 64;
+        (board->branches_offset + SS_BOARD_BRANCHES_MAX * sizeof(struct ss_branch) + 63) / 64 * 64;
     board->size = size;
 }
 

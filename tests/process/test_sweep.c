@@ -56,7 +56,7 @@ TEST_CASE(an_executor_with_the_pid_of_an_earlier_one_survives) {
     for (uint32_t row = 0; row < 2; row++) {
         for (enum ss_phase phase = SS_PHASE_STARTING; phase <= SS_PHASE_RUNNING; phase++) {
             struct ss_board *board = kin_board(2);
-            board->alone = 1; /* any other child of ours would be killed */
+            board->owns_all_children = 1; /* any other child of ours would be killed */
             pid_t executor = start_with_a_child();
             uint64_t started = ss_platform_process_started(executor);
             atomic_store(&board->phase, phase);
@@ -75,7 +75,7 @@ TEST_CASE(an_executor_with_the_pid_of_an_earlier_one_survives) {
 
 TEST_CASE(an_orphan_that_is_not_an_executor_is_killed) {
     struct ss_board *board = kin_board(1);
-    board->alone = 1;
+    board->owns_all_children = 1;
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     pid_t orphan = kin_start(NULL);
     sweep_as_a_child(board);
@@ -102,7 +102,7 @@ static void forge_a_chain(void) {
 /* Each process of a chain is gone before a scan of all processes comes to it. */
 TEST_CASE(endless_chains_of_processes_are_killed) {
     struct ss_board *board = kin_board(1);
-    board->alone = 1;
+    board->owns_all_children = 1;
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     ss_platform_adopt_orphans();
     links = kin_share(sizeof *links);

@@ -97,7 +97,7 @@ TEST_WITH(metrics_show_the_target_in_force_and_each_instance, open_board, close_
     atomic_store(&board->setpoint, ss_word_from_double(0.25));
     show_sample(0.6, 0.598, 0.41);
     for (uint32_t i = 0; i < 2; i++) {
-        atomic_store(&board->rows[i].published, 7);
+        atomic_store(&board->rows[i].publications, 7);
         atomic_store(&board->rows[i].local_duty, ss_word_from_double(0.5));
         atomic_store(&board->rows[i].switches, 40 + i);
     }

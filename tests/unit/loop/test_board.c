@@ -168,14 +168,14 @@ TEST(board_without_a_name_is_found_by_pid) {
 
 TEST(rank_of_an_executor_counts_living_ones) {
     make_board(5);
-    uint32_t membership = board->membership;
+    uint32_t membership = board->membership_changes;
     assert_int_equal(ss_board_rank(board, 0), 0);
     assert_int_equal(ss_board_rank(board, 4), 4);
     ss_board_leave(board, 1, SS_LIFE_ENDED);
     ss_board_leave(board, 1, SS_LIFE_ENDED);
     ss_board_leave(board, 3, SS_LIFE_ENDED);
     assert_int_equal(board->alive, 3);
-    assert_int_equal(board->membership, membership + 2);
+    assert_int_equal(board->membership_changes, membership + 2);
     assert_int_equal(ss_board_rank(board, 0), 0);
     assert_int_equal(ss_board_rank(board, 2), 1);
     assert_int_equal(ss_board_rank(board, 4), 2);
@@ -196,7 +196,7 @@ TEST(first_reason_for_leaving_is_kept) {
     ss_board_leave(board, 1, SS_LIFE_ENDED);
     assert_int_equal(board->rows[0].life, SS_LIFE_START_FAILED);
     assert_int_equal(board->rows[1].life, SS_LIFE_NONE);
-    assert_int_equal(board->membership, 0);
+    assert_int_equal(board->membership_changes, 0);
 }
 
 TEST(trace_clock_stops_during_pauses) {
@@ -227,7 +227,7 @@ TEST(mean_output_covers_the_latest_peers) {
     assert_near(ss_board_mean_output(board, 0, 0.8, 3), (0.8 + 0.3 + 0.2 + 0.1) / 4, 1e-15);
     assert_near(ss_board_mean_output(board, 0, 0.8, 9), (0.8 + 0.3 + 0.2 + 0.1) / 4, 1e-15);
     assert_int_equal(board->publications, 5);
-    assert_int_equal(board->rows[0].published, 2);
+    assert_int_equal(board->rows[0].publications, 2);
 }
 
 TEST(frequent_peer_counts_once_in_the_mean_output) {
@@ -241,7 +241,7 @@ TEST(frequent_peer_counts_once_in_the_mean_output) {
     /* More outputs than the board stores. */
     make_board(3);
     ss_board_publish_output(board, 1, 0.4);
-    for (int i = 0; i < SS_BOARD_RECENT; i++)
+    for (int i = 0; i < SS_BOARD_PUBLISHERS_MAX; i++)
         ss_board_publish_output(board, 2, 0.5);
     assert_near(ss_board_mean_output(board, 0, 0, 2), 0.5 / 2, 1e-15);
 }

@@ -174,15 +174,15 @@ static void assert_threads_agree(const char *const modules[SS_KINDS]) {
         assert_int_equal(pthread_join(executors[i].thread, NULL), 0);
         assert_int_equal(executors[i].bad, 0);
         assert_int_equal(executors[i].steps, STEPS);
-        assert_that(run.board->rows[i].published, >, STEPS / 2);
-        published += run.board->rows[i].published;
+        assert_that(run.board->rows[i].publications, >, STEPS / 2);
+        published += run.board->rows[i].publications;
     }
     assert_int_equal(bad, 0);
     assert_int_equal(run.board->publications, published);
     assert_int_equal(run.board->alive, 0);
-    assert_int_equal(run.board->membership, 2 * EXECUTORS);
-    for (uint32_t i = 0; i < SS_BOARD_RECENT; i++)
-        assert_that(run.board->recent[i], <, EXECUTORS);
+    assert_int_equal(run.board->membership_changes, 2 * EXECUTORS);
+    for (uint32_t i = 0; i < SS_BOARD_PUBLISHERS_MAX; i++)
+        assert_that(run.board->publishers[i], <, EXECUTORS);
     close_run(&run);
 }
 

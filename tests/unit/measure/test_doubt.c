@@ -73,7 +73,7 @@ TEST(others_are_not_blamed_for_a_load_that_is_not_theirs) {
         struct ss_doubt doubt = {
             .kind = SS_DOUBT_ABOVE,
             .part = 0.8,
-            .alone = true,
+            .only_instances = true,
             .instances_use = uses[i],
             .others_use = 0.6,
         };

@@ -41,7 +41,7 @@ static inline void world_take_hold(struct world_hold *hold, struct ss_branch *br
 static inline uint32_t world_count_changes(void) {
     uint32_t count = 0;
     for (uint32_t row = 0; row < WORLD_ROWS; row++)
-        count += atomic_load(&world.board->rows[row].branches);
+        count += atomic_load(&world.board->rows[row].branch_changes);
     return count;
 }
 
@@ -52,14 +52,14 @@ static inline void world_report_missed_group(struct ss_branch *branch, uint32_t 
 
 /* Reports missed branches, as executors that were too late do. */
 static inline void world_report_missed(void) {
-    for (uint32_t place = 0; place < SS_BOARD_BRANCHES; place++) {
+    for (uint32_t place = 0; place < SS_BOARD_BRANCHES_MAX; place++) {
         const struct world_hold *hold = &world.executors[place];
         if (hold->serial && hold->group && !hold->holds)
             world_report_missed_group(&ss_board_branches(world.board)[place], hold->serial);
     }
 }
 
-static inline void world_refresh(struct world_hold holds[SS_BOARD_BRANCHES]) {
+static inline void world_refresh(struct world_hold holds[SS_BOARD_BRANCHES_MAX]) {
     struct ss_branch *branches = ss_board_branches(world.board);
     uint32_t used = atomic_load(&world.board->branches_used);
     for (uint32_t place = 0; place < used; place++)
@@ -211,7 +211,7 @@ static inline void world_pass(ss_time time) {
 
 static inline uint32_t world_count_branches(void) {
     uint32_t count = 0;
-    for (uint32_t place = 0; place < SS_BOARD_BRANCHES; place++)
+    for (uint32_t place = 0; place < SS_BOARD_BRANCHES_MAX; place++)
         count += atomic_load(&ss_board_branches(world.board)[place].owner) != 0;
     return count;
 }
@@ -219,7 +219,7 @@ static inline uint32_t world_count_branches(void) {
 /* Returns the branch on the board with this pid. Fails the test unless there is exactly one. */
 static inline struct ss_branch *world_branch(pid_t number) {
     struct ss_branch *found = NULL;
-    for (uint32_t place = 0; place < SS_BOARD_BRANCHES; place++) {
+    for (uint32_t place = 0; place < SS_BOARD_BRANCHES_MAX; place++) {
         struct ss_branch *branch = &ss_board_branches(world.board)[place];
         if (!atomic_load(&branch->owner) || atomic_load(&branch->pid) != number)
             continue;

@@ -81,8 +81,8 @@ static struct {
     bool loses;                 /* reports of births get lost */
     void (*on_look)(pid_t pid); /* called at every pass; may change the world */
     void (*on_listen)(void);    /* called before listening for forks */
-    struct world_hold guardian[SS_BOARD_BRANCHES];
-    struct world_hold executors[SS_BOARD_BRANCHES];
+    struct world_hold guardian[SS_BOARD_BRANCHES_MAX];
+    struct world_hold executors[SS_BOARD_BRANCHES_MAX];
 } world;
 
 /* Whether forks are reported to listeners. */

@@ -43,13 +43,13 @@ TEST_WITH(reused_branch_slot_gets_a_new_serial, open_board, close_board) {
 }
 
 TEST_WITH(board_has_a_fixed_number_of_slots, open_board, close_board) {
-    for (uint32_t i = 0; i < SS_BOARD_BRANCHES; i++)
+    for (uint32_t i = 0; i < SS_BOARD_BRANCHES_MAX; i++)
         assert_int_equal(ss_branch_claim(board, i % ROWS, 100, 1, false), i);
-    uint32_t notified = board->rows[0].branches;
-    assert_int_equal(ss_branch_claim(board, 0, 100, 1, false), SS_BOARD_BRANCHES);
-    assert_int_equal(board->branches_used, SS_BOARD_BRANCHES);
-    assert_int_equal(board->rows[0].branches, notified);
-    const char *end = (const char *)branch_at(SS_BOARD_BRANCHES);
+    uint32_t notified = board->rows[0].branch_changes;
+    assert_int_equal(ss_branch_claim(board, 0, 100, 1, false), SS_BOARD_BRANCHES_MAX);
+    assert_int_equal(board->branches_used, SS_BOARD_BRANCHES_MAX);
+    assert_int_equal(board->rows[0].branch_changes, notified);
+    const char *end = (const char *)branch_at(SS_BOARD_BRANCHES_MAX);
     assert_true(end <= (const char *)ss_board_modules(board));
     ss_branch_release(board, 77);
     assert_int_equal(ss_branch_claim(board, 0, 100, 1, false), 77);
@@ -86,12 +86,12 @@ TEST_WITH(executor_refreshes_its_holds_only_after_a_change, open_board, close_bo
     uint32_t fresh;
     assert_false(ss_holds_refresh(holds, board, 0, &fresh));
     ss_branch_claim(board, 1, self, started, false);
-    assert_int_equal(row->branches, 0);
+    assert_int_equal(row->branch_changes, 0);
     assert_int_equal(row->wake, 0);
     assert_false(ss_holds_refresh(holds, board, 0, &fresh));
     assert_int_equal(fresh, 0);
     ss_branch_claim(board, 0, self, started, false);
-    assert_int_equal(row->branches, 1);
+    assert_int_equal(row->branch_changes, 1);
     assert_int_equal(row->wake, 1);
     assert_true(ss_holds_refresh(holds, board, 0, &fresh));
     assert_int_equal(fresh, 0);
@@ -100,7 +100,7 @@ TEST_WITH(executor_refreshes_its_holds_only_after_a_change, open_board, close_bo
     assert_int_equal(fresh, 1);
     for (int i = 0; i < 2; i++) { /* the second one has no effect */
         ss_branch_release(board, 1);
-        assert_int_equal(row->branches, 2);
+        assert_int_equal(row->branch_changes, 2);
         assert_int_equal(row->wake, 2);
         assert_int_equal(ss_holds_refresh(holds, board, 0, &fresh), i == 0);
         assert_int_equal(holds->count, 0);
@@ -111,7 +111,7 @@ TEST_WITH(executor_refreshes_its_holds_only_after_a_change, open_board, close_bo
 TEST_WITH(branch_that_left_is_continued_by_its_executor, open_board, close_board) {
     ss_branch_claim(board, 0, self, started, false);
     refresh(0);
-    atomic_store(&branch_at(0)->left, 1);
+    atomic_store(&branch_at(0)->has_left_group, 1);
     ss_branches_notify(board, 0);
     assert_int_not_equal(branch_at(0)->missed_serial, branch_at(0)->serial);
     refresh(0);

@@ -230,11 +230,11 @@ TEST_WITH(board_version_changes_before_the_executor_is_notified, open_board, clo
     assert_int_equal(pthread_create(&guardian, NULL, notify_often, NULL), 0);
     while (pthread_tryjoin_np(guardian, NULL) != 0) {
         for (int i = 0; i < 1000; i++) {
-            uint32_t notified = atomic_load(&board->rows[0].branches);
-            assert_that(atomic_load(&board->branches), >=, notified);
+            uint32_t notified = atomic_load(&board->rows[0].branch_changes);
+            assert_that(atomic_load(&board->branch_changes), >=, notified);
         }
     }
-    assert_int_equal(board->branches, 50000);
+    assert_int_equal(board->branch_changes, 50000);
 }
 
 UNIT_RUN

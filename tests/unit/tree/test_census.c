@@ -20,15 +20,15 @@ TEST(foreign_processes_and_the_instance_group_are_never_claimed) {
 
 TEST(new_session_becomes_a_branch) {
     world_pass(SS_SECOND);
-    uint32_t notified = world.board->rows[1].branches;
+    uint32_t notified = world.board->rows[1].branch_changes;
     uint32_t wake = world.board->rows[1].wake;
     pid_t session = world_fork_session(world_leader(1));
     world_pass(100 * SS_MILLISECOND);
     world_expect_branch(1, session, true);
     assert_int_equal(world_count_branches(), 1);
-    assert_int_not_equal(world.board->rows[1].branches, notified);
+    assert_int_not_equal(world.board->rows[1].branch_changes, notified);
     assert_int_not_equal(world.board->rows[1].wake, wake);
-    assert_int_equal(world.board->rows[0].branches, 0);
+    assert_int_equal(world.board->rows[0].branch_changes, 0);
 }
 
 /* The leader is old, so the group is found through another member. */
@@ -304,12 +304,12 @@ TEST(branch_of_an_ended_process_or_group_is_released) {
     pid_t last = world_fork(session);
     world_pass(SS_SECOND);
     assert_int_equal(world_count_branches(), 4);
-    uint32_t notified = world.board->rows[0].branches;
+    uint32_t notified = world.board->rows[0].branch_changes;
     world_end(daemons[1]);
     world_end(session);
     world_pass(1100 * SS_MILLISECOND);
     assert_int_equal(world_count_branches(), 3);
-    assert_int_not_equal(world.board->rows[0].branches, notified);
+    assert_int_not_equal(world.board->rows[0].branch_changes, notified);
     world_check(true);
     world_end(daemons[0]);
     world_end(daemons[2]);
@@ -369,13 +369,13 @@ TEST(unsignalable_process_is_frozen_or_counted_once) {
     assert_int_equal(world.board->rows[0].may_have_freezer, 1);
     assert_int_equal(world.board->rows[1].may_have_freezer, 0);
     world.freezers = true;
-    uint32_t notified = world.board->rows[1].branches;
+    uint32_t notified = world.board->rows[1].branch_changes;
     world_at(world_fork(world_leader(1)))->foreign = true;
     world_pass(5 * SS_SECOND);
     assert_int_equal(world.board->out_of_reach, 3);
     assert_int_equal(world.frozen, 1);
     assert_int_equal(world.board->rows[1].frozen, 1);
-    assert_int_not_equal(world.board->rows[1].branches, notified);
+    assert_int_not_equal(world.board->rows[1].branch_changes, notified);
 }
 
 /* A foreign group reuses an ID that was ours a moment ago. */

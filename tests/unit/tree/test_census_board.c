@@ -136,13 +136,13 @@ TEST(successor_adopts_existing_branches) {
 }
 
 TEST(excess_branches_are_claimed_when_slots_become_free) {
-    pid_t sessions[SS_BOARD_BRANCHES + 50];
+    pid_t sessions[SS_BOARD_BRANCHES_MAX + 50];
     int count = sizeof sessions / sizeof *sessions;
     for (int i = 0; i < count; i++)
         sessions[i] = world_fork_session(world_leader((uint32_t)i % WORLD_ROWS));
     world_pass(3 * SS_SECOND);
-    assert_int_equal(world_count_branches(), SS_BOARD_BRANCHES);
-    assert_int_equal(world.board->branches_used, SS_BOARD_BRANCHES);
+    assert_int_equal(world_count_branches(), SS_BOARD_BRANCHES_MAX);
+    assert_int_equal(world.board->branches_used, SS_BOARD_BRANCHES_MAX);
     world_check(false);
     /* Processes that do not fit are not a reason to look sooner. */
     uint32_t changes = world_count_changes();

@@ -67,15 +67,15 @@ TEST_WITH(branch_of_a_process_that_left_stays_until_continued, open_scan, close_
     ss_group_scan_run(&scan);
     set("group", false);
     ss_group_scan_run(&scan);
-    assert_int_equal(branch()->left, 1);
+    assert_int_equal(branch()->has_left_group, 1);
     set("group", true); /* it comes back before that */
     ss_group_scan_run(&scan);
     assert_int_equal(branch()->owner, 1);
-    assert_int_equal(branch()->left, 1);
+    assert_int_equal(branch()->has_left_group, 1);
     atomic_store(&branch()->missed_serial, branch()->serial); /* as the executor does */
     ss_group_scan_run(&scan);
     assert_int_equal(branch()->owner, 1);
-    assert_int_equal(branch()->left, 0);
+    assert_int_equal(branch()->has_left_group, 0);
 }
 
 TEST_WITH(processes_of_the_run_and_above_it_are_exempt, open_scan, close_scan) {
@@ -107,7 +107,7 @@ TEST_WITH(unreadable_group_changes_nothing, open_scan, close_scan) {
     tree_write("group/inner/cgroup.procs/x", "");
     for (int i = 0; i < 3; i++)
         assert_false(ss_group_scan_run(&scan));
-    assert_int_equal(branch()->left, 0);
+    assert_int_equal(branch()->has_left_group, 0);
     assert_int_equal(board->emptied, 0);
 }
 
