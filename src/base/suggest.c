@@ -44,18 +44,18 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     return above[b_length];
 }
 
-static const char *name_of(const struct ss_suggest_names *known, size_t row) {
-    return *(const char *const *)(const void *)((const char *)known->rows + row * known->size);
+static const char *name_of(const struct ss_suggest_names *names, size_t row) {
+    return *(const char *const *)(const void *)((const char *)names->rows + row * names->size);
 }
 
-const char *ss_suggest(const struct ss_suggest_names *known, const char *word) {
+const char *ss_suggest(const struct ss_suggest_names *names, const char *word) {
     const char *nearest = NULL;
     size_t length = strlen(word), best = LENGTH_MAX + 1;
     if (length == 0 || length > LENGTH_MAX)
         return NULL;
 
-    for (size_t i = 0; i < known->count; i++) {
-        const char *name = name_of(known, i);
+    for (size_t i = 0; i < names->count; i++) {
+        const char *name = name_of(names, i);
         size_t name_length = strlen(name);
         if (name_length > LENGTH_MAX)
             continue;
@@ -73,32 +73,32 @@ const char *ss_suggest(const struct ss_suggest_names *known, const char *word) {
 }
 
 int ss_suggest_find(
-    const struct ss_suggest_names *known, const char *word, struct ss_error *error) {
-    for (size_t i = 0; i < known->count; i++) {
-        if (strcmp(name_of(known, i), word) == 0)
+    const struct ss_suggest_names *names, const char *word, struct ss_error *error) {
+    for (size_t i = 0; i < names->count; i++) {
+        if (strcmp(name_of(names, i), word) == 0)
             return (int)i;
     }
-    return ss_suggest_refuse(known, word, error);
+    return ss_suggest_refuse(names, word, error);
 }
 
 int ss_suggest_refuse(
-    const struct ss_suggest_names *known, const char *word, struct ss_error *error) {
-    const char *hint = known->hint;
+    const struct ss_suggest_names *names, const char *word, struct ss_error *error) {
+    const char *hint = names->hint;
     struct ss_words_shown shown = ss_words_show(word);
     size_t dashes = strspn(word, "-");
-    const char *name = ss_suggest(known, word + dashes);
+    const char *name = ss_suggest(names, word + dashes);
     char list[600] = "";
 
-    for (size_t i = 0; i < known->count && !hint; i++) {
+    for (size_t i = 0; i < names->count && !hint; i++) {
         size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", name_of(known, i));
+        snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", name_of(names, i));
     }
 
     if (name)
-        ss_error_fail(error, "unknown %s '%s': did you mean '%.*s%s'?%s%s", known->what, shown.text,
+        ss_error_fail(error, "unknown %s '%s': did you mean '%.*s%s'?%s%s", names->what, shown.text,
             (int)dashes, word, name, hint ? "" : " Available: ", list);
     else
-        ss_error_fail(error, "unknown %s '%s'%s%s", known->what, shown.text,
+        ss_error_fail(error, "unknown %s '%s'%s%s", names->what, shown.text,
             hint ? ": " : "; available: ", hint ? hint : list);
     return -1;
 }

@@ -21,13 +21,13 @@ struct ss_suggest_names {
  * Returns the name that `word` most likely means: the one with the fewest letters changed, added,
  * dropped or swapped, or one that begins with `word`; NULL if none is close. Ignores case.
  */
-SS_NONNULL() const char *ss_suggest(const struct ss_suggest_names *known, const char *word);
+SS_NONNULL() const char *ss_suggest(const struct ss_suggest_names *names, const char *word);
 
 /*
  * Returns the index of the row with this name. If there is none, refuses the word and returns -1.
  */
 SS_NONNULL(1, 2)
-int ss_suggest_find(const struct ss_suggest_names *known, const char *word, struct ss_error *error);
+int ss_suggest_find(const struct ss_suggest_names *names, const char *word, struct ss_error *error);
 
 /*
  * Refuses a word that is not one of the names: "unknown option '--targte': did you mean
@@ -35,6 +35,6 @@ int ss_suggest_find(const struct ss_suggest_names *known, const char *word, stru
  */
 SS_NONNULL(1, 2)
 int ss_suggest_refuse(
-    const struct ss_suggest_names *known, const char *word, struct ss_error *error);
+    const struct ss_suggest_names *names, const char *word, struct ss_error *error);
 
 #endif

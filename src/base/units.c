@@ -245,9 +245,9 @@ int ss_units_time(const char *text, ss_time *value, struct ss_error *error) {
 #define SHORTEST_IN_SECONDS (100 * SS_MILLISECOND)
 
 int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
-    struct ss_units_doubt *doubt, struct ss_error *error) {
+    struct ss_units_warning *warning, struct ss_error *error) {
     const char *unit;
-    doubt->text[0] = '\0';
+    warning->text[0] = '\0';
     if (read_time(text, sensible < SHORTEST_IN_SECONDS, value, &unit, error) < 0)
         return -1;
     if (*value == 0 || *value >= sensible || strcmp(unit, "m") != 0)
@@ -255,7 +255,7 @@ int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
 
     int digits = (int)(unit - text);
     bool one = digits == 1 && *text == '1';
-    snprintf(doubt->text, sizeof doubt->text,
+    snprintf(warning->text, sizeof warning->text,
         "%.*sm is %.*s millisecond%s; use %.*smin for minutes", digits, text, digits, text,
         one ? "" : "s", digits, text);
     return 0;

@@ -22,18 +22,18 @@ SS_NONNULL(1, 2) int ss_units_time(const char *text, ss_time *value, struct ss_e
 SS_NONNULL() ss_time ss_units_length(const char *name);
 
 /* A warning about a valid time, or "". */
-struct ss_units_doubt {
+struct ss_units_warning {
     char text[128];
 };
 
 /*
  * Parses a time that makes no sense below `sensible`. A shorter time in `m` was probably meant in
- * minutes: accepts it, but puts a warning in `doubt`. If `sensible` is at least 100 ms, a number
- * without a unit is in seconds.
+ * minutes: accepts it, but sets `warning`. If `sensible` is at least 100 ms, a number without a
+ * unit is in seconds.
  */
 SS_NONNULL(4)
 int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
-    struct ss_units_doubt *doubt, struct ss_error *error);
+    struct ss_units_warning *warning, struct ss_error *error);
 
 /*
  * Parses a load from 0 to 1: 6/10, 0.6 or 60%. Also parses a number of CPUs, such as 0.5cpu or

@@ -131,7 +131,7 @@ static int resolve_commands(
 }
 
 int ss_plan_number_instances(struct ss_plan *plan, struct ss_error *error) {
-    snprintf(plan->total, sizeof plan->total, "%u", plan->instances);
+    snprintf(plan->instances_text, sizeof plan->instances_text, "%u", plan->instances);
     plan->numbers = calloc(plan->instances, sizeof *plan->numbers);
     for (uint32_t i = 0; plan->numbers && i < plan->instances; i++) {
         char number[16];
@@ -267,7 +267,7 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
 
     struct ss_self selves[SS_KINDS];
     ss_module_set_selves(&plan->set, NULL, plan->instances, selves);
-    const struct ss_loaded *trace = &plan->set.modules[SS_KIND_TRACE];
+    const struct ss_loaded_module *trace = &plan->set.modules[SS_KIND_TRACE];
     ss_called_module_path = trace->object.path;
     ss_time length = trace->table.trace.length(&selves[SS_KIND_TRACE]);
     ss_called_module_path = NULL;
@@ -357,7 +357,7 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
 
 /* Refuses a --json that would replace a file that a module reads. */
 static int check_files(const struct ss_plan *plan, enum ss_kind kind, struct ss_error *error) {
-    const struct ss_loaded *module = &plan->set.modules[kind];
+    const struct ss_loaded_module *module = &plan->set.modules[kind];
     const struct ss_option *row = module->head->options;
     char reader[128];
 

@@ -30,7 +30,7 @@ struct ss_plan {
     struct ss_commands commands;    /* placeholders are replaced in `items`, not in `lines` */
     const char *placeholder;        /* "" if nothing is replaced */
     char **numbers;           /* number of each instance: its index, zero-padded to equal width */
-    char total[16];           /* the number of instances, as text */
+    char instances_text[16];  /* the number of instances, as text */
     const char *const *words; /* the command as given, or `workloads` */
     const char *workloads[3]; /* "-w" and its file, "--attach" and its pids, or "--attach-group" and
                                  its folder */
@@ -84,7 +84,7 @@ struct ss_plan {
 SS_MUST_USE int ss_plan_make(
     struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error);
 
-/* Sets `numbers` and `total`. */
+/* Sets `numbers` and `instances_text`. */
 SS_MUST_USE SS_NONNULL(1) int ss_plan_number_instances(
     struct ss_plan *plan, struct ss_error *error);
 

@@ -23,7 +23,7 @@
 static bool sleep_until_needed(const struct ss_keeper *keeper, int parent) {
     struct pollfd polls[] = {
         {.fd = parent, .events = POLLIN},
-        {.fd = keeper->leave[0], .events = POLLIN},
+        {.fd = keeper->dismissal[0], .events = POLLIN},
     };
     poll(polls, 2, parent < 0 ? SS_KEEPER_POLL_MS : -1);
     return !polls[1].revents;
@@ -31,40 +31,40 @@ static bool sleep_until_needed(const struct ss_keeper *keeper, int parent) {
 
 _Noreturn static void run(const struct ss_keeper *keeper, pid_t parent) {
     static const int none[] = {0};
-    const struct ss_keeper_duty *duty = keeper->duty;
+    const struct ss_keeper_job *job = keeper->job;
 
     setpgid(0, 0); /* keeps signals to the parent's group away */
     /* If the keeper is stopped, the death of its parent continues it, and so does the lifeline. */
     ss_platform_die_with(parent, SIGCONT);
-    if (keeper->line >= 0 && ss_platform_lifeline_own(keeper->line) < 0)
+    if (keeper->lifeline >= 0 && ss_platform_lifeline_own(keeper->lifeline) < 0)
         _exit(SS_ERROR_FAILED);
     ss_signals_adopt(SIG_IGN, none);
-    ss_platform_set_name(duty->name);
+    ss_platform_set_name(job->name);
 
     int watched = ss_platform_process_open(parent, ss_platform_process_started(parent));
-    if (duty->open && duty->open(duty->context, watched) < 0)
+    if (job->open && job->open(job->context, watched) < 0)
         _exit(SS_ERROR_FAILED);
 
     bool needed = true;
     while (needed && getppid() == parent)
-        needed = duty->turn ? duty->turn(duty->context) : sleep_until_needed(keeper, watched);
+        needed = job->turn ? job->turn(job->context) : sleep_until_needed(keeper, watched);
     if (needed)
-        duty->orphaned(duty->context);
-    if (duty->close)
-        duty->close(duty->context);
+        job->orphaned(job->context);
+    if (job->close)
+        job->close(job->context);
     _exit(0);
 }
 
-int ss_keeper_open(struct ss_keeper *keeper, const struct ss_keeper_duty *duty) {
-    *keeper = (struct ss_keeper){.duty = duty, .leave = {-1, -1}};
-    keeper->line = ss_platform_lifeline_open();
-    keeper->parent_line = ss_platform_lifeline_open();
-    return pipe2(keeper->leave, O_CLOEXEC | O_NONBLOCK) < 0 ? -errno : 0;
+int ss_keeper_open(struct ss_keeper *keeper, const struct ss_keeper_job *job) {
+    *keeper = (struct ss_keeper){.job = job, .dismissal = {-1, -1}};
+    keeper->lifeline = ss_platform_lifeline_open();
+    keeper->parent_lifeline = ss_platform_lifeline_open();
+    return pipe2(keeper->dismissal, O_CLOEXEC | O_NONBLOCK) < 0 ? -errno : 0;
 }
 
 pid_t ss_keeper_start(struct ss_keeper *keeper) {
     pid_t parent = getpid();
-    SS_OWNED(close) int held = ss_platform_lifeline_hold(keeper->parent_line);
+    SS_OWNED(close) int held = ss_platform_lifeline_hold(keeper->parent_lifeline);
     pid_t pid = ss_child_fork_blocked();
     if (pid == 0)
         run(keeper, parent);
@@ -87,7 +87,7 @@ static bool await_child(struct ss_keeper *keeper) {
 }
 
 bool ss_keeper_dismiss(struct ss_keeper *keeper) {
-    if (write(keeper->leave[1], "", 1) < 0 && errno != EAGAIN)
+    if (write(keeper->dismissal[1], "", 1) < 0 && errno != EAGAIN)
         return false;
     for (int i = 0; i < SUCCESSORS_MAX; i++) {
         if (await_child(keeper))
@@ -99,7 +99,8 @@ bool ss_keeper_dismiss(struct ss_keeper *keeper) {
 }
 
 void ss_keeper_close(struct ss_keeper *keeper) {
-    const int owned[] = {keeper->line, keeper->parent_line, keeper->leave[0], keeper->leave[1]};
+    const int owned[] = {
+        keeper->lifeline, keeper->parent_lifeline, keeper->dismissal[0], keeper->dismissal[1]};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
         if (owned[i] >= 0)
             close(owned[i]);

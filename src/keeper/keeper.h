@@ -17,11 +17,11 @@
  */
 
 /* The work of a keeper. All functions are called in the keeper; only `orphaned` is required. */
-struct ss_keeper_duty {
+struct ss_keeper_job {
     const char *name; /* shown by ps */
 
     /*
-     * Sets up the duty. `parent` is a pidfd, which is readable once the parent is dead, or negative
+     * Sets up the job. `parent` is a pidfd, which is readable once the parent is dead, or negative
      * if pidfds are not supported. If the result is negative, the keeper exits with
      * SS_ERROR_FAILED.
      */
@@ -48,16 +48,16 @@ struct ss_keeper_duty {
 
 /* The parent's view of a keeper. */
 struct ss_keeper {
-    const struct ss_keeper_duty *duty;
-    pid_t pid;       /* 0 if not started, or reaped */
-    int line;        /* lifeline of the keeper, see ss_platform_lifeline_open() */
-    int parent_line; /* lifeline of the parent, held by its keepers */
-    int leave[2];    /* readable once the keeper is dismissed */
+    const struct ss_keeper_job *job;
+    pid_t pid;           /* 0 if not started, or reaped */
+    int lifeline;        /* lifeline of the keeper, see ss_platform_lifeline_open() */
+    int parent_lifeline; /* lifeline of the parent, held by its keepers */
+    int dismissal[2];    /* readable once the keeper is dismissed */
 };
 
 /* Prepares a keeper of the calling process. Returns 0 or a negative errno. */
 SS_MUST_USE SS_NONNULL() int ss_keeper_open(
-    struct ss_keeper *keeper, const struct ss_keeper_duty *duty);
+    struct ss_keeper *keeper, const struct ss_keeper_job *job);
 
 /* Starts the keeper, or replaces a killed one. Returns its pid or a negative errno. */
 SS_MUST_USE SS_NONNULL() pid_t ss_keeper_start(struct ss_keeper *keeper);

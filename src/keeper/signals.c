@@ -86,7 +86,7 @@ void ss_signals_regain_priority(void) {
 static const struct {
     int number;
     bool passed_on; /* by the master, which ignores the others */
-} known[] = {
+} handled_signals[] = {
     {SIGINT, true},
     {SIGTERM, true},
     {SIGHUP, true},
@@ -102,8 +102,8 @@ static const struct {
     {SIGTTOU, false},
 };
 
-#define KNOWN (sizeof known / sizeof *known)
-_Static_assert(KNOWN <= SS_SIGNALS_MAX, "room for every signal");
+#define HANDLED_SIGNALS (sizeof handled_signals / sizeof *handled_signals)
+_Static_assert(HANDLED_SIGNALS <= SS_SIGNALS_MAX, "room for every signal");
 
 static const struct {
     int number;
@@ -193,21 +193,21 @@ int ss_signals_open(struct ss_signals *signals) {
     pipe_end = signals->pipe[1];
     sigprocmask(SIG_SETMASK, NULL, &signals->caller_mask);
 
-    for (size_t i = 0; i < KNOWN; i++) {
+    for (size_t i = 0; i < HANDLED_SIGNALS; i++) {
         struct sigaction action = {.sa_handler = SIG_IGN, .sa_flags = SA_RESTART};
-        sigaction(known[i].number, NULL, &signals->caller[i]);
-        if (known[i].number == SIGXFSZ && file_limit_caught)
+        sigaction(handled_signals[i].number, NULL, &signals->caller[i]);
+        if (handled_signals[i].number == SIGXFSZ && file_limit_caught)
             signals->caller[i] = caller_file_limit;
 
         bool ignored = signals->caller[i].sa_handler == SIG_IGN;
-        if (known[i].number == SIGINT)
+        if (handled_signals[i].number == SIGINT)
             signals->ignores_interrupts = ignored;
-        if (known[i].passed_on &&
-            (!ignored || known[i].number == SIGCHLD || known[i].number == SIGINT)) {
+        if (handled_signals[i].passed_on && (!ignored || handled_signals[i].number == SIGCHLD ||
+                                                handled_signals[i].number == SIGINT)) {
             action.sa_sigaction = pass_on;
             action.sa_flags |= SA_SIGINFO;
         }
-        sigaction(known[i].number, &action, NULL);
+        sigaction(handled_signals[i].number, &action, NULL);
     }
 
     catch_overrun(exit_stuck);
@@ -225,7 +225,7 @@ static unsigned char take_byte(const struct ss_signals *signals) {
 
 int ss_signals_next(struct ss_signals *signals) {
     unsigned char byte = take_byte(signals);
-    signals->typed = byte & FROM_KERNEL;
+    signals->from_terminal = byte & FROM_KERNEL;
     return byte & ~FROM_KERNEL;
 }
 
@@ -234,9 +234,9 @@ int ss_signals_close(struct ss_signals *signals) {
     if (pipe_end < 0)
         return 0;
 
-    for (size_t i = 0; i < KNOWN; i++) {
-        if (known[i].passed_on)
-            sigaction(known[i].number, &signals->caller[i], NULL);
+    for (size_t i = 0; i < HANDLED_SIGNALS; i++) {
+        if (handled_signals[i].passed_on)
+            sigaction(handled_signals[i].number, &signals->caller[i], NULL);
     }
 
     /* Read after the handlers are removed, so that no signal is lost in between. */
@@ -253,16 +253,16 @@ int ss_signals_close(struct ss_signals *signals) {
 }
 
 void ss_signals_adopt(void (*handler)(int), const int *handled) {
-    for (size_t i = 0; i < KNOWN; i++) {
+    for (size_t i = 0; i < HANDLED_SIGNALS; i++) {
         struct sigaction action = {.sa_handler = SIG_IGN, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
         for (const int *number = handled; *number; number++) {
-            if (*number == known[i].number)
+            if (*number == handled_signals[i].number)
                 action.sa_handler = handler;
         }
         /* If SIGCHLD were ignored, the kernel would reap our children. */
-        if (known[i].number == SIGCHLD && action.sa_handler == SIG_IGN)
+        if (handled_signals[i].number == SIGCHLD && action.sa_handler == SIG_IGN)
             action.sa_handler = SIG_DFL;
-        sigaction(known[i].number, &action, NULL);
+        sigaction(handled_signals[i].number, &action, NULL);
     }
 
     catch_overrun(handle_overrun);
@@ -277,10 +277,10 @@ void ss_signals_adopt(void (*handler)(int), const int *handled) {
 }
 
 void ss_signals_restore(const struct ss_signals *signals, bool terminal) {
-    for (size_t i = 0; i < KNOWN; i++) {
+    for (size_t i = 0; i < HANDLED_SIGNALS; i++) {
         /* Discard a keyboard signal that arrived while the child was still in our group. */
-        signal(known[i].number, SIG_IGN);
-        sigaction(known[i].number, &signals->caller[i], NULL);
+        signal(handled_signals[i].number, SIG_IGN);
+        sigaction(handled_signals[i].number, &signals->caller[i], NULL);
     }
     if (terminal) {
         signal(SIGTTIN, SIG_IGN);
@@ -293,7 +293,7 @@ void ss_signals_restore(const struct ss_signals *signals, bool terminal) {
  * one of each other signal; the pipe may be full of them.
  */
 static bool take_continuation(void *context) {
-    unsigned char others[2 * KNOWN];
+    unsigned char others[2 * HANDLED_SIGNALS];
     size_t count = 0;
     bool continued = false;
     for (unsigned char byte; (byte = take_byte(context)) != 0;) {

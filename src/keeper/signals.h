@@ -16,7 +16,7 @@ struct ss_signals {
     struct sigaction caller[SS_SIGNALS_MAX];
     sigset_t caller_mask;
     int pipe[2];             /* one byte per signal; both ends are non-blocking */
-    bool typed;              /* a terminal sent the latest signal of ss_signals_next() */
+    bool from_terminal;      /* a terminal sent the latest signal of ss_signals_next() */
     bool ignores_interrupts; /* the caller ignored SIGINT, as a shell script does in background
                                 jobs; it is still reported, so that the run can explain this */
 };

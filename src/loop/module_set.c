@@ -37,7 +37,7 @@ static bool keeps_account(const struct ss_module_set *set) {
 
 static const char *default_control(const struct ss_module_set *set) {
     if (set->output == SS_OUTPUT_RATE)
-        return SS_CONTROL_OF_RATE;
+        return SS_CONTROL_FOR_RATE;
     return keeps_account(set) ? SS_CONTROL_DEFAULT : SS_CONTROL_WITHOUT_ACCOUNT;
 }
 
@@ -48,7 +48,7 @@ static int check_output(
     if (set->output == SS_OUTPUT_RATE)
         return ss_error_fail(error,
             "control/%s decides how much instances run, not a rate of requests: use control/%s",
-            name, SS_CONTROL_OF_RATE);
+            name, SS_CONTROL_FOR_RATE);
     return ss_error_fail(error,
         "control/%s decides a rate of requests, not how much instances run: use it with ssrequest",
         name);
@@ -58,7 +58,7 @@ int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char 
     const char *options, struct ss_error *error) {
     if (!name)
         name = default_control(set);
-    struct ss_loaded *module = &set->modules[kind];
+    struct ss_loaded_module *module = &set->modules[kind];
     if (ss_registry_load(kind, name, module, error) < 0 || check_output(set, kind, name, error) < 0)
         return -1;
 

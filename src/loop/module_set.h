@@ -36,7 +36,7 @@
  */
 #define SS_CONTROL_DEFAULT         "deadbeat"
 #define SS_CONTROL_WITHOUT_ACCOUNT "rbpid"
-#define SS_CONTROL_OF_RATE         "served"
+#define SS_CONTROL_FOR_RATE        "served"
 
 /*
  * The rows for --load, all kinds, and --window, for a structure with the fields modules, options
@@ -78,7 +78,7 @@ extern const struct ss_host ss_host;
 
 /* The five modules of a run, loaded and configured. A zero-initialized set is empty. */
 struct ss_module_set {
-    struct ss_loaded modules[SS_KINDS];
+    struct ss_loaded_module modules[SS_KINDS];
     void *configs[SS_KINDS];
     void *prepared[SS_KINDS];
     bool is_prepared[SS_KINDS];

@@ -36,7 +36,7 @@ void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *t
     struct ss_board *board, ss_time now, struct ss_target *target) {
     *target = (struct ss_target){0};
     double setpoint = ss_double_from_word(atomic_load(&board->setpoint));
-    const struct ss_loaded *module = &set->modules[SS_KIND_TRACE];
+    const struct ss_loaded_module *module = &set->modules[SS_KIND_TRACE];
     ss_time time = ss_board_trace_time(board, now);
     if (!isnan(setpoint)) {
         target->load = setpoint;

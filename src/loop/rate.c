@@ -59,7 +59,7 @@ static const struct ss_rate_counts *counts_before(const struct ss_rate *rate, ui
     uint64_t last = rate->intervals - 1;
     if (ago > last)
         ago = last;
-    return &rate->history[(last - ago) % SS_RATE_INTERVALS];
+    return &rate->history[(last - ago) % SS_RATE_HISTORY];
 }
 
 static double answers_between(const struct ss_rate *rate, uint64_t from, uint64_t to) {
@@ -69,7 +69,7 @@ static double answers_between(const struct ss_rate *rate, uint64_t from, uint64_
 /* Returns how many requests may be pending without an overload. */
 static double find_allowance(const struct ss_rate *rate) {
     double most = 0;
-    for (uint64_t to = 0; to + INTERVALS_PER_SECOND < SS_RATE_INTERVALS; to++)
+    for (uint64_t to = 0; to + INTERVALS_PER_SECOND < SS_RATE_HISTORY; to++)
         most = fmax(most, answers_between(rate, to + INTERVALS_PER_SECOND, to));
     return fmax(PENDING_MIN, PENDING_SECONDS * most);
 }
@@ -77,7 +77,7 @@ static double find_allowance(const struct ss_rate *rate) {
 /* Bounds the rate of a service that answers fewer requests than it gets: they would pile up. */
 static double limit_rate(
     struct ss_rate *rate, ss_time now, const struct ss_rate_counts *counts, double wanted) {
-    rate->history[rate->intervals++ % SS_RATE_INTERVALS] = *counts;
+    rate->history[rate->intervals++ % SS_RATE_HISTORY] = *counts;
     const struct ss_rate_counts *before = counts_before(rate, RECENT);
     double answers = (double)(counts->ended - before->ended);
     double per_second = answers * (double)INTERVALS_PER_SECOND / RECENT;

@@ -8,7 +8,7 @@
 #define SS_RATE_INTERVAL (100 * SS_MILLISECOND)
 
 /* Intervals of the past over which answers are counted. */
-#define SS_RATE_INTERVALS 100
+#define SS_RATE_HISTORY 100
 
 enum ss_rate_stage {
     SS_RATE_SILENT,  /* no request: how much CPU time does the service use without us? */
@@ -35,8 +35,8 @@ struct ss_rate {
     double rate;        /* requests per second; NaN before the first decision */
     double target;      /* of the latest decision, as is `load`; NaN in a `free` section */
     double load;        /* the estimate; NaN if unknown */
-    struct ss_rate_counts history[SS_RATE_INTERVALS]; /* at the ends of the latest intervals */
-    uint64_t intervals;                               /* number of intervals in stage CONTROL */
+    struct ss_rate_counts history[SS_RATE_HISTORY]; /* at the ends of the latest intervals */
+    uint64_t intervals;                             /* number of intervals in stage CONTROL */
     bool overloaded;
     double ceiling;        /* bound of the rate while the service is overloaded; INFINITY if none */
     double best;           /* most answers per second since it became overloaded */

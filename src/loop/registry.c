@@ -33,7 +33,7 @@ static int fail_unknown(enum ss_kind kind, const char *name, struct ss_error *er
 
     char what[32];
     snprintf(what, sizeof what, "%s module", ss_kind_names[kind]);
-    struct ss_units_doubt doubt;
+    struct ss_units_warning doubt;
     ss_time time;
     struct ss_suggest_names known = {
         .what = what,
@@ -121,7 +121,7 @@ static bool never_planned(const struct ss_self *self, const struct ss_dithering_
  * Copies the table of the module, checks that the functions that the kind requires are present, and
  * fills in defaults for the others.
  */
-static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error *error) {
+static int complete(struct ss_loaded_module *module, enum ss_kind kind, struct ss_error *error) {
     struct ss_module *head = &module->table.head;
 
     memcpy(&module->table, module->object.head, table_sizes[kind]);
@@ -173,7 +173,7 @@ static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error
 }
 
 int ss_registry_load(
-    enum ss_kind kind, const char *name, struct ss_loaded *module, struct ss_error *error) {
+    enum ss_kind kind, const char *name, struct ss_loaded_module *module, struct ss_error *error) {
     const struct ss_module_object *object = &module->object;
 
     module->head = NULL;
@@ -189,13 +189,13 @@ int ss_registry_load(
     return -1;
 }
 
-void ss_registry_unload(struct ss_loaded *module) {
+void ss_registry_unload(struct ss_loaded_module *module) {
     ss_module_source_close(&module->object);
     module->head = NULL;
 }
 
 int ss_registry_list(FILE *stream, struct ss_error *error) {
-    static struct ss_loaded module;
+    static struct ss_loaded_module module;
 
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
         char *names[SS_MODULE_NAMES_MAX + 1];
@@ -243,7 +243,7 @@ static int split_which(
 }
 
 int ss_registry_help(FILE *stream, const char *which, struct ss_error *error) {
-    static struct ss_loaded module;
+    static struct ss_loaded_module module;
     enum ss_kind kind = SS_KIND_TRACE;
     const char *name = NULL;
 

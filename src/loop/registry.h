@@ -20,7 +20,7 @@ extern const char *const ss_kind_names[SS_KINDS];
  * A loaded module. `head` is checked, and `table` has defaults for the optional functions that the
  * module leaves out, so no caller has to test for NULL.
  */
-struct ss_loaded {
+struct ss_loaded_module {
     struct ss_module_object object;
     const struct ss_module *head; /* the head of `table` */
     union {
@@ -39,9 +39,9 @@ struct ss_loaded {
  * of SHOWSTOPPER_MODULE_PATH. If no module has the name, the message lists those that exist.
  */
 int ss_registry_load(
-    enum ss_kind kind, const char *name, struct ss_loaded *module, struct ss_error *error);
+    enum ss_kind kind, const char *name, struct ss_loaded_module *module, struct ss_error *error);
 
-void ss_registry_unload(struct ss_loaded *module);
+void ss_registry_unload(struct ss_loaded_module *module);
 
 /*
  * Prints a line "KIND/NAME  summary" for each module that can be found, or why it cannot be used.

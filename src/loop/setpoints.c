@@ -5,7 +5,7 @@
 
 void ss_setpoints_put(struct ss_setpoints *setpoints, const struct ss_setpoint_change *change) {
     uint64_t number = atomic_fetch_add(&setpoints->changes, 1) + 1;
-    struct ss_setpoint_slot *slot = &setpoints->slots[number % SS_SETPOINTS_KEPT];
+    struct ss_setpoint_slot *slot = &setpoints->slots[number % SS_SETPOINTS_SLOTS];
     atomic_store(&slot->number, 0);
     atomic_store(&slot->time, change->time);
     atomic_store(&slot->load, ss_word_from_double(change->load));
@@ -13,14 +13,14 @@ void ss_setpoints_put(struct ss_setpoints *setpoints, const struct ss_setpoint_c
 }
 
 static bool is_finished(const struct ss_setpoints *setpoints, uint64_t number) {
-    return atomic_load(&setpoints->slots[number % SS_SETPOINTS_KEPT].number) == number;
+    return atomic_load(&setpoints->slots[number % SS_SETPOINTS_SLOTS].number) == number;
 }
 
 ss_time ss_setpoints_last(const struct ss_setpoints *setpoints) {
     uint64_t changes = atomic_load(&setpoints->changes);
-    for (uint64_t back = 0; back < changes && back < SS_SETPOINTS_KEPT; back++) {
+    for (uint64_t back = 0; back < changes && back < SS_SETPOINTS_SLOTS; back++) {
         const struct ss_setpoint_slot *slot =
-            &setpoints->slots[(changes - back) % SS_SETPOINTS_KEPT];
+            &setpoints->slots[(changes - back) % SS_SETPOINTS_SLOTS];
         if (is_finished(setpoints, changes - back))
             return atomic_load(&slot->time);
     }
@@ -47,14 +47,14 @@ bool ss_setpoints_take(const struct ss_setpoints *setpoints, struct ss_setpoints
     ss_time now, struct ss_setpoint_change *change) {
     uint64_t waiting = atomic_load(&setpoints->changes) - reader->seen;
 
-    if (waiting > SS_SETPOINTS_KEPT) { /* newer changes have overwritten the rest */
-        reader->lost += waiting - SS_SETPOINTS_KEPT;
-        reader->seen += waiting - SS_SETPOINTS_KEPT;
+    if (waiting > SS_SETPOINTS_SLOTS) { /* newer changes have overwritten the rest */
+        reader->lost += waiting - SS_SETPOINTS_SLOTS;
+        reader->seen += waiting - SS_SETPOINTS_SLOTS;
     }
 
     skip_unfinished(setpoints, reader, now);
     uint64_t next = reader->seen + 1;
-    const struct ss_setpoint_slot *slot = &setpoints->slots[next % SS_SETPOINTS_KEPT];
+    const struct ss_setpoint_slot *slot = &setpoints->slots[next % SS_SETPOINTS_SLOTS];
     if (!is_finished(setpoints, next))
         return false;
 

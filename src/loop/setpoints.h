@@ -15,7 +15,7 @@
 #define SS_SETPOINTS_PATIENCE (2 * SS_SECOND)
 
 /* The master reads changes every half second, and misses older ones if there are more than this. */
-#define SS_SETPOINTS_KEPT 256
+#define SS_SETPOINTS_SLOTS 256
 
 struct ss_setpoint_slot {
     _Atomic uint64_t number; /* number of the change, from 1, stored last; 0 while it is written */
@@ -29,7 +29,7 @@ struct ss_setpoint_slot {
  */
 struct ss_setpoints {
     _Atomic uint64_t changes; /* number of changes so far */
-    struct ss_setpoint_slot slots[SS_SETPOINTS_KEPT];
+    struct ss_setpoint_slot slots[SS_SETPOINTS_SLOTS];
 };
 
 struct ss_setpoint_change {

@@ -40,11 +40,11 @@ static enum ss_process_owner find_owner(
         process = find_process(processes, count, process->times.parent);
     }
 
-    enum ss_process_owner owner = process ? process->owner : SS_OWNER_STRANGER;
+    enum ss_process_owner owner = process ? process->owner : SS_OWNER_OTHER;
     if (owner == SS_OWNER_EXECUTOR)
         owner = SS_OWNER_INSTANCE;
     else if (owner != SS_OWNER_INSTANCE && owner != SS_OWNER_BESIDE)
-        owner = SS_OWNER_STRANGER;
+        owner = SS_OWNER_OTHER;
 
     while (depth-- > 0)
         line[depth]->owner = owner;
@@ -99,9 +99,9 @@ static uint32_t mark_beside(
     return found;
 }
 
-struct ss_usage_tree ss_usage_add_up(
+struct ss_usage_by_owner ss_usage_add_up(
     struct ss_board *board, pid_t master, struct ss_process_usage *processes, size_t count) {
-    struct ss_usage_tree tree = {0};
+    struct ss_usage_by_owner tree = {0};
 
     qsort(processes, count, sizeof *processes, compare_pids);
     for (size_t i = 0; i < count; i++)
@@ -134,7 +134,7 @@ struct ss_usage_tree ss_usage_add_up(
             tree.instances += process->times.used + process->times.waited;
         } else if (owner == SS_OWNER_BESIDE) {
             tree.beside += process->times.used + process->times.waited;
-        } else if (owner != SS_OWNER_STRANGER) {
+        } else if (owner != SS_OWNER_OTHER) {
             tree.own += process->times.used;
             tree.instances += process->times.waited;
         }
@@ -182,7 +182,7 @@ static double increase(uint64_t from, uint64_t to) {
  * because another process reaped it, so the rest is not known to be that of others.
  */
 static void add_use(struct ss_usage_sum *sum, const struct ss_load_span *span,
-    const struct ss_usage_tree *from, const struct ss_usage_tree *to) {
+    const struct ss_usage_by_owner *from, const struct ss_usage_by_owner *to) {
     double idle = (double)(span->times.idle + span->times.iowait);
     double instances = increase(from->instances, to->instances);
     double busy = span->capacity - idle - (double)(span->times.irq + span->times.steal);
@@ -209,7 +209,7 @@ static bool read_now(struct ss_usage *usage) {
 }
 
 static void take_reading(struct ss_usage *usage, ss_time now) {
-    struct ss_usage_tree before = usage->tree;
+    struct ss_usage_by_owner before = usage->tree;
     struct ss_quota quota = usage->quota;
     bool compares = usage->has_last && usage->since != SS_DOUBT_NONE && !usage->mixed;
     enum ss_doubt_kind kind = usage->since;

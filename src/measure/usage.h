@@ -15,7 +15,7 @@
 
 enum ss_process_owner {
     SS_OWNER_UNKNOWN,
-    SS_OWNER_STRANGER,
+    SS_OWNER_OTHER,
     SS_OWNER_BESIDE,   /* belongs to the experiment: see --beside */
     SS_OWNER_INSTANCE, /* part of an instance's tree */
     SS_OWNER_EXECUTOR, /* waits for an instance */
@@ -28,7 +28,7 @@ struct ss_process_usage {
 };
 
 /* CPU time so far, in nanoseconds, by owner. */
-struct ss_usage_tree {
+struct ss_usage_by_owner {
     uint64_t instances; /* the instances' trees, including reaped processes */
     uint64_t own;       /* master, guardian and executors */
     uint64_t beside;    /* processes of --beside and their descendants, including reaped ones */
@@ -41,7 +41,7 @@ struct ss_usage_tree {
  * process counts for the process that reaped it. Once the master has reaped an executor, the time
  * of the executor and its instances counts for the master.
  */
-struct ss_usage_tree ss_usage_add_up(
+struct ss_usage_by_owner ss_usage_add_up(
     struct ss_board *board, pid_t master, struct ss_process_usage *processes, size_t count);
 
 struct ss_usage_sum {
@@ -61,22 +61,22 @@ struct ss_usage {
     bool only_instances; /* see struct ss_doubt */
     struct ss_process_usage *processes;
     size_t count, capacity;
-    bool incomplete;            /* memory was exhausted */
-    struct ss_usage_tree tree;  /* CPU times at the last reading */
-    struct ss_quota quota;      /* quota at the last reading */
-    bool has_last;              /* a previous reading exists */
-    enum ss_doubt_kind since;   /* kind of the samples since that reading */
-    bool mixed;                 /* samples since that reading are of different kinds */
-    ss_time due;                /* time of the next reading */
+    bool incomplete;               /* memory was exhausted */
+    struct ss_usage_by_owner tree; /* CPU times at the last reading */
+    struct ss_quota quota;         /* quota at the last reading */
+    bool has_last;                 /* a previous reading exists */
+    enum ss_doubt_kind since;      /* kind of the samples since that reading */
+    bool mixed;                    /* samples since that reading are of different kinds */
+    ss_time due;                   /* time of the next reading */
     struct ss_usage_sum latest; /* use between the last two readings; capacity 0 if samples are not
                                    in doubt */
     enum ss_doubt_kind latest_kind;
     struct ss_usage_sum sums[SS_DOUBT_KINDS];
-    struct ss_load_meter whole;    /* read when counting begins, ends, and at both ends of pauses */
-    struct ss_usage_tree first;    /* CPU times at its latest reading */
-    bool has_first;                /* `first` is valid; `whole_sum` lacks the use since then */
-    struct ss_usage_sum whole_sum; /* use in the counted time before `first` */
-    bool paused;                   /* counting has stopped for a pause */
+    struct ss_load_meter whole; /* read when counting begins, ends, and at both ends of pauses */
+    struct ss_usage_by_owner first; /* CPU times at its latest reading */
+    bool has_first;                 /* `first` is valid; `whole_sum` lacks the use since then */
+    struct ss_usage_sum whole_sum;  /* use in the counted time before `first` */
+    bool paused;                    /* counting has stopped for a pause */
 };
 
 /*

@@ -66,9 +66,9 @@ void ss_option_store_print_warnings(
 }
 
 struct quantity {
-    double cpus;                 /* as in struct ss_option_store */
-    double value;                /* the value as a number, to be compared with the bounds */
-    struct ss_units_doubt doubt; /* a warning about a valid value */
+    double cpus;                     /* as in struct ss_option_store */
+    double value;                    /* the value as a number, to be compared with the bounds */
+    struct ss_units_warning warning; /* a warning about a valid value */
 };
 
 static int refuse_large(const struct ss_option *row, const char *text, struct ss_error *error) {
@@ -88,13 +88,13 @@ static int read_double(enum ss_option_type type, const char *text, double cpus, 
 static int read_quantity(const struct ss_option *row, const char *text, void *place,
     struct quantity *quantity, struct ss_error *error) {
     double *value = &quantity->value;
-    quantity->doubt.text[0] = '\0';
+    quantity->warning.text[0] = '\0';
     switch (row->type) {
     case SS_OPTION_TIME: {
         ss_time time, sensible = 0;
         if (row->sensible && ss_units_time(row->sensible, &sensible, error) < 0)
             return -1;
-        if (ss_units_time_sensible(text, sensible, &time, &quantity->doubt, error) < 0)
+        if (ss_units_time_sensible(text, sensible, &time, &quantity->warning, error) < 0)
             return -1;
         *value = (double)time;
         if (place)
@@ -128,12 +128,12 @@ static int read_quantity(const struct ss_option *row, const char *text, void *pl
 
 static int check_range(const struct ss_option *row, const char *text,
     const struct quantity *quantity, struct ss_error *error) {
-    const char *doubt = quantity->doubt.text;
+    const char *warning = quantity->warning.text;
     struct quantity bound = {0};
     if (row->min && read_quantity(row, row->min, NULL, &bound, error) == 0 &&
         quantity->value < bound.value)
         return ss_error_fail(error, "'%s' is too small: use at least %s%s%s", text, row->min,
-            *doubt ? "; " : "", doubt);
+            *warning ? "; " : "", warning);
     if (row->max && read_quantity(row, row->max, NULL, &bound, error) == 0 &&
         quantity->value > bound.value)
         return refuse_large(row, text, error);
@@ -178,9 +178,9 @@ int ss_option_set(const struct ss_option *row, const char *text, void *config,
 
     if (status < 0)
         return ss_error_wrap(error, "%s", row->name);
-    if (store && *quantity.doubt.text) {
+    if (store && *quantity.warning.text) {
         char warning[256];
-        snprintf(warning, sizeof warning, "%s: %s", row->name, quantity.doubt.text);
+        snprintf(warning, sizeof warning, "%s: %s", row->name, quantity.warning.text);
         ss_option_store_warn(store, warning);
     }
     return 0;

@@ -123,13 +123,13 @@ int ss_platform_lifeline_open(void);
  * Makes the caller the owner: a fork inherits the lifeline, but not the ownership. Returns 0 or a
  * negative errno.
  */
-int ss_platform_lifeline_own(int line);
+int ss_platform_lifeline_own(int lifeline);
 
 /*
  * Returns a descriptor that holds the lifeline, or a negative errno. Each copy of it holds the
  * lifeline, too; forks inherit copies, so the caller closes its own after the fork.
  */
-int ss_platform_lifeline_hold(int line);
+int ss_platform_lifeline_hold(int lifeline);
 
 /* ---- terminals ---- */
 

@@ -54,7 +54,7 @@ static void warn_of_doubt(
     struct ss_outcome *outcome, const struct ss_outcome_input *input, enum ss_doubt_kind kind) {
     const struct ss_plan *plan = input->plan;
     const struct ss_monitor *monitor = input->monitor;
-    const struct ss_loaded *control = &plan->set.modules[SS_KIND_CONTROL];
+    const struct ss_loaded_module *control = &plan->set.modules[SS_KIND_CONTROL];
     double samples = (double)monitor->doubts[kind];
     char text[sizeof outcome->warnings[0]];
 

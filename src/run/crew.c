@@ -18,8 +18,8 @@ int ss_crew_open(struct ss_crew *crew, struct ss_error *error) {
     for (int i = 0; i < 2; i++)
         crew->wakeup[i] = crew->guardian_wakeup[i] = -1;
     crew->terminal.file = crew->null = -1;
-    crew->duty = ss_guardian_duty(&crew->setup);
-    int status = ss_keeper_open(&crew->guardian, &crew->duty);
+    crew->job = ss_guardian_job(&crew->setup);
+    int status = ss_keeper_open(&crew->guardian, &crew->job);
     if (status < 0)
         return ss_error_fail(error, "cannot set up the run: %s", strerror(-status));
 
@@ -63,7 +63,7 @@ int ss_crew_start_executor(
     const struct ss_launch launch = {
         .command = plan->commands.items[index],
         .index = plan->numbers[index],
-        .instances = plan->total,
+        .instances = plan->instances_text,
         .input = crew->null,
         .output = ends[0],
         .errors = ends[1],
@@ -74,8 +74,8 @@ int ss_crew_start_executor(
         .scheduling = crew->scheduling,
         .pin = plan->pinned ? &plan->cpus : NULL,
     };
-    SS_OWNED(close) int held = ss_platform_lifeline_hold(crew->guardian.parent_line);
-    SS_OWNED(close) int held_too = ss_platform_lifeline_hold(crew->guardian.line);
+    SS_OWNED(close) int held = ss_platform_lifeline_hold(crew->guardian.parent_lifeline);
+    SS_OWNED(close) int held_too = ss_platform_lifeline_hold(crew->guardian.lifeline);
     pid_t executor = ss_child_fork_blocked();
 
     if (executor == 0)

@@ -25,7 +25,7 @@ struct ss_crew {
     int null;               /* the instances' standard input */
     struct ss_terminal terminal;
     struct ss_guardian_setup setup;
-    struct ss_keeper_duty duty;
+    struct ss_keeper_job job;
     struct ss_keeper guardian; /* executors hold the keeper's lifelines, too */
     pid_t *executors;          /* 0 if not started or already reaped */
     uint32_t running;          /* executors not yet reaped */

@@ -238,7 +238,7 @@ static void say_unless_quiet(struct ss_master *master, const char *format, ...) 
  * program in the foreground.
  */
 static void explain_ignored(struct ss_master *master) {
-    if (master->signals.typed || master->explained)
+    if (master->signals.from_terminal || master->explained)
         return;
     master->explained = true;
     say_unless_quiet(master,

@@ -210,8 +210,8 @@ static void close_guardian(void *context) {
     ss_freezers_remove(guardian->board);
 }
 
-struct ss_keeper_duty ss_guardian_duty(struct ss_guardian_setup *setup) {
-    return (struct ss_keeper_duty){
+struct ss_keeper_job ss_guardian_job(struct ss_guardian_setup *setup) {
+    return (struct ss_keeper_job){
         .name = "ss-guardian",
         .open = open_guardian,
         .turn = do_turn,

@@ -23,7 +23,7 @@ struct ss_guardian_setup {
  * and every instance. When an executor or the master dies, it ends what they have left, or
  * continues it with --keep. `setup` must outlive the keeper.
  */
-SS_NONNULL() struct ss_keeper_duty ss_guardian_duty(struct ss_guardian_setup *setup);
+SS_NONNULL() struct ss_keeper_job ss_guardian_job(struct ss_guardian_setup *setup);
 
 /*
  * Waits until the guardian has finished; if the guardian was killed, does its work instead. Called

@@ -49,7 +49,7 @@ static void note_closed(void *context) {
         raise(SIGSTOP);
 }
 
-static const struct ss_keeper_duty duty = {
+static const struct ss_keeper_job duty = {
     .name = "keeper-test",
     .open = note_opened,
     .orphaned = note_orphaned,
@@ -230,7 +230,7 @@ static bool take_turn(void *context) {
 TEST_CASE(a_keeper_exits_when_its_turn_function_returns_false) {
     int status;
     int turns = 0;
-    struct ss_keeper_duty turning = duty;
+    struct ss_keeper_job turning = duty;
     turning.turn = take_turn;
     turning.context = &turns;
     open_log();

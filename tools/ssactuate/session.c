@@ -247,8 +247,8 @@ static int take_signal(
     struct ssactuate_party *command = &session->parties[0];
     if (number == SIGTSTP)
         ss_signals_suspend(&session->signals);
-    if (!ss_end_signals_has(number) ||
-        ssactuate_is_repeated(&session->last, number, session->signals.typed, ss_platform_now()))
+    if (!ss_end_signals_has(number) || ssactuate_is_repeated(&session->last, number,
+                                           session->signals.from_terminal, ss_platform_now()))
         return 0;
 
     session->signals_received++;
@@ -260,7 +260,7 @@ static int take_signal(
     } else {
         /* The terminal has sent it to the command as well. */
         bool received =
-            !started && session->signals.typed && (number == SIGINT || number == SIGQUIT);
+            !started && session->signals.from_terminal && (number == SIGINT || number == SIGQUIT);
         send_signal(session, received ? 0 : number);
     }
 

@@ -31,13 +31,13 @@ int ssactuate_undoing_keep(struct ssactuate_undoing *undoing, struct ss_error *e
     if (!undoing->has_journal && !undoing->orphaned)
         return 0;
 
-    undoing->duty = (struct ss_keeper_duty){
+    undoing->job = (struct ss_keeper_job){
         .name = "ssactuate-keeper",
         .orphaned = restore_orphaned,
         .context = undoing,
     };
 
-    int status = ss_keeper_open(&undoing->keeper, &undoing->duty);
+    int status = ss_keeper_open(&undoing->keeper, &undoing->job);
     if (status == 0) {
         undoing->has_keeper = true;
         status = ss_keeper_start(&undoing->keeper);

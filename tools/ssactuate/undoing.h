@@ -9,7 +9,7 @@
 struct ssactuate_undoing {
     struct ssactuate_state state;
     struct ssactuate_journal journal;
-    struct ss_keeper_duty duty;
+    struct ss_keeper_job job;
     struct ss_keeper keeper;
     bool has_state, has_journal, has_keeper;
 

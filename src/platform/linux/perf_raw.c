@@ -22,7 +22,7 @@ struct raw_events {
 /*
  * Sources: Intel 64 and IA-32 Architectures SDM, volume 3B; AMD BIOS and Kernel Developer Guides.
  */
-static const struct raw_events known[] = {
+static const struct raw_events codes_by_model[] = {
     /* Nehalem and Westmere: L2_RQSTS. */
     {"GenuineIntel", 6, 6, {0x1a, 0x1e, 0x1f, 0x2e, 0x25, 0x2c, 0x2f}, {0xff24, 0xaa24}},
     /* Sandy Bridge and Ivy Bridge have no count of all misses: L2_TRANS and L2_LINES_IN. */
@@ -60,8 +60,8 @@ struct ss_perf_raw ss_platform_l2_events(const struct ss_platform_roots *roots) 
         sscanf(line, "model : %u", &model);
     }
 
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const struct raw_events *events = &known[i];
+    for (size_t i = 0; i < sizeof codes_by_model / sizeof *codes_by_model; i++) {
+        const struct raw_events *events = &codes_by_model[i];
         if (strcmp(events->vendor, vendor) == 0 && family >= events->family &&
             family <= events->last_family && is_model(events, model))
             return events->codes;

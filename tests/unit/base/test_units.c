@@ -50,7 +50,7 @@ TEST(times_are_whole_nanoseconds) {
 }
 
 static void assert_doubt(const char *text, const char *expected) {
-    struct ss_units_doubt doubt = {"unset"};
+    struct ss_units_warning doubt = {"unset"};
     ss_time value, same;
     assert_int_equal(ss_units_time_sensible(text, 500 * SS_MILLISECOND, &value, &doubt, NULL), 0);
     assert_int_equal(ss_units_time(text, &same, NULL), 0);
@@ -69,7 +69,7 @@ TEST(milliseconds_that_look_like_minutes_cause_a_warning) {
 }
 
 TEST(long_times_without_a_unit_are_seconds) {
-    struct ss_units_doubt doubt;
+    struct ss_units_warning doubt;
     struct ss_error error = {0};
     ss_time time;
     assert_int_equal(ss_units_time_sensible("20", SS_SECOND, &time, &doubt, NULL), 0);

@@ -52,7 +52,7 @@ TEST(each_instance_has_its_number) {
     make("-n 11 -l 50% -- echo %");
     assert_string_equal(plan.numbers[2], "02");
     assert_string_equal(plan.commands.items[10][1], "10");
-    assert_string_equal(plan.total, "11");
+    assert_string_equal(plan.instances_text, "11");
     free_plan();
 }
 

@@ -128,7 +128,7 @@ static inline int open_bench(void **state) {
         .share = 1,
         .plans = {{SS_STATE_RUNNING, 10 * MS}, {SS_STATE_STOPPED, 20 * MS}}};
     bench.rig = (struct ss_module_set){.instances = 1, .cpus = 1};
-    struct ss_loaded *modules = bench.rig.modules;
+    struct ss_loaded_module *modules = bench.rig.modules;
     modules[SS_KIND_TRACE].table.trace = trace_module;
     modules[SS_KIND_FEEDBACK].table.feedback = feedback_module;
     modules[SS_KIND_CONTROL].table.control = control_module;

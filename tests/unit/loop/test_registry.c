@@ -8,7 +8,7 @@
 #include "text.h"
 #include "tree.h"
 
-static struct ss_loaded module;
+static struct ss_loaded_module module;
 
 static const char *module_file(const char *which) {
     static char path[4096];

@@ -43,7 +43,7 @@ SETPOINTS_TEST(each_change_is_taken_once_with_its_time) {
             assert_taken(out++);
         assert_false(take(0));
     }
-    assert_that(in, >, SS_SETPOINTS_KEPT);
+    assert_that(in, >, SS_SETPOINTS_SLOTS);
     assert_int_equal(ss_setpoints_missed(&setpoints, &reader), 0);
     ss_setpoints_put(&setpoints, &(struct ss_setpoint_change){1, NAN});
     assert_true(take(0));
@@ -51,9 +51,9 @@ SETPOINTS_TEST(each_change_is_taken_once_with_its_time) {
 }
 
 SETPOINTS_TEST(overwritten_changes_are_counted) {
-    for (uint64_t i = 0; i < SS_SETPOINTS_KEPT + 3; i++)
+    for (uint64_t i = 0; i < SS_SETPOINTS_SLOTS + 3; i++)
         put(i);
-    for (uint64_t i = 3; i < SS_SETPOINTS_KEPT + 3; i++)
+    for (uint64_t i = 3; i < SS_SETPOINTS_SLOTS + 3; i++)
         assert_taken(i);
     assert_int_equal(ss_setpoints_missed(&setpoints, &reader), 3);
     put(7);
@@ -66,7 +66,7 @@ SETPOINTS_TEST(unfinished_change_is_counted) {
     atomic_fetch_add(&setpoints.changes, 1);
     assert_false(take(0));
     assert_int_equal(ss_setpoints_missed(&setpoints, &reader), 1);
-    for (uint64_t i = 0; i < SS_SETPOINTS_KEPT; i++)
+    for (uint64_t i = 0; i < SS_SETPOINTS_SLOTS; i++)
         put(i);
     assert_taken(0);
     assert_int_equal(reader.lost, 1);
@@ -74,7 +74,7 @@ SETPOINTS_TEST(unfinished_change_is_counted) {
 
 static void put_unfinished(void) {
     uint64_t number = atomic_fetch_add(&setpoints.changes, 1) + 1;
-    atomic_store(&setpoints.slots[number % SS_SETPOINTS_KEPT].number, 0);
+    atomic_store(&setpoints.slots[number % SS_SETPOINTS_SLOTS].number, 0);
 }
 
 /* The wait starts anew for each killed writer. */
@@ -137,13 +137,13 @@ SETPOINTS_TEST(changes_are_taken_while_they_are_written) {
 
 SETPOINTS_TEST(last_finished_change_is_found) {
     assert_int_equal(ss_setpoints_last(&setpoints), 0);
-    for (uint64_t i = 0; i <= 2 * SS_SETPOINTS_KEPT; i++)
+    for (uint64_t i = 0; i <= 2 * SS_SETPOINTS_SLOTS; i++)
         put(i);
-    assert_int_equal(ss_setpoints_last(&setpoints), 1000 + 2 * SS_SETPOINTS_KEPT);
+    assert_int_equal(ss_setpoints_last(&setpoints), 1000 + 2 * SS_SETPOINTS_SLOTS);
     put_unfinished();
     put_unfinished();
-    assert_int_equal(ss_setpoints_last(&setpoints), 1000 + 2 * SS_SETPOINTS_KEPT);
-    for (int i = 0; i < SS_SETPOINTS_KEPT; i++)
+    assert_int_equal(ss_setpoints_last(&setpoints), 1000 + 2 * SS_SETPOINTS_SLOTS);
+    for (int i = 0; i < SS_SETPOINTS_SLOTS; i++)
         put_unfinished();
     assert_int_equal(ss_setpoints_last(&setpoints), 0);
 }

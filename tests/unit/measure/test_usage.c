@@ -17,9 +17,9 @@ static struct ss_board *make_board(void) {
     return board;
 }
 
-static struct ss_usage_tree add_up(struct ss_process_usage *processes, size_t count) {
+static struct ss_usage_by_owner add_up(struct ss_process_usage *processes, size_t count) {
     struct ss_board *board = make_board();
-    struct ss_usage_tree tree = ss_usage_add_up(board, 10, processes, count);
+    struct ss_usage_by_owner tree = ss_usage_add_up(board, 10, processes, count);
     free(board);
     return tree;
 }
@@ -33,7 +33,7 @@ static struct ss_usage_tree add_up(struct ss_process_usage *processes, size_t co
  * an executor.
  */
 TEST(usage_includes_times_of_waited_children) {
-    struct ss_usage_tree tree = ADD_UP({.times = {.pid = 51, .parent = 50, .used = 1}},
+    struct ss_usage_by_owner tree = ADD_UP({.times = {.pid = 51, .parent = 50, .used = 1}},
         {.times = {.pid = 20, .parent = 10, .used = 100, .waited = 2}},
         {.times = {.pid = 30, .parent = 20, .used = 4}},
         {.times = {.pid = 50, .parent = 30, .used = 8, .waited = 16}},
@@ -49,7 +49,7 @@ TEST(usage_includes_times_of_waited_children) {
 
 TEST(usage_keeps_the_time_of_ended_instances) {
     /* The master reaped the executor of the second instance. */
-    struct ss_usage_tree tree =
+    struct ss_usage_by_owner tree =
         ADD_UP({.times = {.pid = 10, .parent = 1, .used = 1, .waited = 500}},
             {.times = {.pid = 20, .parent = 10, .used = 2, .waited = 30}},
             {.times = {.pid = 30, .parent = 20, .used = 4}});
@@ -58,7 +58,7 @@ TEST(usage_keeps_the_time_of_ended_instances) {
 }
 
 TEST(process_with_a_reused_executor_pid_or_an_unknown_ancestor_is_foreign) {
-    struct ss_usage_tree tree =
+    struct ss_usage_by_owner tree =
         ADD_UP({.times = {.pid = 10, .parent = 1}}, {.times = {.pid = 20, .parent = 10}},
             {.times = {.pid = 21, .parent = 1, .used = 3000, .waited = 3000}},
             {.times = {.pid = 70, .parent = 21, .used = 5000}},
@@ -89,7 +89,7 @@ TEST(attached_trees_include_processes_that_left_them) {
         {.times = {.pid = 44, .parent = 42, .used = 8}},
         {.times = {.pid = 51, .parent = 1, .group = 50, .used = 16}},
         {.times = {.pid = 43, .parent = 1, .used = 1000}}};
-    struct ss_usage_tree tree =
+    struct ss_usage_by_owner tree =
         ss_usage_add_up(board, 10, processes, sizeof processes / sizeof *processes);
     assert_int_equal(tree.instances, 1 + 2 + 4 + 8 + 16);
     assert_int_equal(tree.attached, 1);
@@ -111,7 +111,7 @@ TEST(processes_of_beside_are_counted_separately) {
         {.times = {.pid = client, .parent = getppid(), .used = 8, .waited = 16}},
         {.times = {.pid = getppid(), .parent = 1, .used = 1000}},
         {.times = {.pid = client + 1, .parent = client, .used = 32}}};
-    struct ss_usage_tree tree =
+    struct ss_usage_by_owner tree =
         ss_usage_add_up(board, 10, processes, sizeof processes / sizeof *processes);
     assert_int_equal(tree.beside, 8 + 16 + 32);
     assert_int_equal(tree.own, 1 + 2);
@@ -128,7 +128,7 @@ TEST(each_process_of_a_long_line_of_descent_is_visited_once) {
     for (pid_t pid = 100; pid < 99000; pid++)
         processes[count++] = (struct ss_process_usage){
             .times = {.pid = pid, .parent = pid % 100 ? pid - 1 : 20, .used = 1}};
-    struct ss_usage_tree tree = add_up(processes, count);
+    struct ss_usage_by_owner tree = add_up(processes, count);
     assert_int_equal(tree.instances, 99000 - 100);
 }
 

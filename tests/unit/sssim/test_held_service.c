@@ -57,7 +57,7 @@ static int set_up(void **state) {
     held = (struct service_options){
         .load = "50%",
         .feedback = "own",
-        .rate_control = SS_CONTROL_OF_RATE,
+        .rate_control = SS_CONTROL_FOR_RATE,
         .rate_max = INFINITY,
         .episodes = 1,
     };

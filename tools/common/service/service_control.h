@@ -43,7 +43,7 @@ struct service_options {
         .help = "module that measures the load: NAME[,OPTIONS]; default: own, or exact with --of machine"},                 \
         .needs = SERVICE_NEEDS},                                                                    \
     {0, "NAME", {"rate-control", SS_OPTION_TEXT, .offset = offsetof(config, service.rate_control),  \
-        .initial = SS_CONTROL_OF_RATE, .help = "module that decides the rate: NAME[,OPTIONS]"},     \
+        .initial = SS_CONTROL_FOR_RATE, .help = "module that decides the rate: NAME[,OPTIONS]"},    \
         .needs = SERVICE_NEEDS},                                                                    \
     {0, "NUMBER", {"rate-max", SS_OPTION_NUMBER, .offset = offsetof(config, service.rate_max),      \
         .initial = "1000000", .min = "0.001", .max = "1000000",                                     \

@@ -366,7 +366,7 @@ int ssbatch_crew_open(struct ssbatch_crew *crew, struct ss_error *error) {
     crew->reads_machine =
         ss_platform_counters_open(&crew->machine, &request, &cpus, NULL, &ignored) == 0;
 
-    crew->duty = (struct ss_keeper_duty){
+    crew->job = (struct ss_keeper_job){
         .name = "ssbatch-keeper",
         .orphaned = take_over,
         .context = crew,
@@ -378,7 +378,7 @@ int ssbatch_crew_open(struct ssbatch_crew *crew, struct ss_error *error) {
         return ss_error_fail(
             error, "cannot set up pipes, signals and the environment: %s", strerror(errno));
 
-    int status = ss_keeper_open(&crew->keeper, &crew->duty);
+    int status = ss_keeper_open(&crew->keeper, &crew->job);
     if (status == 0)
         status = ss_keeper_start(&crew->keeper);
     if (status < 0)

@@ -100,7 +100,7 @@ struct ssbatch_crew {
     /* Undoes the call. Called in the keeper when ssbatch and all of its commands are dead. */
     void (*undo)(void *context, struct ssbatch_spawner *spawner);
     void *undo_context;
-    struct ss_keeper_duty duty;
+    struct ss_keeper_job job;
     struct ss_keeper keeper;
 };
 

@@ -286,7 +286,7 @@ static int add_needs(struct ssbatch_run *run, char *list, struct ss_error *error
 /* Reads TIME after `takes` or `limit`. */
 static int read_time(struct reader *reader, char **words, ss_time *time, struct ss_error *error) {
     struct ssbatch_plan *plan = reader->plan;
-    struct ss_units_doubt doubt;
+    struct ss_units_warning doubt;
 
     if (!words[1])
         return ss_error_fail(error, "%s has no time: use '%s 70s'", words[0], words[0]);
