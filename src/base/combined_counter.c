@@ -15,9 +15,9 @@ static int64_t expected_gap(const struct ss_combined_reading *reading) {
  * slowly to the expected one.
  */
 static int64_t limit_gap(const struct ss_combined_reading *reading, int64_t above) {
-    if (reading->prompt && above < 0)
+    if (reading->fine_is_current && above < 0)
         above = 0;
-    if (reading->prompt)
+    if (reading->fine_is_current)
         above += (expected_gap(reading) - above) / READINGS_AVERAGED;
     return above > (int64_t)reading->step ? (int64_t)reading->step : above;
 }

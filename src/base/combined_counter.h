@@ -28,7 +28,7 @@ struct ss_combined_reading {
     uint64_t coarse;
     uint64_t step; /* upper bound of how far the coarse count is below the true count */
     uint64_t fine;
-    bool prompt; /* the fine count does not lag in this reading */
+    bool fine_is_current; /* the fine count does not lag in this reading */
 };
 
 /* Returns the combined count, which never falls as long as neither count falls. */

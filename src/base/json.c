@@ -47,7 +47,7 @@ static void put_text(FILE *stream, const char *text) {
 }
 
 static void begin_value(struct ss_json *json, const char *name) {
-    if (json->follows)
+    if (json->needs_comma)
         fputc(',', json->stream);
     if (json->depth > 0)
         fprintf(json->stream, "\n%*s", 2 * json->depth, "");
@@ -55,22 +55,22 @@ static void begin_value(struct ss_json *json, const char *name) {
         put_text(json->stream, name);
         fputs(": ", json->stream);
     }
-    json->follows = true;
+    json->needs_comma = true;
 }
 
 void ss_json_open(struct ss_json *json, const char *name, char bracket) {
     begin_value(json, name);
     fputc(bracket, json->stream);
     json->depth++;
-    json->follows = false;
+    json->needs_comma = false;
 }
 
 void ss_json_close(struct ss_json *json, char bracket) {
     json->depth--;
-    if (json->follows)
+    if (json->needs_comma)
         fprintf(json->stream, "\n%*s", 2 * json->depth, "");
     fputc(bracket, json->stream);
-    json->follows = true;
+    json->needs_comma = true;
     if (json->depth == 0)
         fputc('\n', json->stream);
 }

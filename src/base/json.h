@@ -11,7 +11,7 @@
 struct ss_json {
     FILE *stream;
     int depth;
-    bool follows; /* a comma must precede the next value */
+    bool needs_comma; /* a comma must precede the next value */
 };
 
 /* Room for the longest form of one character, with a final 0. */

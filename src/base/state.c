@@ -55,7 +55,7 @@ static int refuse_owner(
     if (ss_walk_is_unknown(owner))
         ss_error_fail(error, "%s belongs to %s, who may be any user outside this user namespace",
             path, name.text);
-    else if (trust->can_trust)
+    else if (trust->suggests_trust_owner)
         ss_error_fail(error,
             "%s belongs to %s, whose commands %s would run: use sudo -u %s%s%s, or "
             "--trust-owner %s",

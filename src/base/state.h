@@ -21,7 +21,7 @@ struct ss_trust {
     bool everyone; /* any owner: we execute none of it, so only the kind of file is checked */
     bool has_user; /* `user`, and everybody whom that user lets write there */
     uid_t user;
-    bool can_trust; /* refusals suggest --trust-owner */
+    bool suggests_trust_owner; /* refusals suggest --trust-owner */
 };
 
 /* Sets the user of --trust-owner, a name or a number. */

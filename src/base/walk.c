@@ -450,7 +450,7 @@ int ss_walk_open(struct ss_walk *walk, int flags) {
         int added = O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
         file = openat(walk->folder, walk->name, (flags & ~(O_TRUNC | O_NONBLOCK)) | added,
             walk->is_state ? 0644 : 0666);
-        walk->made = file >= 0;
+        walk->was_created = file >= 0;
         if (file >= 0 || errno != EEXIST)
             return file >= 0 ? file : -errno;
         walk->exists = true;
@@ -515,8 +515,8 @@ static int make_folder(struct ss_walk *walk) {
     SS_OWNED(close)
     int folder = openat(walk->folder, walk->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int status = folder < 0 ? -errno : check_new(folder);
-    walk->made = status == 0;
-    if (walk->made)
+    walk->was_created = status == 0;
+    if (walk->was_created)
         return ss_owned_take(&folder);
 
     if (status == -ESTALE || status == -ENOENT || status == -ENOTDIR || status == -ELOOP)

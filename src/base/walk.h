@@ -26,7 +26,7 @@ struct ss_walk {
     char name[NAME_MAX + 1]; /* in the folder; "." for the folder itself */
     bool exists;
     bool ends_with_slash; /* only a folder may have this path */
-    bool made;            /* it was created when it was opened */
+    bool was_created;     /* it was created when it was opened */
     bool is_state;        /* set by the caller before opening: only we and root may write to it */
     bool is_bound; /* a link of `user` was followed: folder and file must belong to that user */
     uid_t user;

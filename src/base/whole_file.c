@@ -104,22 +104,22 @@ static int open_special(struct ss_whole_file *file, struct ss_walk *walk) {
 
 static int open_walked(struct ss_whole_file *file, struct ss_walk *walk, const char *path) {
     int status = ss_walk_begin(walk, path);
-    file->plain = walk->descriptor < 0 && (!walk->exists || S_ISREG(walk->status.st_mode));
+    file->is_regular = walk->descriptor < 0 && (!walk->exists || S_ISREG(walk->status.st_mode));
     if (status < 0)
         return status;
-    if (!file->plain)
+    if (!file->is_regular)
         return open_special(file, walk);
     if (walk->ends_with_slash)
         return -EISDIR;
 
     file->folder = ss_owned_take(&walk->folder);
-    file->own = true;
+    file->owns_folder = true;
     strcpy(file->name, walk->name);
     return open_temporary(file, 0666) < 0 ? -errno : 0;
 }
 
 static void close_folder(struct ss_whole_file *file) {
-    if (file->own && file->folder >= 0)
+    if (file->owns_folder && file->folder >= 0)
         close(file->folder);
     file->folder = -1;
 }
@@ -138,7 +138,7 @@ int ss_whole_file_open(struct ss_whole_file *file, const char *path) {
 }
 
 int ss_whole_file_open_below(struct ss_whole_file *file, int folder, const char *name) {
-    *file = (struct ss_whole_file){.plain = true, .folder = folder};
+    *file = (struct ss_whole_file){.is_regular = true, .folder = folder};
     snprintf(file->name, sizeof file->name, "%s", name);
     return open_temporary(file, 0644);
 }
@@ -148,7 +148,7 @@ void ss_whole_file_abandon(struct ss_whole_file *file) {
     if (file->stream)
         fclose(file->stream);
     file->stream = NULL;
-    if (file->plain)
+    if (file->is_regular)
         unlinkat(file->folder, file->temporary, 0);
     close_folder(file);
     errno = why;
@@ -169,15 +169,15 @@ static bool flush(FILE *stream) {
 
 int ss_whole_file_commit(struct ss_whole_file *file) {
     FILE *stream = file->stream;
-    bool failed = !flush(stream) || (file->plain && fsync(fileno(stream)) < 0);
+    bool failed = !flush(stream) || (file->is_regular && fsync(fileno(stream)) < 0);
     if (failed) {
         ss_whole_file_abandon(file);
         return -1;
     }
 
     file->stream = NULL;
-    if (fclose(stream) == 0 &&
-        (!file->plain || renameat(file->folder, file->temporary, file->folder, file->name) == 0)) {
+    if (fclose(stream) == 0 && (!file->is_regular || renameat(file->folder, file->temporary,
+                                                         file->folder, file->name) == 0)) {
         close_folder(file);
         return 0;
     }

@@ -14,8 +14,8 @@
  */
 struct ss_whole_file {
     FILE *stream;
-    bool plain;              /* a regular file, written under its temporary name */
-    bool own;                /* `folder` is closed with the file */
+    bool is_regular;         /* a regular file, written under its temporary name */
+    bool owns_folder;        /* `folder` is closed with the file */
     int folder;              /* -1 if the file is not plain */
     char name[NAME_MAX + 1]; /* in the folder */
     char temporary[NAME_MAX + 1];

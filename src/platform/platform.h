@@ -487,7 +487,7 @@ struct ss_platform_roots {
 /* The sum of the CPU time of several control groups. All zero: no groups. */
 struct ss_group_sum {
     uint32_t count;
-    bool many;                    /* too many groups to keep their files open */
+    bool too_many;                /* too many groups to keep their files open */
     int groups[SS_GROUP_SUM_MAX]; /* descriptors of the groups' files */
     uint64_t set;                 /* changes when a group is added or removed */
     uint64_t version;             /* changes when a child of the folder is created or removed; 0 if
@@ -513,8 +513,8 @@ struct ss_residencies {
     struct ss_residency states[SS_RESIDENCIES_MAX]; /* ascending by CPU */
     /* In shared memory; the counter of a CPU has the index of the CPU's first state. */
     struct ss_combined_counter *counters;
-    bool borrowed; /* another reader owns and unmaps `counters` */
-    int here;      /* CPU on which we read the states; -1 if we moved to another one meanwhile */
+    bool borrowed;   /* another reader owns and unmaps `counters` */
+    int current_cpu; /* CPU on which we read the states; -1 if we moved to another one meanwhile */
 };
 
 struct ss_group_limits;
@@ -525,14 +525,14 @@ struct ss_counter_reader {
     int file;
     char *buffer;
     size_t size;
-    double unit;     /* nanoseconds per unit in the file */
-    double capacity; /* CPUs that make a load of 1, if the file does not say */
-    double at_once;  /* CPUs that can be used at the same time, likewise */
-    ss_time period;  /* SS_SOURCE_CGROUP: period of the quota; 0 without a quota */
+    double unit;        /* nanoseconds per unit in the file */
+    double capacity;    /* CPUs that make a load of 1, if the file does not say */
+    double usable_cpus; /* CPUs that can be used at the same time, likewise */
+    ss_time period;     /* SS_SOURCE_CGROUP: period of the quota; 0 without a quota */
     int throttling; /* SS_SOURCE_CGROUP: the file with the time for which the quota held tasks back;
                        open only if `throttling_path` is set */
     struct ss_group_limits *limits;    /* SS_SOURCE_CGROUP: where the limits are found */
-    bool whole;                        /* SS_SOURCE_RUNTIME: the file covers all CPUs together */
+    bool covers_all_cpus;              /* SS_SOURCE_RUNTIME: the file covers all CPUs together */
     struct ss_group_sum sum;           /* SS_SOURCE_RUNTIME: `file` is the folder of these groups */
     ss_time last_read;                 /* time of the last reading, see ss_linux_limits_are_due() */
     struct ss_residencies residencies; /* SS_SOURCE_IDLE: time in idle states */

@@ -237,7 +237,7 @@ void ss_record_folder_remove(struct ss_record_folder *record, const char *path) 
         remove_files(record->folder);
         unlinkat(record->folder, MARK, 0);
     }
-    if (record->made)
+    if (record->was_created)
         ss_walk_remove_folder(record->folder, path);
     ss_record_folder_close(record);
 }
@@ -249,16 +249,16 @@ static int take_folder(
 
     if (folder == 0)
         folder = ss_walk_folder(&walk, O_RDONLY | O_CREAT);
-    record->made = walk.made;
+    record->was_created = walk.was_created;
     record->folder = folder < 0 ? -1 : folder;
     ss_walk_end(&walk);
     if (folder < 0)
         return ss_error_fail(error, "--record: cannot open %s: %s%s", plan->record,
             ss_walk_explain(&walk, folder), ss_advice_to_write(-folder, plan->record));
-    if (!record->made && refuse(folder, plan->record, plan->force, error) < 0)
+    if (!record->was_created && refuse(folder, plan->record, plan->force, error) < 0)
         return -1;
 
-    record->mark = take_mark(folder, record->made);
+    record->mark = take_mark(folder, record->was_created);
     if (record->mark < 0)
         return errno == EBUSY ? refuse(folder, plan->record, false, error)
                               : ss_record_folder_fail(plan, MARK, error);

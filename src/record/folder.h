@@ -17,9 +17,9 @@ SS_MUST_USE int ss_record_folder_check(const char *path, bool force, struct ss_e
  * folder until it exits.
  */
 struct ss_record_folder {
-    int folder; /* -1 if nothing is recorded */
-    int mark;   /* the locked mark; -1 if we have none */
-    bool made;  /* we created the folder */
+    int folder;       /* -1 if nothing is recorded */
+    int mark;         /* the locked mark; -1 if we have none */
+    bool was_created; /* we created the folder */
 };
 
 /* Creates the folder with the mark and copies of the inputs. Leaves nothing behind on failure. */

@@ -150,9 +150,9 @@ void ss_master_watch(struct ss_master *master) {
         uint32_t life = atomic_load(&row->life);
 
         ss_recent_iterations_take(row, &master->iterations_seen[i], &master->iterations, i);
-        if (life != master->lives[i]) {
-            enum ss_life before = master->lives[i];
-            master->lives[i] = life;
+        if (life != master->lives_seen[i]) {
+            enum ss_life before = master->lives_seen[i];
+            master->lives_seen[i] = life;
             on_life(master, i, before, life);
         }
 

@@ -325,13 +325,13 @@ static int open_master(struct ss_master *master) {
     struct ss_error *error = master->error;
 
     master->scheduling = ss_platform_scheduling_save();
-    master->lives = calloc(plan->instances, sizeof *master->lives);
-    master->switches = calloc(plan->instances, sizeof *master->switches);
+    master->lives_seen = calloc(plan->instances, sizeof *master->lives_seen);
+    master->switches_before = calloc(plan->instances, sizeof *master->switches_before);
     master->iterations_seen = calloc(plan->instances, sizeof *master->iterations_seen);
     bool apart = keep_iterations_apart(master);
     master->polls = calloc(SS_MASTER_POLLS + 2 * (size_t)plan->instances, sizeof *master->polls);
-    if (!master->scheduling || !master->lives || !master->switches || !master->iterations_seen ||
-        !master->polls || !apart)
+    if (!master->scheduling || !master->lives_seen || !master->switches_before ||
+        !master->iterations_seen || !master->polls || !apart)
         return ss_error_memory(error);
     if (ss_signals_open(&master->signals) < 0)
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
@@ -369,7 +369,7 @@ static int open_master(struct ss_master *master) {
         .numbers = plan->numbers,
         .out = ss_plan_output_descriptor(plan),
         .tty = plan->tty,
-        .errors = plan->has_iteration || plan->output,
+        .forwards_errors = plan->has_iteration || plan->output,
         .pattern = plan->has_iteration ? &plan->iteration : NULL,
         .iterations = &master->iterations,
         .board = master->board,
@@ -497,8 +497,8 @@ static void close_master(struct ss_master *master) {
     for (uint32_t i = 0; master->cpu_times && i < master->plan->instances; i++)
         ss_cpu_time_close(&master->cpu_times[i]);
     free(master->cpu_times);
-    free(master->lives);
-    free(master->switches);
+    free(master->lives_seen);
+    free(master->switches_before);
     free(master->iterations_seen);
     free(master->polls);
 }
@@ -517,7 +517,7 @@ static struct ss_master *make_master(
     master->meter = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
     master->cpus = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
     master->descriptor = -1;
-    master->perf.next = master->perf.collect = SS_TIME_NEVER;
+    master->perf.next = master->perf.collect_at = SS_TIME_NEVER;
     master->stage = SS_STAGE_WAITING;
     ss_iterations_count_from(&master->iterations, SS_TIME_NEVER);
     master->iterations.to = SS_TIME_NEVER;

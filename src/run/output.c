@@ -141,7 +141,7 @@ int ss_output_open(struct ss_output *output, struct ss_error *error) {
     if (output->tty && check_tty(error) < 0)
         return -1;
 
-    for (int which = 0; !folder && which < (output->errors ? 2 : 1); which++) {
+    for (int which = 0; !folder && which < (output->forwards_errors ? 2 : 1); which++) {
         int file = ss_streams_open_unblocked(which == 0 ? output->out : STDERR_FILENO);
         output->terminals[which] = file > 0 ? file : 0;
     }
@@ -178,7 +178,7 @@ int ss_output_add(struct ss_output *output, int ends[2], struct ss_error *error)
         struct ss_stream *stream = &output->streams[output->count];
         int ends_of_pipe[2];
 
-        if (which == 1 && !output->errors) {
+        if (which == 1 && !output->forwards_errors) {
             *stream = (struct ss_stream){.from = -1, .to = -1};
             output->polls[output->count++] = (struct pollfd){.fd = -1};
             continue;
@@ -189,10 +189,10 @@ int ss_output_add(struct ss_output *output, int ends[2], struct ss_error *error)
         *stream = (struct ss_stream){
             .from = ends_of_pipe[0],
             .to = open_target(output, output->count / 2, which, error),
-            .own = output->folder != NULL,
+            .owns_target = output->folder != NULL,
             .instance = output->count / 2,
             .waited = output->waited,
-            .away = output->away,
+            .busy_time = output->busy_time,
         };
         ends[which] = ends_of_pipe[1];
 
@@ -238,10 +238,10 @@ static void add_own_delay(struct ss_output *output, struct ss_stream *stream, ss
         output->waited_at = now;
     }
     ss_time waited = ss_time_since(output->waited, stream->waited);
-    ss_time away = ss_time_since(output->away, stream->away);
-    stream->late += waited > away ? waited : away;
+    ss_time busy = ss_time_since(output->busy_time, stream->busy_time);
+    stream->late += waited > busy ? waited : busy;
     stream->waited = output->waited;
-    stream->away = output->away;
+    stream->busy_time = output->busy_time;
 }
 
 static void report_read(
@@ -305,15 +305,15 @@ static void find_lines(struct ss_output *output, struct ss_stream *stream, const
 
 static void fail_stream(struct ss_output *output, struct ss_stream *stream, int why) {
     stream->failed = true;
-    stream->left = 0;
+    stream->rest_length = 0;
     output->why = output->failed ? output->why : why;
     output->failed = true;
 }
 
 /* Writes as much of the last read as there is room for. */
 static void write_rest(struct ss_output *output, struct ss_stream *stream) {
-    while (stream->left > 0 && ss_streams_has_room(stream->to)) {
-        ssize_t written = write(stream->to, stream->rest, stream->left);
+    while (stream->rest_length > 0 && ss_streams_has_room(stream->to)) {
+        ssize_t written = write(stream->to, stream->rest, stream->rest_length);
         if (written < 0 && errno == EAGAIN) {
             poll(NULL, 0, 1); /* a terminal may have too little room even for one character */
             return;
@@ -323,7 +323,7 @@ static void write_rest(struct ss_output *output, struct ss_stream *stream) {
             fail_stream(output, stream, errno);
         } else if (written > 0) {
             stream->rest += written;
-            stream->left -= (size_t)written;
+            stream->rest_length -= (size_t)written;
         }
     }
 }
@@ -332,10 +332,10 @@ static void close_stream(struct ss_output *output, uint32_t index) {
     struct ss_stream *stream = &output->streams[index];
     if (stream->from >= 0)
         close(stream->from);
-    if (stream->own && stream->to >= 0)
+    if (stream->owns_target && stream->to >= 0)
         close(stream->to);
     stream->from = -1;
-    stream->own = false;
+    stream->owns_target = false;
     output->polls[index].fd = -1;
 }
 
@@ -357,10 +357,10 @@ size_t ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
      * First finish the text that another stream has written in part, so that its lines are not
      * split.
      */
-    struct ss_stream **last = &output->begun[index % 2];
+    struct ss_stream **last = &output->unfinished[index % 2];
     struct ss_stream *begun = *last ? *last : stream;
     write_rest(output, begun);
-    bool room = stream->failed || (begun->left == 0 && ss_streams_has_room(stream->to));
+    bool room = stream->failed || (begun->rest_length == 0 && ss_streams_has_room(stream->to));
     if (stream->full)
         stream->late += ss_time_since(now, stream->full_since);
     stream->full_since = now;
@@ -383,10 +383,10 @@ size_t ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
     }
 
     stream->rest = stream->chunk;
-    stream->left = stream->failed ? 0 : (size_t)length;
+    stream->rest_length = stream->failed ? 0 : (size_t)length;
     write_rest(output, stream);
-    wait_for(output, index, stream->left > 0);
-    if (!stream->own && !stream->failed)
+    wait_for(output, index, stream->rest_length > 0);
+    if (!stream->owns_target && !stream->failed)
         *last = stream;
     if (!stream->line)
         return (size_t)length;
@@ -397,17 +397,17 @@ size_t ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
 }
 
 void ss_output_wait_begins(struct ss_output *output, ss_time now) {
-    if (output->away_since)
-        output->away += ss_time_since(now, output->away_since);
+    if (output->busy_since)
+        output->busy_time += ss_time_since(now, output->busy_since);
 }
 
 void ss_output_wait_ends(struct ss_output *output, ss_time now) {
-    output->away_since = now;
+    output->busy_since = now;
 }
 
 void ss_output_pause(struct ss_output *output, ss_time length) {
-    if (output->away_since)
-        output->away_since += length;
+    if (output->busy_since)
+        output->busy_since += length;
     for (uint32_t i = 0; i < output->count; i++)
         output->streams[i].full_since += length;
 }
@@ -419,9 +419,10 @@ void ss_output_drain(struct ss_output *output, ss_time now) {
         struct pollfd here = {.fd = stream->from, .events = POLLIN};
         size_t moved = 0;
 
-        while (stream->from >= 0 && (stream->left > 0 || poll(&here, 1, 0) > 0)) {
+        while (stream->from >= 0 && (stream->rest_length > 0 || poll(&here, 1, 0) > 0)) {
             /* Without a hang-up, a process that outlives the run may write for ever. */
-            if (stream->left == 0 && !(here.revents & POLLHUP) && moved >= SS_OUTPUT_DRAIN_MAX)
+            if (stream->rest_length == 0 && !(here.revents & POLLHUP) &&
+                moved >= SS_OUTPUT_DRAIN_MAX)
                 break;
             moved += ss_output_move(output, i, now);
             if (stream->from < 0 || !stream->full)

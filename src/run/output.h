@@ -33,21 +33,21 @@
 
 /* One output stream of one instance, forwarded by the master. */
 struct ss_stream {
-    int from;    /* our end of the pipe or pseudo-terminal; -1 if closed */
-    int to;      /* where the output goes, unchanged */
-    bool own;    /* `to` is a file that we opened */
-    bool full;   /* `to` accepts no more; reading pauses until there is room */
-    bool failed; /* `to` cannot be written; what is read is dropped */
+    int from;         /* our end of the pipe or pseudo-terminal; -1 if closed */
+    int to;           /* where the output goes, unchanged */
+    bool owns_target; /* `to` is a file that we opened */
+    bool full;        /* `to` accepts no more; reading pauses until there is room */
+    bool failed;      /* `to` cannot be written; what is read is dropped */
     ss_time full_since;
-    ss_time waited; /* the output's `waited` at the last read */
-    ss_time away;   /* the output's `away` at the last read */
-    ss_time late;   /* total delay of reads since the last line that ended an iteration */
+    ss_time waited;    /* the output's `waited` at the last read */
+    ss_time busy_time; /* the output's `busy_time` at the last read */
+    ss_time late;      /* total delay of reads since the last line that ended an iteration */
     uint32_t instance;
-    char *chunk;      /* SS_OUTPUT_CHUNK_SIZE bytes that were read */
-    const char *rest; /* the part of it that still has to be written */
-    size_t left;      /* length of that part, in bytes */
-    uint32_t matches; /* number of lines of the current read that ended an iteration of unknown
-                         length */
+    char *chunk;        /* SS_OUTPUT_CHUNK_SIZE bytes that were read */
+    const char *rest;   /* the part of it that still has to be written */
+    size_t rest_length; /* length of that part, in bytes */
+    uint32_t matches;   /* number of lines of the current read that ended an iteration of unknown
+                           length */
     size_t length;
     bool cut;   /* the line is longer than what is kept of it */
     char *line; /* the current line so far; NULL if lines are not matched */
@@ -65,27 +65,27 @@ struct ss_output {
     int out;                          /* where standard output is forwarded */
     int terminals[2];                 /* `out` and standard error, opened again so that writes to
                                          a terminal do not block; 0 if not opened */
-    struct ss_stream *begun[2];       /* for output and error: the stream that wrote last and may
+    struct ss_stream *unfinished[2];  /* for output and error: the stream that wrote last and may
                                          not be done; NULL if none, or if each has its own file */
     bool tty;                         /* standard output is a pseudo-terminal */
-    bool errors;                      /* standard error is forwarded, too; else it is inherited */
+    bool forwards_errors;             /* standard error is forwarded, too; else it is inherited */
     const regex_t *pattern;           /* NULL if lines are not matched */
     struct ss_iterations *iterations; /* receive the matches of `pattern`, per instance */
     const struct ss_board *board;     /* for the duties of the instances */
     ss_time (*own_wait)(void);        /* see ss_platform_own_wait(); NULL if unknown */
     ss_time waited, waited_at;        /* our total wait for a CPU at the last reading, and the time
                                          of that reading */
-    ss_time away;                     /* total time in which the caller did not wait for output */
-    ss_time away_since;               /* when that last began; 0 if never */
+    ss_time busy_time;                /* total time in which the caller did not wait for output */
+    ss_time busy_since;               /* when that last began; 0 if never */
     bool failed;                      /* some output could not be written */
     int why;                          /* errno of the first failure */
 };
 
 /*
  * Opens the output. The caller must have set `instances`, `folder`, `numbers`, `out`, `tty`,
- * `errors`, `pattern`, `iterations`, `board` and `own_wait`. Creates `folder` if it does not exist.
- * Fails if no pseudo-terminal can be created, or if a file that would be replaced was not written
- * by a run.
+ * `forwards_errors`, `pattern`, `iterations`, `board` and `own_wait`. Creates `folder` if it does
+ * not exist. Fails if no pseudo-terminal can be created, or if a file that would be replaced was
+ * not written by a run.
  */
 SS_MUST_USE int ss_output_open(struct ss_output *output, struct ss_error *error);
 

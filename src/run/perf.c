@@ -34,7 +34,7 @@ static int report_missing(struct ss_master *master) {
 
 int ss_master_open_perf(struct ss_master *master) {
     struct ss_master_perf *perf = &master->perf;
-    perf->next = perf->collect = SS_TIME_NEVER;
+    perf->next = perf->collect_at = SS_TIME_NEVER;
     if (!master->plan->counters)
         return 0;
     perf->totals = calloc(master->plan->instances, sizeof *perf->totals);
@@ -48,7 +48,7 @@ void ss_master_begin_perf(struct ss_master *master, ss_time now) {
 
 ss_time ss_master_perf_due(const struct ss_master *master) {
     const struct ss_master_perf *perf = &master->perf;
-    return perf->collect < perf->next ? perf->collect : perf->next;
+    return perf->collect_at < perf->next ? perf->collect_at : perf->next;
 }
 
 /*
@@ -78,8 +78,8 @@ static void write_row(struct ss_master *master, ss_time at, long runnable) {
 
 static void request_counts(struct ss_master *master, ss_time now) {
     struct ss_master_perf *perf = &master->perf;
-    perf->asked = now;
-    perf->collect = ss_time_add(now, PATIENCE);
+    perf->requested_at = now;
+    perf->collect_at = ss_time_add(now, PATIENCE);
     /* Counted before executors wake up for the request. */
     perf->runnable = ss_platform_count_runnable(NULL);
     while (perf->next <= now)
@@ -91,9 +91,9 @@ static void request_counts(struct ss_master *master, ss_time now) {
 
 void ss_master_take_perf(struct ss_master *master, ss_time now) {
     struct ss_master_perf *perf = &master->perf;
-    if (now >= perf->collect) {
-        perf->collect = SS_TIME_NEVER;
-        write_row(master, perf->asked, perf->runnable);
+    if (now >= perf->collect_at) {
+        perf->collect_at = SS_TIME_NEVER;
+        write_row(master, perf->requested_at, perf->runnable);
     }
     if (now >= perf->next && master->stage < SS_STAGE_ENDING)
         request_counts(master, now);
@@ -115,8 +115,8 @@ static void say_uncounted(struct ss_master *master) {
 void ss_master_end_perf(struct ss_master *master, ss_time now) {
     struct ss_master_perf *perf = &master->perf;
     if (perf->next != SS_TIME_NEVER) {
-        if (perf->collect != SS_TIME_NEVER)
-            write_row(master, perf->asked, perf->runnable);
+        if (perf->collect_at != SS_TIME_NEVER)
+            write_row(master, perf->requested_at, perf->runnable);
         write_row(master, now, ss_platform_count_runnable(NULL));
         say_uncounted(master);
     }

@@ -93,7 +93,7 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
     if (master->plan->has_start_at) {
         int64_t left = master->plan->start_at - ss_platform_wallclock();
         start = left > 0 ? now + (ss_time)left : now;
-        master->late = left < 0 ? (ss_time)-left : 0;
+        master->start_delay = left < 0 ? (ss_time)-left : 0;
         if ((double)left < WARM_ENOUGH * (double)master->plan->warmup)
             ss_outcome_warn(master->outcome,
                 "the warm-up was cut to %.1f s: --start-at came before its end",
@@ -121,9 +121,9 @@ static void settle(struct ss_master *master, const struct cause *cause) {
     (void)cause;
     ss_time begin = master->stage_end;
 
-    if (master->late > 0)
+    if (master->start_delay > 0)
         ss_outcome_warn(master->outcome, "the trace began %.3f s after --start-at",
-            ss_time_seconds(master->late));
+            ss_time_seconds(master->start_delay));
     ss_master_record_bound(master, begin, "settling", NULL);
     master->monitor.control_from = begin;
     master->stage_end = ss_time_add(begin, master->plan->settle);
@@ -263,7 +263,7 @@ static void pause_run(struct ss_master *master, const struct cause *cause) {
         atomic_fetch_add(&board->paused, now - from);
     } else if (start != SS_TIME_NEVER) {
         atomic_store(&board->control_start, ss_time_add(start, now - from));
-        master->late += master->plan->has_start_at ? now - from : 0;
+        master->start_delay += master->plan->has_start_at ? now - from : 0;
     }
 
     if (master->stage_end != SS_TIME_NEVER)
@@ -331,7 +331,7 @@ static ss_time first_stage_end(const struct ss_plan *plan) {
 
 static bool all_started(const struct ss_master *master) {
     for (uint32_t i = 0; i < master->plan->instances; i++) {
-        if (master->lives[i] == SS_LIFE_NONE)
+        if (master->lives_seen[i] == SS_LIFE_NONE)
             return false;
     }
     return true;

@@ -26,10 +26,10 @@
 
 /* The state of --counters; see perf.h. */
 struct ss_master_perf {
-    ss_time next;    /* when to send the next request to the executors; SS_TIME_NEVER if never */
-    ss_time collect; /* when to write their answers; SS_TIME_NEVER if no request is open */
-    ss_time asked;   /* when the open request was sent */
-    long runnable;   /* number of runnable threads at `asked` */
+    ss_time next;       /* when to send the next request to the executors; SS_TIME_NEVER if never */
+    ss_time collect_at; /* when to write their answers; SS_TIME_NEVER if no request is open */
+    ss_time requested_at;             /* when the open request was sent */
+    long runnable;                    /* number of runnable threads at `requested_at` */
     double (*totals)[SS_PERF_EVENTS]; /* totals of each executor as of the previous row */
 };
 
@@ -57,14 +57,14 @@ struct ss_master {
     struct ss_outcome *outcome;
     struct ss_error *error;
     enum ss_stage stage;
-    ss_time stage_end; /* planned end of the stage; SS_TIME_NEVER without one */
-    ss_time late;      /* how long after --start-at the trace begins */
+    ss_time stage_end;   /* planned end of the stage; SS_TIME_NEVER without one */
+    ss_time start_delay; /* how long after --start-at the trace begins */
     ss_time ending_since;
-    uint64_t *switches; /* number of switches that each executor had sent when counting began */
+    uint64_t *switches_before; /* switches that each executor had sent when counting began */
     struct ss_setpoints_reader setpoints;
     bool explained;       /* a message has explained why SIGINT is ignored */
     uint64_t limits_seen; /* number of changes of the group's allowance that have been noted */
-    uint32_t *lives;      /* enum ss_life of each instance, as last seen */
+    uint32_t *lives_seen; /* enum ss_life of each instance, as last seen */
     uint64_t *iterations_seen;
     ss_time first_failure; /* when the first failing instance ended */
     int failure_status;    /* exit status of that instance, or SS_ERROR_FAILED if attached processes

@@ -588,7 +588,8 @@ static int run(char **argv, int *status, struct ss_error *error) {
         return 0;
     }
 
-    struct recorded_run recorded = {.name = argv[1], .trust.can_trust = true, .record = -1};
+    struct recorded_run recorded = {
+        .name = argv[1], .trust.suggests_trust_owner = true, .record = -1};
     int result = repeat(&recorded, argv, error);
     close_run(&recorded);
     return result;

@@ -153,7 +153,7 @@ static void read_limits(struct ss_counter_reader *reader) {
         return;
 
     bool limits = quota.cpus > 0 && quota.cpus < cpus;
-    reader->at_once = cpus;
+    reader->usable_cpus = cpus;
     reader->capacity = limits ? quota.cpus : cpus;
     reader->period = limits ? quota.period : 0;
     use_throttling(reader, limits ? quota.folder : NULL);
@@ -215,7 +215,7 @@ int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *
         read_limits(reader);
     counters->used = used * (uint64_t)reader->unit;
     counters->capacity = reader->capacity;
-    counters->cpus = reader->at_once;
+    counters->cpus = reader->usable_cpus;
     counters->period = reader->period;
     counters->throttled = read_throttled(reader);
     return 0;

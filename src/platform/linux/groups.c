@@ -98,10 +98,10 @@ static int list_groups(struct ss_counter_reader *reader) {
     sum->version = UNLISTED;
 
     int why = each_group(reader, keep, NULL);
-    sum->many = why == -E2BIG;
-    if (sum->many)
+    sum->too_many = why == -E2BIG;
+    if (sum->too_many)
         ss_linux_groups_close(sum);
-    if (why && !sum->many)
+    if (why && !sum->too_many)
         return why;
 
     sum->version = version;
@@ -133,7 +133,7 @@ static int add_once(struct ss_group_sum *sum, int file, uint64_t *used) {
 static int add_up(struct ss_counter_reader *reader, uint64_t *used) {
     const struct ss_group_sum *sum = &reader->sum;
     *used = 0;
-    if (sum->many)
+    if (sum->too_many)
         return each_group(reader, add_once, used);
     for (uint32_t i = 0; i < sum->count; i++) {
         int why = add_usage(sum->groups[i], used);
@@ -187,7 +187,7 @@ const char *ss_linux_groups_open(
     reader->file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int why = reader->file < 0 ? -errno : list_groups(reader);
     if (!why && reader->sum.count == 0)
-        why = reader->sum.many ? -E2BIG : -ENOENT;
+        why = reader->sum.too_many ? -E2BIG : -ENOENT;
     if (!why)
         return NULL;
 

@@ -110,7 +110,7 @@ void ss_linux_residency_read(struct ss_residencies *residencies) {
         ss_linux_read_number(text, &microseconds);
         state->time = microseconds * SS_MICROSECOND;
     }
-    residencies->here = cpu == sched_getcpu() ? cpu : -1;
+    residencies->current_cpu = cpu == sched_getcpu() ? cpu : -1;
 }
 
 uint64_t ss_linux_residency_refine(
@@ -118,7 +118,7 @@ uint64_t ss_linux_residency_refine(
     struct ss_combined_reading reading = {
         .coarse = times->idle + times->iowait,
         .step = 2 * tick, /* idle and iowait are each rounded down to ticks */
-        .prompt = (int)times->cpu == residencies->here,
+        .fine_is_current = (int)times->cpu == residencies->current_cpu,
     };
 
     struct ss_combined_counter *counter = NULL;

@@ -52,7 +52,7 @@ static uint32_t count_online(void) {
 static const char *open_root(
     struct ss_counter_reader *reader, const struct ss_platform_roots *roots) {
     char folder[2048];
-    reader->whole = ss_cpus_count(&reader->cpus) >= count_online();
+    reader->covers_all_cpus = ss_cpus_count(&reader->cpus) >= count_online();
 
     /* In any other namespace, the visible root is that of a container, not of the machine. */
     struct stat status;
@@ -61,7 +61,7 @@ static const char *open_root(
         return "the machine's control groups are not visible in a container";
 
     if (find_root(roots, " - cgroup ", "cpuacct", folder)) {
-        const char *name = reader->whole ? "cpuacct.usage" : "cpuacct.usage_percpu";
+        const char *name = reader->covers_all_cpus ? "cpuacct.usage" : "cpuacct.usage_percpu";
         strcpy(reader->path, ss_linux_path("%s/%s", folder, name).text);
         reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
         return reader->file < 0 ? strerror(errno) : NULL;
@@ -69,7 +69,7 @@ static const char *open_root(
 
     if (!find_root(roots, " - cgroup2 ", "", folder))
         return "no control group counts CPU time";
-    if (!reader->whole)
+    if (!reader->covers_all_cpus)
         return "control groups of version 2 do not account for single CPUs";
     return ss_linux_groups_open(reader, roots, folder);
 }
@@ -82,7 +82,8 @@ int ss_linux_runtime_open(struct ss_counter_reader *reader, const struct ss_plat
     }
     reader->unit = 1;
     /* Room for up to 20 digits per CPU. Numbers after the last measured CPU may be truncated. */
-    reader->size = reader->whole ? 64 : 21 * ((size_t)ss_cpus_last(&reader->cpus) + 1) + 64;
+    reader->size =
+        reader->covers_all_cpus ? 64 : 21 * ((size_t)ss_cpus_last(&reader->cpus) + 1) + 64;
     reader->capacity = ss_cpus_count(&reader->cpus);
     return 0;
 }
@@ -110,14 +111,14 @@ static int add_cpus(const struct ss_counter_reader *reader, uint64_t *used) {
 }
 
 int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters *counters) {
-    if (reader->whole && ss_linux_limits_are_due(reader, counters->time))
+    if (reader->covers_all_cpus && ss_linux_limits_are_due(reader, counters->time))
         reader->capacity = count_online();
     counters->ran = true;
     counters->capacity = counters->cpus = reader->capacity;
     counters->set = (uint64_t)reader->capacity ^ reader->sum.set;
     if (reader->sum.version)
         return 0;
-    if (!reader->whole)
+    if (!reader->covers_all_cpus)
         return add_cpus(reader, &counters->used);
     const char *at = reader->buffer;
     return read_number(&at, &counters->used) ? 0 : -EBADMSG;

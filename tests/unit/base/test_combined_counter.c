@@ -35,7 +35,7 @@ static uint64_t coarse(const struct cpu *cpu) {
 /* Returns the error of the result in milliseconds. */
 static double read_error(struct cpu *cpu, bool prompt) {
     struct ss_combined_reading reading = {
-        .coarse = coarse(cpu), .step = 2 * STEP, .fine = cpu->fine, .prompt = prompt};
+        .coarse = coarse(cpu), .step = 2 * STEP, .fine = cpu->fine, .fine_is_current = prompt};
     uint64_t result = ss_combined_counter_read(&cpu->counter, &reading);
     assert_in_range(result, reading.coarse, reading.coarse + 2 * STEP);
     return ((double)result - (double)(cpu->idle + cpu->shift)) / (double)MS;
@@ -114,7 +114,7 @@ TEST(combined_counter_result_never_falls) {
     for (int i = 0; i < 10000; i++) {
         reading.coarse += (uint64_t)(rand() % 3) * STEP;
         reading.fine += (uint64_t)(rand() % 25000) * 1000;
-        reading.prompt = rand() % 2;
+        reading.fine_is_current = rand() % 2;
         uint64_t result = ss_combined_counter_read(&counter, &reading);
         assert_that(result, >=, last);
         assert_in_range(result, reading.coarse, reading.coarse + STEP);

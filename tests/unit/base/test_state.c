@@ -96,7 +96,7 @@ TEST_WITH(folders_of_others_keep_their_mode, begin_with_users, end) {
 }
 
 TEST_WITH(files_of_unknown_owners_are_refused, begin_with_users, end) {
-    struct ss_trust trust = {.can_trust = true};
+    struct ss_trust trust = {.suggests_trust_owner = true};
     tree_give("state", UNKNOWN);
     assert_fails(open_file(O_RDONLY, &trust), error,
         "use sudo -u '#4000000000', or --trust-owner 4000000000");

@@ -314,12 +314,12 @@ TEST_WITH(folders_are_made_and_opened, begin_with_users, NULL) {
     SS_OWNED(close) int folder = ss_walk_folder(&walk, O_RDONLY | O_CREAT);
     ss_walk_end(&walk);
     assert_that(folder, >=, 0);
-    assert_true(walk.made);
+    assert_true(walk.was_created);
     assert_int_equal(ss_walk_begin(&walk, tree_path("new")), 0);
     SS_OWNED(close) int again = ss_walk_folder(&walk, O_RDONLY | O_CREAT);
     ss_walk_end(&walk);
     assert_that(again, >=, 0);
-    assert_false(walk.made);
+    assert_false(walk.was_created);
     assert_int_equal(ss_walk_folder_path(tree_path("none"), O_RDONLY, &error), -1);
     assert_int_equal(errno, ENOENT);
     tree_link("new", "link");

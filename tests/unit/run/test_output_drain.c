@@ -91,8 +91,8 @@ TEST(failed_output_does_not_affect_other_instances) {
     struct ss_error error = {0};
     const char *folder = tree_new();
     char *numbers[] = {(char *)"0", (char *)"1"};
-    output =
-        (struct ss_output){.instances = 2, .folder = folder, .numbers = numbers, .errors = true};
+    output = (struct ss_output){
+        .instances = 2, .folder = folder, .numbers = numbers, .forwards_errors = true};
     if (mknod(tree_path("0.out"), S_IFCHR | 0600, makedev(1, 7)) < 0)
         skip(); /* links are not followed there, and only root makes devices */
     assert_int_equal(ss_output_open(&output, &error), 0);

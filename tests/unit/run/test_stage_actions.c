@@ -57,7 +57,7 @@ TEST(switches_are_counted_for_each_instance) {
     struct ss_plan plan = {.instances = 3};
     uint64_t before[3] = {0};
     struct ss_master master = {
-        .plan = &plan, .board = ss_board_allocate(3, 0, false), .switches = before};
+        .plan = &plan, .board = ss_board_allocate(3, 0, false), .switches_before = before};
     uint32_t switching = 9;
     assert_non_null(master.board);
     struct ss_row *rows = master.board->rows;

@@ -173,7 +173,7 @@ int request_rows_keep_each(
     int file = ss_walk_begin(&walk, path);
     if (file == 0)
         file = ss_walk_open(&walk, O_WRONLY | O_NONBLOCK);
-    if (file >= 0 && walk.made) {
+    if (file >= 0 && walk.was_created) {
         rows->each_folder = ss_owned_take(&walk.folder);
         strcpy(rows->each_name, walk.name);
     }

@@ -145,7 +145,7 @@ int ssbatch_study_open(struct ssbatch_study *study, const char *path, enum ssbat
     *study = (struct ssbatch_study){
         .boot = "unknown",
         .state = -1,
-        .trust = {.everyone = use == SSBATCH_STUDY_LOOK, .can_trust = true},
+        .trust = {.everyone = use == SSBATCH_STUDY_LOOK, .suggests_trust_owner = true},
     };
     if (resolve(study->path, path, error) < 0) {
         study->path[0] = '\0';

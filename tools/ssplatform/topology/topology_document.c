@@ -217,7 +217,7 @@ void ssplatform_write_topology(
 
     if (text) {
         fputs(text, json->stream);
-        json->follows = true;
+        json->needs_comma = true;
     } else {
         ssplatform_write_unknown_topology(json, tree, online);
     }
