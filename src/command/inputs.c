@@ -23,13 +23,13 @@ static void note_identity(struct ss_input *input, const struct stat *status) {
     input->device = status->st_dev;
     input->inode = status->st_ino;
     input->size = status->st_size;
-    input->changed = status->st_mtim;
+    input->changed_at = status->st_mtim;
 }
 
 static bool is_same(const struct ss_input *input, const struct stat *status) {
     return input->device == status->st_dev && input->inode == status->st_ino &&
-           input->size == status->st_size && input->changed.tv_sec == status->st_mtim.tv_sec &&
-           input->changed.tv_nsec == status->st_mtim.tv_nsec;
+           input->size == status->st_size && input->changed_at.tv_sec == status->st_mtim.tv_sec &&
+           input->changed_at.tv_nsec == status->st_mtim.tv_nsec;
 }
 
 /* Copies a pipe's content to an unnamed file. */

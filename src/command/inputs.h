@@ -28,7 +28,7 @@ struct ss_input {
     dev_t device;       /* identity and state of the file, taken just before it is read */
     ino_t inode;
     off_t size; /* bytes */
-    struct timespec changed;
+    struct timespec changed_at;
 };
 
 /* The files that a run reads. Empty when zero-initialized. */

@@ -132,9 +132,9 @@ int ss_running_set_target(const struct ss_cli *cli, struct ss_error *error) {
     return 0;
 }
 
-static void print_percent(FILE *stream, const char *name, double value, const char *otherwise) {
+static void print_percent(FILE *stream, const char *name, double value, const char *fallback) {
     if (isnan(value))
-        fprintf(stream, ", %s %s", name, otherwise);
+        fprintf(stream, ", %s %s", name, fallback);
     else
         fprintf(stream, ", %s %.2f%%", name, 100 * value);
 }

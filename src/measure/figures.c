@@ -10,10 +10,10 @@
 #define SETTLED_SECONDS 2.0
 
 bool ss_figures_add(struct ss_figures *figures, double target, double load) {
-    if (!SS_GROW(figures->sizes, figures->count + 1, figures->capacity))
+    if (!SS_GROW(figures->absolute_errors, figures->count + 1, figures->room))
         return false;
     double error = target - load;
-    figures->sizes[figures->count++] = fabs(error);
+    figures->absolute_errors[figures->count++] = fabs(error);
     figures->target_sum += target;
     figures->load_sum += load;
     figures->error_sum += error;
@@ -22,7 +22,7 @@ bool ss_figures_add(struct ss_figures *figures, double target, double load) {
 }
 
 void ss_figures_free(struct ss_figures *figures) {
-    free(figures->sizes);
+    free(figures->absolute_errors);
     *figures = (struct ss_figures){0};
 }
 
@@ -55,15 +55,15 @@ static int compare(const void *left, const void *right) {
 double ss_figures_error_p95_percent(struct ss_figures *figures) {
     if (figures->count == 0)
         return NAN;
-    qsort(figures->sizes, figures->count, sizeof *figures->sizes, compare);
+    qsort(figures->absolute_errors, figures->count, sizeof *figures->absolute_errors, compare);
     size_t rank = (size_t)ceil(0.95 * (double)figures->count);
-    return 100 * figures->sizes[rank - 1];
+    return 100 * figures->absolute_errors[rank - 1];
 }
 
 double ss_figures_part_beyond(const struct ss_figures *figures, double size) {
     size_t beyond = 0;
     for (size_t i = 0; i < figures->count; i++)
-        beyond += figures->sizes[i] > size;
+        beyond += figures->absolute_errors[i] > size;
     return mean(figures, (double)beyond);
 }
 

@@ -15,8 +15,8 @@ struct ss_figures {
     double load_sum;
     double error_sum;
     double square_sum;
-    double *sizes; /* |error| of each sample, for quantiles */
-    size_t capacity;
+    double *absolute_errors; /* |error| of each sample, for quantiles */
+    size_t room;
 };
 
 /*

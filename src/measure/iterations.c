@@ -83,7 +83,7 @@ void ss_iterations_start(struct ss_iterations *iterations, uint32_t instance, ss
 
 void ss_iterations_stop(struct ss_iterations *iterations, uint32_t instance) {
     if (iterations->shares)
-        iterations->shares[instance].over = true;
+        iterations->shares[instance].exited = true;
 }
 
 void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line, ss_time now) {
@@ -184,7 +184,7 @@ static void add_share(struct ss_iterations *iterations, const struct ss_iteratio
     ss_histogram_add(&iterations->lengths[iteration->line], iteration->length);
     if (!isnan(gap)) {
         share->gap_count++;
-        share->gaps += gap;
+        share->gap_sum += gap;
     }
 }
 
@@ -211,8 +211,8 @@ void ss_iterations_add(
     ss_windows_add(&iterations->parts_in_time, from, to, 1);
     if (iterations->shares)
         add_share(iterations, &iteration, from, part);
-    if (iterations->added)
-        iterations->added(iterations->context, &iteration);
+    if (iterations->on_add)
+        iterations->on_add(iterations->context, &iteration);
 }
 
 void ss_iterations_add_evenly(
@@ -283,11 +283,11 @@ static bool find_unfinished(const struct ss_iterations *iterations, uint32_t ins
     struct ss_unfinished *unfinished) {
     const struct ss_iteration_share *share = &iterations->shares[instance];
 
-    if (share->since == SS_TIME_NEVER || share->over)
+    if (share->since == SS_TIME_NEVER || share->exited)
         return false;
 
     /* Assume the usual gap between iterations. */
-    double gap = share->gap_count ? share->gaps / (double)share->gap_count : 0;
+    double gap = share->gap_count ? share->gap_sum / (double)share->gap_count : 0;
     ss_time start = ss_time_add(move_up(iterations, share->since), ss_time_from_double(gap * 1e9));
     if (start >= to)
         return false;

@@ -31,10 +31,10 @@ struct ss_iteration_share {
     uint32_t burst_size;            /* number of ends in this burst; 0 if it is over */
     uint64_t in_bursts;             /* iterations in the window that ended in bursts */
     bool begun;                     /* an iteration has ended, in the window or before */
-    bool over;                      /* the instance has exited by itself */
+    bool exited;                    /* the instance has exited by itself */
     uint32_t cells[SS_SHARE_CELLS]; /* iterations that ended in the window, by time */
     uint64_t gap_count; /* number of successive pairs whose second iteration ended in the window */
-    double gaps;        /* sum of the times between both iterations of a pair, seconds */
+    double gap_sum;     /* sum of the times between both iterations of a pair, seconds */
 };
 
 /* Iterations per second of one or all instances in the window. */
@@ -89,7 +89,7 @@ struct ss_iterations {
     char untimed_example[96];   /* the first text found instead of a number */
 
     /* Called with each iteration; may be NULL. */
-    void (*added)(void *context, const struct ss_iteration *iteration);
+    void (*on_add)(void *context, const struct ss_iteration *iteration);
     void *context;
 };
 

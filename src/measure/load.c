@@ -63,8 +63,8 @@ int ss_load_meter_open(struct ss_load_meter *meter, const struct ss_source_reque
         return -1;
     size_t room = request->source == SS_SOURCE_CGROUP ? 1 : ss_cpus_count(cpus);
     meter->last.items = calloc(room, sizeof *meter->last.items);
-    meter->before.items = calloc(room, sizeof *meter->before.items);
-    if (meter->last.items && meter->before.items)
+    meter->previous.items = calloc(room, sizeof *meter->previous.items);
+    if (meter->last.items && meter->previous.items)
         return 0;
     ss_load_meter_close(meter);
     return ss_error_memory(error);
@@ -72,14 +72,14 @@ int ss_load_meter_open(struct ss_load_meter *meter, const struct ss_source_reque
 
 int ss_load_meter_read(struct ss_load_meter *meter) {
     struct ss_cpu_reading last = meter->last;
-    meter->last = meter->before;
-    meter->before = last;
+    meter->last = meter->previous;
+    meter->previous = last;
     return meter->read(meter->context, &meter->last);
 }
 
 void ss_load_meter_close(struct ss_load_meter *meter) {
     ss_platform_cpu_times_close(&meter->reader);
     free(meter->last.items);
-    free(meter->before.items);
+    free(meter->previous.items);
     *meter = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
 }

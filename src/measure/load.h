@@ -37,7 +37,7 @@ struct ss_load_meter {
     void *context;
     struct ss_cpu_reader reader; /* the context of `read` unless the caller sets another one */
     struct ss_cpu_reading last;
-    struct ss_cpu_reading before;
+    struct ss_cpu_reading previous;
 };
 
 /* Initializes a closed meter. */

@@ -75,7 +75,7 @@ static void watch_capacity(struct ss_monitor *monitor) {
     if (monitor->source != SS_SOURCE_CGROUP || counters->capacity == capacity->latest)
         return;
     capacity->latest = counters->capacity;
-    capacity->changed = counters->time;
+    capacity->changed_at = counters->time;
     capacity->changes++;
 }
 
@@ -89,7 +89,7 @@ static bool read_load(struct ss_monitor *monitor, ss_time now) {
         return is_read;
     }
 
-    meter->before = meter->last;
+    meter->previous = meter->last;
     meter->last = (struct ss_cpu_reading){
         .counters = {.time = now,
             .value = ss_double_from_word(atomic_load(&monitor->board->sensor_value))},
@@ -217,7 +217,7 @@ static bool count_sample(struct ss_monitor *monitor, struct ss_monitor_sample *s
         monitor->duty_count++;
     }
 
-    monitor->late += sample->load.seconds > LATE_MIN * ss_time_seconds(monitor->interval);
+    monitor->late_samples += sample->load.seconds > LATE_MIN * ss_time_seconds(monitor->interval);
     if (!isnan(sample->steal)) {
         monitor->steal_sum += sample->steal * sample->load.seconds;
         monitor->steal_seconds += sample->load.seconds;
@@ -241,7 +241,7 @@ static bool is_partly_free(const struct ss_monitor *monitor, ss_time from, ss_ti
  */
 static bool take_target(
     struct ss_monitor *monitor, ss_time end, double duty, struct ss_monitor_sample *sample) {
-    ss_time from = monitor->meter->before.counters.time;
+    ss_time from = monitor->meter->previous.counters.time;
     /* A late sample contains sections after its planned end, too. */
     ss_time late = ss_time_since(sample->time, FREE_STEP);
     bool partly = is_partly_free(monitor, from, late > end ? late : end);
@@ -254,7 +254,7 @@ static bool take_target(
             monitor->target_first = value;
         monitor->target_varied |=
             fabs(value - monitor->target_first) > TARGET_VARIES * monitor->target_first;
-        monitor->free += !counts;
+        monitor->free_samples += !counts;
     }
 
     monitor->was_free = target_at(monitor, end).free;
@@ -269,7 +269,7 @@ static bool take_target(
 void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
     struct ss_monitor_sample sample = {
         .target = NAN, .duty = NAN, .steal = NAN, .cpus = monitor->cpus};
-    const struct ss_cpu_reading *before = &monitor->meter->before, *last = &monitor->meter->last;
+    const struct ss_cpu_reading *before = &monitor->meter->previous, *last = &monitor->meter->last;
 
     for (; ss_time_since(now, monitor->next) >= monitor->interval;
          monitor->next += monitor->interval)
@@ -292,7 +292,7 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
     ss_load_span_between(before, last, SS_LOAD_ALL_CPUS, &sample.parts);
     sample.pressure = last->pressure;
     if (sample.cpus)
-        sample.steal = ss_load_steal(&sample.cpus->before, &sample.cpus->last);
+        sample.steal = ss_load_steal(&sample.cpus->previous, &sample.cpus->last);
     sample.time = last->counters.time;
     sample.counted = monitor->control_from != SS_TIME_NEVER &&
                      take_target(monitor, end, duty, &sample) && count_sample(monitor, &sample);

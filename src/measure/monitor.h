@@ -30,10 +30,10 @@ double ss_duty_take(struct ss_duty_meter *meter, const struct ss_board *board, s
 
 /* The CPUs that make a load of 1. The limits of a control group may change during a run. */
 struct ss_capacity {
-    double first;     /* CPUs, when the run was planned */
-    double latest;    /* CPUs */
-    uint64_t changes; /* number of changes */
-    ss_time changed;  /* when the latest of them was noticed */
+    double first;       /* CPUs, when the run was planned */
+    double latest;      /* CPUs */
+    uint64_t changes;   /* number of changes */
+    ss_time changed_at; /* when the latest of them was noticed */
 };
 
 /* A sample of the machine, as shown and counted. */
@@ -81,8 +81,8 @@ struct ss_monitor {
     uint64_t running[SS_DOUBT_KINDS]; /* number of living instances, summed over these samples */
     uint64_t lost;                    /* samples that failed or were skipped due to delays */
     uint64_t lost_counted;            /* those of `lost` since counting began */
-    uint64_t free;                    /* number of samples left out for a `free` section */
-    uint64_t late;                    /* counted samples that were over a fifth too long */
+    uint64_t free_samples;            /* number of samples left out for a `free` section */
+    uint64_t late_samples;            /* counted samples that were over a fifth too long */
 };
 
 void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,

@@ -62,7 +62,7 @@ int ss_perf_add(struct ss_perf_meter *meter, pid_t thread, bool after_exec) {
             (struct ss_perf_source){.event = event, .descriptor = descriptor};
     }
 
-    meter->left += full;
+    meter->uncounted += full;
     return 0;
 }
 

@@ -24,7 +24,7 @@ struct ss_perf_meter {
     bool user_only[SS_PERF_EVENTS]; /* the count excludes the kernel */
     int why[SS_PERF_EVENTS]; /* negative errno of the last thread whose event could not be opened; 0
                                 if none */
-    size_t left;             /* number of threads that are not fully counted for lack of
+    size_t uncounted;        /* number of threads that are not fully counted for lack of
                                 descriptors */
 };
 

@@ -15,7 +15,7 @@ static bool make_room(struct ss_throughput *throughput, size_t count) {
         return true;
     if (count > INTERVALS_MAX)
         return false;
-    if (!SS_GROW(throughput->parts, count, throughput->capacity))
+    if (!SS_GROW(throughput->parts, count, throughput->room))
         return false;
     memset(throughput->parts + throughput->count, 0,
         (count - throughput->count) * sizeof *throughput->parts);

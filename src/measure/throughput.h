@@ -15,7 +15,7 @@
 struct ss_throughput {
     ss_time from; /* start of the first interval; SS_TIME_NEVER before counting */
     double *parts;
-    size_t count, capacity;
+    size_t count, room;
 };
 
 /* Adds an iteration, unless counting has not begun or memory is exhausted. */

@@ -145,7 +145,7 @@ struct ss_usage_by_owner ss_usage_add_up(
 
 static void add_process(void *context, pid_t pid) {
     struct ss_usage *usage = context;
-    usage->incomplete |= !SS_GROW(usage->processes, usage->count + 1, usage->capacity);
+    usage->incomplete |= !SS_GROW(usage->processes, usage->count + 1, usage->room);
     if (!usage->incomplete && ss_platform_process_times(pid, &usage->processes[usage->count].times))
         usage->count++;
 }
@@ -155,9 +155,10 @@ void ss_usage_open(struct ss_usage *usage, struct ss_board *board, const struct 
     struct ss_error ignored = {0};
     struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
     *usage = (struct ss_usage){.board = board, .only_instances = only_instances};
-    usage->whole = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
+    usage->counting_meter = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
     usage->measures = ss_load_meter_open(&usage->meter, &request, cpus, NULL, &ignored) == 0;
-    if (usage->measures && ss_load_meter_open(&usage->whole, &request, cpus, NULL, &ignored) < 0) {
+    if (usage->measures &&
+        ss_load_meter_open(&usage->counting_meter, &request, cpus, NULL, &ignored) < 0) {
         ss_load_meter_close(&usage->meter);
         usage->measures = false;
     }
@@ -166,7 +167,7 @@ void ss_usage_open(struct ss_usage *usage, struct ss_board *board, const struct 
 void ss_usage_close(struct ss_usage *usage) {
     if (usage->measures) {
         ss_load_meter_close(&usage->meter);
-        ss_load_meter_close(&usage->whole);
+        ss_load_meter_close(&usage->counting_meter);
     }
     free(usage->processes);
     *usage = (struct ss_usage){0};
@@ -222,7 +223,7 @@ static void take_reading(struct ss_usage *usage, ss_time now) {
     usage->since = SS_DOUBT_NONE;
     usage->mixed = false;
     if (!compares || !usage->has_last || before.attached != usage->tree.attached ||
-        !ss_load_span_between(&usage->meter.before, &usage->meter.last, SS_LOAD_ALL_CPUS, &span))
+        !ss_load_span_between(&usage->meter.previous, &usage->meter.last, SS_LOAD_ALL_CPUS, &span))
         return;
 
     usage->latest = (struct ss_usage_sum){0};
@@ -236,7 +237,7 @@ static void take_reading(struct ss_usage *usage, ss_time now) {
 /* Counts the use of the whole window from the last reading on, if that was `taken`. */
 static void count_from_reading(struct ss_usage *usage, bool taken) {
     usage->first = usage->tree;
-    usage->has_first = taken && ss_load_meter_read(&usage->whole) == 0;
+    usage->has_first = taken && ss_load_meter_read(&usage->counting_meter) == 0;
 }
 
 void ss_usage_begin(struct ss_usage *usage, ss_time now) {
@@ -251,20 +252,21 @@ void ss_usage_begin(struct ss_usage *usage, ss_time now) {
  * processes and meter in the same order as at the beginning, so that both spans have the same
  * length.
  */
-static void add_to_whole(struct ss_usage *usage) {
+static void add_to_counted(struct ss_usage *usage) {
     struct ss_load_span span;
     usage->has_first = false;
-    if (read_now(usage) && ss_load_meter_read(&usage->whole) == 0 &&
-        ss_load_span_between(&usage->whole.before, &usage->whole.last, SS_LOAD_ALL_CPUS, &span))
-        add_use(&usage->whole_sum, &span, &usage->first, &usage->tree);
+    if (read_now(usage) && ss_load_meter_read(&usage->counting_meter) == 0 &&
+        ss_load_span_between(
+            &usage->counting_meter.previous, &usage->counting_meter.last, SS_LOAD_ALL_CPUS, &span))
+        add_use(&usage->counted_sum, &span, &usage->first, &usage->tree);
     else
-        usage->whole_sum.others = NAN;
+        usage->counted_sum.others = NAN;
 }
 
 void ss_usage_pause(struct ss_usage *usage) {
     usage->paused = usage->has_first;
     if (usage->has_first)
-        add_to_whole(usage);
+        add_to_counted(usage);
 }
 
 void ss_usage_continue(struct ss_usage *usage) {
@@ -273,13 +275,13 @@ void ss_usage_continue(struct ss_usage *usage) {
     usage->paused = false;
     count_from_reading(usage, read_now(usage));
     if (!usage->has_first)
-        usage->whole_sum.others = NAN;
+        usage->counted_sum.others = NAN;
 }
 
 double ss_usage_of_others(struct ss_usage *usage) {
-    const struct ss_usage_sum *sum = &usage->whole_sum;
+    const struct ss_usage_sum *sum = &usage->counted_sum;
     if (usage->has_first)
-        add_to_whole(usage);
+        add_to_counted(usage);
     bool known = sum->capacity > 0 && !isnan(sum->others);
     return known ? fmax(sum->others, 0) / sum->capacity : NAN;
 }

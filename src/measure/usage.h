@@ -60,7 +60,7 @@ struct ss_usage {
     bool measures;       /* the meter is open */
     bool only_instances; /* see struct ss_doubt */
     struct ss_process_usage *processes;
-    size_t count, capacity;
+    size_t count, room;
     bool incomplete;               /* memory was exhausted */
     struct ss_usage_by_owner tree; /* CPU times at the last reading */
     struct ss_quota quota;         /* quota at the last reading */
@@ -72,11 +72,11 @@ struct ss_usage {
                                    in doubt */
     enum ss_doubt_kind latest_kind;
     struct ss_usage_sum sums[SS_DOUBT_KINDS];
-    struct ss_load_meter whole; /* read when counting begins, ends, and at both ends of pauses */
-    struct ss_usage_by_owner first; /* CPU times at its latest reading */
-    bool has_first;                 /* `first` is valid; `whole_sum` lacks the use since then */
-    struct ss_usage_sum whole_sum;  /* use in the counted time before `first` */
-    bool paused;                    /* counting has stopped for a pause */
+    struct ss_load_meter counting_meter; /* read when counting begins, pauses, continues, ends */
+    struct ss_usage_by_owner first;      /* CPU times at its latest reading */
+    bool has_first;                  /* `first` is valid; `counted_sum` lacks the use since then */
+    struct ss_usage_sum counted_sum; /* use in the counted time before `first` */
+    bool paused;                     /* counting has stopped for a pause */
 };
 
 /*

@@ -15,7 +15,7 @@ static bool is_before(double left, double right) {
 }
 
 void ss_ends_add(struct ss_ends *ends, const struct ss_end *end) {
-    if (!SS_GROW(ends->items, ends->count + 1, ends->capacity))
+    if (!SS_GROW(ends->items, ends->count + 1, ends->room))
         return;
     size_t at = ends->count++;
     for (; at > 0 && is_before(end->seconds, ends->items[at - 1].seconds); at--)

@@ -17,7 +17,7 @@ struct ss_end {
 struct ss_ends {
     struct ss_end *items;
     size_t count;
-    size_t capacity;
+    size_t room;
 };
 
 /* Adds an end, unless memory is exhausted. */

@@ -26,10 +26,11 @@ void ss_judge_control(struct ss_outcome *outcome, const struct ss_outcome_input 
 
     judge_errors(outcome, input);
     /* In a round, an instance stops once and continues once. */
-    double round = 2 * input->switching / outcome->switches_per_second;
+    double round = 2 * input->instances_with_rounds / outcome->switches_per_second;
     if (isfinite(round) && round > 0)
         figures[SS_CHECK_LATE_WAKE_UPS] = 100 * (outcome->wake_p99_us / 1e6) / round;
-    figures[SS_CHECK_SAMPLES_LOST] = 100 * (double)(monitor->lost_counted + monitor->late) / due;
+    figures[SS_CHECK_SAMPLES_LOST] =
+        100 * (double)(monitor->lost_counted + monitor->late_samples) / due;
     figures[SS_CHECK_STEAL] = 100 * outcome->steal_mean;
     figures[SS_CHECK_OTHERS] = 100 * input->others;
 }
@@ -47,7 +48,7 @@ void ss_judge_iterations(struct ss_outcome *outcome, const struct ss_iterations 
     ss_windows_split(&iterations->parts_in_time, iterations->to, windows, rates);
     evidence->throughput = ss_stationarity_find(rates, windows);
     if (ss_iterations_find_changed(iterations, evidence->throughput.at, &instance))
-        evidence->throughput.whose = instance + 1;
+        evidence->throughput.instance_plus_1 = instance + 1;
     evidence->figures[SS_CHECK_THROUGHPUT] = 100 * ss_stationarity_change(&evidence->throughput);
 }
 

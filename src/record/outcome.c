@@ -41,8 +41,8 @@ void ss_outcome_open(struct ss_outcome *outcome) {
 void ss_outcome_close(struct ss_outcome *outcome) {
     ss_throughput_free(&outcome->throughput);
     ss_ends_free(&outcome->ends);
-    free(outcome->of_lines);
-    outcome->of_lines = outcome->of_instances = NULL;
+    free(outcome->per_command);
+    outcome->per_command = outcome->per_instance = NULL;
 }
 
 static void format_warning(char text[SS_WARNING_SIZE], const char *format, va_list arguments) {
@@ -53,7 +53,7 @@ static void format_warning(char text[SS_WARNING_SIZE], const char *format, va_li
 
 void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...) {
     if (outcome->warning_count >= SS_WARNINGS_MAX) {
-        int left = ++outcome->warnings_left;
+        int left = ++outcome->warnings_omitted;
         outcome->warning_count = SS_WARNINGS_MAX + 1;
         snprintf(outcome->warnings[SS_WARNINGS_MAX], SS_WARNING_SIZE, "and %d more warning%s", left,
             left == 1 ? "" : "s");

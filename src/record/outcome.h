@@ -54,8 +54,8 @@ struct ss_outcome {
     double iterations;
     struct ss_iteration_rate rate; /* rate of iterations */
     struct ss_iteration_times iteration_times;
-    struct ss_iteration_outcome *of_lines;     /* per command; NULL if not counted */
-    struct ss_iteration_outcome *of_instances; /* per instance; points into `of_lines` */
+    struct ss_iteration_outcome *per_command;  /* per command; NULL if not counted */
+    struct ss_iteration_outcome *per_instance; /* per instance; points into `per_command` */
     struct ss_throughput throughput;
     size_t throughput_count; /* number of complete intervals */
     struct ss_ends ends;     /* instances that ended by themselves */
@@ -65,15 +65,15 @@ struct ss_outcome {
     double wake_max_us;
     char warnings[SS_WARNINGS_MAX + 1][SS_WARNING_SIZE];
     int warning_count;
-    int warnings_left;           /* number of warnings that the last one counts */
+    int warnings_omitted;        /* number of warnings that the last one counts */
     double iterations_in_bursts; /* number of iterations whose lines arrived together after a
                                     silence; NaN if unknown */
     double lines_unmatched; /* lines in the counted time, if no line ever matched; NaN if unknown */
     bool held_back;         /* the load of other processes kept the instances stopped throughout */
-    uint64_t iterations_left;   /* number of iterations missing in iterations.csv */
-    char loss[SS_WARNING_SIZE]; /* the first warning of output or lines of the record that could
-                                   not be written, which fails the run; empty if all were */
-    uint64_t lines_lost;        /* number of lines missing besides `iterations_left` */
+    uint64_t iterations_omitted; /* number of iterations missing in iterations.csv */
+    char loss[SS_WARNING_SIZE];  /* the first warning of output or lines of the record that could
+                                    not be written, which fails the run; empty if all were */
+    uint64_t lines_lost;         /* number of lines missing besides `iterations_omitted` */
     struct ss_evidence evidence;
     struct ss_verdict verdict;
     struct ss_record_folder record; /* remains open until the summary is written */
@@ -106,11 +106,11 @@ struct ss_outcome_input {
     const struct ss_board *board;
     struct ss_monitor *monitor;
     const struct ss_usage *usage;
-    ss_time own;        /* CPU time of our own processes in the counted time */
-    uint64_t switches;  /* stops and continues in the counted time */
-    uint32_t switching; /* number of instances with rounds, see ss_has_rounds() */
-    double others;      /* fraction of the CPU time that other processes used; NaN if unknown */
-    ss_time end;        /* now, when control ends */
+    ss_time own;                    /* CPU time of our own processes in the counted time */
+    uint64_t switches;              /* stops and continues in the counted time */
+    uint32_t instances_with_rounds; /* number of instances with rounds, see ss_has_rounds() */
+    double others; /* fraction of the CPU time that other processes used; NaN if unknown */
+    ss_time end;   /* now, when control ends */
 };
 
 /* Computes all results except those of iterations. */

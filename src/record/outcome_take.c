@@ -89,7 +89,7 @@ static void warn_of_no_sample(struct ss_outcome *outcome, const struct ss_outcom
         ss_outcome_warn(outcome, "no sample was counted: %llu %s lost, because %s",
             (unsigned long long)monitor->lost_counted, monitor->lost_counted == 1 ? "was" : "were",
             cause_of_loss(monitor));
-    else if (monitor->free > 0)
+    else if (monitor->free_samples > 0)
         ss_outcome_warn(outcome, "no sample was counted: all were in `free` sections of the trace");
     else
         ss_outcome_warn(outcome,
@@ -140,7 +140,7 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
     outcome->capacity = monitor->capacity;
     if (monitor->capacity.changes > 0 && monitor->control_from != SS_TIME_NEVER)
         outcome->capacity_changed_seconds =
-            (double)(int64_t)(monitor->capacity.changed - monitor->control_from) / 1e9;
+            (double)(int64_t)(monitor->capacity.changed_at - monitor->control_from) / 1e9;
 
     outcome->error_mean_percent = ss_figures_error_mean_percent(figures);
     outcome->error_mse_e4 = ss_figures_error_mse_e4(figures);
@@ -168,21 +168,21 @@ static void take_shares(
         return;
 
     size_t count = (size_t)plan->commands.line_count + plan->instances;
-    outcome->of_lines = calloc(count, sizeof *outcome->of_lines);
-    if (!outcome->of_lines)
+    outcome->per_command = calloc(count, sizeof *outcome->per_command);
+    if (!outcome->per_command)
         return;
 
-    outcome->of_instances = outcome->of_lines + plan->commands.line_count;
+    outcome->per_instance = outcome->per_command + plan->commands.line_count;
     for (uint32_t i = 0; i < plan->commands.line_count; i++) {
-        outcome->of_lines[i].times = ss_iterations_times(iterations, i, 1);
-        outcome->of_lines[i].rate = ss_iterations_rate_of(iterations, plan->commands.lines[i].first,
-            plan->commands.lines[i].count, iterations->to);
+        outcome->per_command[i].times = ss_iterations_times(iterations, i, 1);
+        outcome->per_command[i].rate = ss_iterations_rate_of(iterations,
+            plan->commands.lines[i].first, plan->commands.lines[i].count, iterations->to);
     }
 
     for (uint32_t i = 0; i < plan->instances; i++) {
         const struct ss_iteration_share *share = &iterations->shares[i];
-        outcome->of_lines[iterations->line_of[i]].ended += share->ended;
-        outcome->of_instances[i] = (struct ss_iteration_outcome){
+        outcome->per_command[iterations->line_of[i]].ended += share->ended;
+        outcome->per_instance[i] = (struct ss_iteration_outcome){
             .ended = share->ended,
             .rate = ss_iterations_rate_of(iterations, i, 1, iterations->to),
             .times = {share->ended ? share->seconds / (double)share->ended : NAN, NAN, NAN, NAN,
@@ -198,11 +198,11 @@ static const struct ss_iteration_rate no_rate = {NAN, NAN, NAN, NAN};
 static void leave_out_rates(
     struct ss_outcome *outcome, const struct ss_plan *plan, uint32_t which) {
     const struct ss_command_line *line = &plan->commands.lines[which];
-    outcome->of_lines[which].rate = no_rate;
-    outcome->of_lines[which].times = no_times;
+    outcome->per_command[which].rate = no_rate;
+    outcome->per_command[which].times = no_times;
     for (uint32_t i = line->first; i < line->first + line->count; i++) {
-        outcome->of_instances[i].rate = no_rate;
-        outcome->of_instances[i].times = no_times;
+        outcome->per_instance[i].rate = no_rate;
+        outcome->per_instance[i].times = no_times;
     }
 }
 
@@ -215,11 +215,11 @@ static void leave_out_bursts(
     uint64_t all = 0;
 
     outcome->iterations_in_bursts = 0;
-    for (uint32_t i = 0; outcome->of_instances && i < plan->commands.line_count; i++) {
+    for (uint32_t i = 0; outcome->per_instance && i < plan->commands.line_count; i++) {
         const struct ss_command_line *line = &plan->commands.lines[i];
         uint64_t bursts = ss_iterations_in_bursts(iterations, line->first, line->count);
         outcome->iterations_in_bursts += (double)bursts;
-        if ((double)bursts <= DOUBTFUL_BURSTS * (double)outcome->of_lines[i].ended)
+        if ((double)bursts <= DOUBTFUL_BURSTS * (double)outcome->per_command[i].ended)
             continue;
         all += bursts;
         leave_out_rates(outcome, plan, i);
@@ -267,8 +267,9 @@ static void warn_of_untimed(struct ss_outcome *outcome, const struct ss_iteratio
 static void warn_of_few(struct ss_outcome *outcome, const struct ss_plan *plan) {
     double fewest = INFINITY;
 
-    for (uint32_t i = 0; outcome->of_lines && i < plan->commands.line_count; i++)
-        fewest = fmin(fewest, (double)outcome->of_lines[i].ended / plan->commands.lines[i].count);
+    for (uint32_t i = 0; outcome->per_command && i < plan->commands.line_count; i++)
+        fewest =
+            fmin(fewest, (double)outcome->per_command[i].ended / plan->commands.lines[i].count);
     if (!(fewest < ITERATIONS_FEW))
         return;
 
@@ -325,7 +326,7 @@ void ss_outcome_take_iterations(
     take_shares(outcome, plan, iterations);
     if (!matched) {
         /* A pattern that never matches does not even bound the throughput. */
-        for (uint32_t i = 0; outcome->of_instances && i < plan->commands.line_count; i++)
+        for (uint32_t i = 0; outcome->per_instance && i < plan->commands.line_count; i++)
             leave_out_rates(outcome, plan, i);
         outcome->evidence.figures[SS_CHECK_ITERATIONS] = 0;
         return;

@@ -120,7 +120,7 @@ int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct 
     recorder->origin = SS_TIME_NEVER;
     recorder->iterations_second = -1;
     recorder->iterations_kept = 0;
-    recorder->iterations_left = 0;
+    recorder->iterations_omitted = 0;
     recorder->iteration_times = (struct ss_iteration_table){0};
     for (int i = 0; i < SS_RECORD_FILES; i++)
         recorder->files[i].file = -1;
@@ -170,7 +170,7 @@ static void put_cpus(struct ss_recorder *recorder, const struct ss_monitor_sampl
     uint32_t count = ss_cpus_count(cpus);
 
     if (sample->cpus)
-        ss_load_of_each_cpu(&sample->cpus->before, &sample->cpus->last, cpus, recorder->loads);
+        ss_load_of_each_cpu(&sample->cpus->previous, &sample->cpus->last, cpus, recorder->loads);
     char *to = ss_lines_begin(lines, 128 + CPU_COLUMN * (size_t)count);
     to = put_wall_time(to, row->time);
     *to++ = ',';
@@ -227,7 +227,7 @@ static bool keep_iteration(struct ss_recorder *recorder, ss_time end) {
         recorder->iterations_kept++;
         return true;
     }
-    recorder->iterations_left++;
+    recorder->iterations_omitted++;
     return false;
 }
 
@@ -383,12 +383,12 @@ void ss_recorder_close(
     ss_iteration_table_finish(
         &recorder->iteration_times, &recorder->files[SS_RECORD_ITERATION_TIMES]);
     ss_iteration_table_close(&recorder->iteration_times);
-    outcome->iterations_left = recorder->iterations_left;
-    if (recorder->iterations_left > 0)
+    outcome->iterations_omitted = recorder->iterations_omitted;
+    if (recorder->iterations_omitted > 0)
         ss_outcome_warn(outcome,
             "%llu iteration%s not in iterations.csv, which keeps %d per second",
-            (unsigned long long)recorder->iterations_left,
-            recorder->iterations_left == 1 ? " was counted but is" : "s were counted but are",
+            (unsigned long long)recorder->iterations_omitted,
+            recorder->iterations_omitted == 1 ? " was counted but is" : "s were counted but are",
             SS_RECORDER_ITERATIONS_MAX);
 
     for (int i = 0; i < outcome->warning_count; i++)

@@ -42,7 +42,7 @@ struct ss_recorder {
     int64_t wall;              /* offset of the wall clock from the monotonic clock */
     int64_t iterations_second; /* the second of the monotonic clock that `iterations_kept` counts */
     uint32_t iterations_kept;  /* number of rows in that second */
-    uint64_t iterations_left;  /* number of rows left out because their second was full */
+    uint64_t iterations_omitted; /* number of rows left out because their second was full */
     struct ss_iteration_table iteration_times;
     double loads[SS_CPUS_MAX]; /* loads of the measured CPUs in the current sample */
     struct ss_lines files[SS_RECORD_FILES];

@@ -12,7 +12,7 @@
 /* The columns, in the order of the heading. */
 static const struct column {
     const char *name;
-    enum { TIME, ELAPSED, CPU, NUMBER, FLAG } sort;
+    enum { TIME, ELAPSED, CPU, NUMBER, FLAG } kind;
     unsigned only_with; /* bits of the column's option; 0 if always present */
     size_t offset;
 } columns_known[] = {
@@ -48,19 +48,19 @@ static const struct column *next_column(const struct column *column, unsigned co
 /* Prints one value. `quote` surrounds texts, `unknown` replaces unknown values. */
 static char *print_value(char *at, const struct column *column, const struct ss_load_sample *sample,
     const char *quote, const char *unknown) {
-    if (column->sort == TIME) {
+    if (column->kind == TIME) {
         at = stpcpy(at, quote);
         ss_wallclock_print(at, 40, sample->time);
         return stpcpy(at + strlen(at), quote);
     }
-    if (column->sort == CPU) {
+    if (column->kind == CPU) {
         if (sample->cpu == SS_LOAD_ALL_CPUS)
             return stpcpy(stpcpy(stpcpy(at, quote), "all"), quote);
         return at + snprintf(at, 16, "%" PRId32, sample->cpu);
     }
 
     const char *field = (const char *)sample + column->offset;
-    if (column->sort == FLAG)
+    if (column->kind == FLAG)
         return stpcpy(at, *(const bool *)field ? "1" : "0");
 
     double value = *(const double *)field;

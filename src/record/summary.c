@@ -164,7 +164,7 @@ static double rate_of(const struct ss_iteration_outcome *instance) {
 /* Prints the slowest and the fastest instance of one command. */
 static void print_instances(FILE *stream, const char *label, const struct ss_plan *plan,
     const struct ss_outcome *outcome, const struct ss_command_line *line) {
-    const struct ss_iteration_outcome *all = outcome->of_instances;
+    const struct ss_iteration_outcome *all = outcome->per_instance;
     uint32_t min = line->first, max = line->first;
 
     for (uint32_t i = line->first; i < line->first + line->count; i++) {
@@ -204,7 +204,7 @@ static void print_command_line(FILE *stream, const struct ss_command_line *line)
  */
 static void print_commands(
     FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
-    if (!outcome->of_lines)
+    if (!outcome->per_command)
         return;
     if (plan->commands.line_count == 1) {
         print_times(stream, "iteration time", &outcome->iteration_times);
@@ -213,7 +213,7 @@ static void print_commands(
     }
 
     for (uint32_t i = 0; i < plan->commands.line_count && i < COMMANDS_SHOWN; i++) {
-        const struct ss_iteration_outcome *line = &outcome->of_lines[i];
+        const struct ss_iteration_outcome *line = &outcome->per_command[i];
         print_command_line(stream, &plan->commands.lines[i]);
         if (line->rate.bound > 0)
             print_bound(stream, "  throughput", &line->rate);
@@ -462,7 +462,8 @@ static void print_commands_json(
 
     ss_json_open(json, "commands", '[');
     for (uint32_t i = 0; i < plan->commands.line_count; i++) {
-        const struct ss_iteration_outcome *line = outcome->of_lines ? &outcome->of_lines[i] : NULL;
+        const struct ss_iteration_outcome *line =
+            outcome->per_command ? &outcome->per_command[i] : NULL;
         ss_json_open(json, NULL, '{');
         print_words(json, "command", (const char *const *)plan->commands.lines[i].words);
         ss_json_number(json, "instances", plan->commands.lines[i].count);
@@ -478,10 +479,10 @@ static void print_commands_json(
 static void print_instances_json(
     struct ss_json *json, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     ss_json_open(json, "instances_detail", '[');
-    for (uint32_t line = 0; outcome->of_instances && line < plan->commands.line_count; line++) {
+    for (uint32_t line = 0; outcome->per_instance && line < plan->commands.line_count; line++) {
         for (uint32_t i = 0; i < plan->commands.lines[line].count; i++) {
             uint32_t index = plan->commands.lines[line].first + i;
-            const struct ss_iteration_outcome *instance = &outcome->of_instances[index];
+            const struct ss_iteration_outcome *instance = &outcome->per_instance[index];
             ss_json_open(json, NULL, '{');
             ss_json_number(json, "instance", index);
             ss_json_number(json, "command", line);
@@ -546,7 +547,7 @@ void ss_summary_print_json(
     ss_json_number(&json, "iterations", outcome->iterations);
     print_rate_json(&json, &outcome->rate);
     ss_json_number(&json, "iterations_in_bursts", outcome->iterations_in_bursts);
-    ss_json_number(&json, "iterations_left_out", (double)outcome->iterations_left);
+    ss_json_number(&json, "iterations_left_out", (double)outcome->iterations_omitted);
     ss_json_number(&json, "lines_unmatched", outcome->lines_unmatched);
     print_throughput(&json, outcome);
     print_ends_json(&json, outcome);

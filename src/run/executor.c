@@ -133,7 +133,7 @@ static bool start_instance(struct executor *executor) {
 
     struct ss_launch launch = *executor->launch;
     if (executor->crew->plan->counters) {
-        launch.forked = count_leader;
+        launch.on_fork = count_leader;
         launch.context = executor;
     }
     int why = ss_instance_start(&executor->instance, &launch);

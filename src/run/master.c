@@ -63,7 +63,7 @@ static void note_limit(struct ss_master *master) {
     if (capacity->changes == master->limits_seen)
         return;
     master->limits_seen = capacity->changes;
-    ss_recorder_event(master->recorder, &(struct ss_record_event){capacity->changed,
+    ss_recorder_event(master->recorder, &(struct ss_record_event){capacity->changed_at,
                                             "allowance_changed", -1, NULL, capacity->latest});
     ss_master_print_verbose(master,
         "100 %% is now %g CPU%s: the limits of the control group have changed", capacity->latest,
@@ -162,7 +162,7 @@ static int open_recorder(struct ss_master *master) {
     master->recorder = malloc(sizeof *master->recorder);
     if (!master->recorder)
         return ss_error_memory(master->error);
-    master->iterations.added = record_iteration;
+    master->iterations.on_add = record_iteration;
     master->iterations.context = master->recorder;
     int status = ss_recorder_open(master->recorder, master->plan, master->error);
     if (status == 0 && master->plan->record && ss_end_signal_is_pending(&master->caller_mask)) {
@@ -266,9 +266,9 @@ static int open_cpu_time_meter(struct ss_master *master) {
     meter->read = read_cpu_time;
     meter->context = master;
     meter->last.items = calloc(1, sizeof *meter->last.items);
-    meter->before.items = calloc(1, sizeof *meter->before.items);
+    meter->previous.items = calloc(1, sizeof *meter->previous.items);
     master->cpu_times = calloc(master->plan->instances, sizeof *master->cpu_times);
-    if (!meter->last.items || !meter->before.items || !master->cpu_times)
+    if (!meter->last.items || !meter->previous.items || !master->cpu_times)
         return ss_error_memory(master->error);
 
     for (uint32_t i = 0; i < master->plan->instances; i++)

@@ -19,10 +19,10 @@ void ss_perf_counts_open(
 
 /* Starts to count a thread. Skips it if memory is exhausted. */
 static void count_thread(struct ss_perf_counts *counts, pid_t thread, bool after_exec) {
-    size_t left = counts->meter.left;
+    size_t left = counts->meter.uncounted;
     if (ss_perf_add(&counts->meter, thread, after_exec) < 0)
         return;
-    atomic_fetch_add(&counts->row->uncounted, (uint32_t)(counts->meter.left - left));
+    atomic_fetch_add(&counts->row->uncounted, (uint32_t)(counts->meter.uncounted - left));
 }
 
 void ss_perf_counts_start(struct ss_perf_counts *counts, pid_t leader) {

@@ -157,8 +157,8 @@ static void begin_counting(struct ss_master *master, const struct cause *cause) 
 static void take_outcome(struct ss_master *master, const char *by, ss_time now) {
     master->outcome->ended_by = by;
     master->iterations.to = now;
-    uint32_t switching;
-    uint64_t switches = ss_master_count_switches(master, &switching);
+    uint32_t with_rounds;
+    uint64_t switches = ss_master_count_switches(master, &with_rounds);
     struct ss_outcome_input input = {
         .plan = master->plan,
         .board = master->board,
@@ -166,7 +166,7 @@ static void take_outcome(struct ss_master *master, const char *by, ss_time now) 
         .usage = &master->usage,
         .own = ss_crew_cpu_time(&master->crew),
         .switches = switches,
-        .switching = switching,
+        .instances_with_rounds = with_rounds,
         .others = ss_usage_of_others(&master->usage),
         .end = now,
     };

@@ -31,13 +31,13 @@ void ss_master_begin_switches(struct ss_master *master) {
         master->switches_before[i] = atomic_load(&master->board->rows[i].switches);
 }
 
-uint64_t ss_master_count_switches(const struct ss_master *master, uint32_t *switching) {
+uint64_t ss_master_count_switches(const struct ss_master *master, uint32_t *with_rounds) {
     uint64_t sum = 0;
-    *switching = 0;
+    *with_rounds = 0;
     for (uint32_t i = 0; i < master->plan->instances; i++) {
         uint64_t sent = atomic_load(&master->board->rows[i].switches) - master->switches_before[i];
         sum += sent;
-        *switching += ss_has_rounds(sent);
+        *with_rounds += ss_has_rounds(sent);
     }
     return sum;
 }

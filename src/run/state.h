@@ -76,10 +76,10 @@ struct ss_master {
 void ss_master_begin_switches(struct ss_master *master);
 
 /*
- * Returns how many stops and continues the executors have sent since then. Sets `switching` to the
- * number of instances with rounds, see ss_has_rounds().
+ * Returns how many stops and continues the executors have sent since then. Sets `with_rounds` to
+ * the number of instances with rounds, see ss_has_rounds().
  */
-uint64_t ss_master_count_switches(const struct ss_master *master, uint32_t *switching);
+uint64_t ss_master_count_switches(const struct ss_master *master, uint32_t *with_rounds);
 
 /* Adds an event to the record; see ss_recorder_event(). */
 void ss_master_record_event(

@@ -47,7 +47,7 @@ struct glyphs {
     const char *upright, *tick, *corner, *line;
 };
 
-static const struct glyphs blocks = {
+static const struct glyphs block_glyphs = {
     .bars = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
     .marks = {"⎽", "⎼", "─", "⎻", "⎺"},
     .upright = "│",
@@ -56,7 +56,7 @@ static const struct glyphs blocks = {
     .line = "─",
 };
 
-static const struct glyphs letters = {
+static const struct glyphs ascii_glyphs = {
     .bars = {" ", "_", "_", "_", "=", "=", "=", "#", "#"},
     .marks = {"-", "-", "-", "-", "-"},
     .upright = "|",
@@ -125,18 +125,18 @@ static const char *const lines[] = {
 };
 
 /* Precision of the clock. */
-enum exactness { TENTHS, SECONDS, MINUTES };
+enum precision { TENTHS, SECONDS, MINUTES };
 
 /* Rounds down, except for a value that is below a whole number only by a rounding error. */
 static double round_down(double value) {
     return floor(value + 1e-6);
 }
 
-static void print_seconds(char *to, size_t size, double seconds, enum exactness exactness) {
+static void print_seconds(char *to, size_t size, double seconds, enum precision precision) {
     double whole = round_down(seconds);
-    if (exactness == TENTHS)
+    if (precision == TENTHS)
         snprintf(to, size, "%.1f", round_down(10 * seconds) / 10);
-    else if (exactness == SECONDS)
+    else if (precision == SECONDS)
         snprintf(to, size, "%.0f", whole);
     else if (whole < 3600)
         snprintf(to, size, "%.0f:%02.0f", floor(whole / 60), fmod(whole, 60));
@@ -146,7 +146,7 @@ static void print_seconds(char *to, size_t size, double seconds, enum exactness 
 }
 
 /* Runs of less than 10 s whose length is not a whole number of seconds are shown in tenths. */
-static enum exactness choose_exactness(double longest, bool open) {
+static enum precision choose_precision(double longest, bool open) {
     if (longest >= 600)
         return MINUTES;
     return !open && longest < 10 && longest > floor(longest) ? TENTHS : SECONDS;
@@ -157,20 +157,20 @@ static void print_clock(char *to, size_t size, const struct ss_progress_values *
     char elapsed[32];
     char total[32];
     bool open = isnan(values->total);
-    enum exactness exactness = choose_exactness(open ? values->elapsed : values->total, open);
-    const char *unit = exactness == MINUTES ? "" : " s";
+    enum precision precision = choose_precision(open ? values->elapsed : values->total, open);
+    const char *unit = precision == MINUTES ? "" : " s";
 
     if (values->elapsed < 0 || isnan(values->elapsed)) {
         snprintf(to, size, "warm-up");
         return;
     }
 
-    print_seconds(elapsed, sizeof elapsed, values->elapsed, exactness);
+    print_seconds(elapsed, sizeof elapsed, values->elapsed, precision);
     if (open) {
         snprintf(to, size, "%s%s", elapsed, unit);
         return;
     }
-    print_seconds(total, sizeof total, values->total, exactness);
+    print_seconds(total, sizeof total, values->total, precision);
     snprintf(to, size, "%*s/%s%s", (int)strlen(total), elapsed, total, unit);
 }
 
@@ -388,7 +388,7 @@ int ss_progress_draw(char *buffer, size_t size, const struct ss_progress_picture
         .size = size,
         .left = picture->width,
         .color = picture->color,
-        .glyphs = picture->unicode ? &blocks : &letters,
+        .glyphs = picture->unicode ? &block_glyphs : &ascii_glyphs,
     };
     char values[512];
     *buffer = '\0';

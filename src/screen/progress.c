@@ -43,7 +43,7 @@ void ss_progress_open(struct ss_progress *progress, int when, bool quiet, ss_tim
         .file = file > 0 ? file : 0,
         .shown = when == SS_PROGRESS_ALWAYS ||
                  (when == SS_PROGRESS_AUTO && isatty(STDERR_FILENO) && !quiet),
-        .terminal = can_reserve(),
+        .has_cursor = can_reserve(),
         .foreground_only = when == SS_PROGRESS_AUTO,
         .summary_follows = !quiet,
         .unicode = ss_screen_is_unicode(),
@@ -120,8 +120,8 @@ void ss_progress_update(
     if (!progress->shown)
         return;
 
-    bool lost = sampled == progress->sampled;
-    progress->sampled = sampled;
+    bool lost = sampled == progress->sampled_at;
+    progress->sampled_at = sampled;
     progress->values = *values;
     progress->values.total =
         progress->total == SS_TIME_NEVER ? NAN : ss_time_seconds(progress->total);
@@ -130,12 +130,12 @@ void ss_progress_update(
 
     ss_progress_remember(&progress->history, progress->values.target, progress->values.load);
     progress->stale = true;
-    if (!progress->terminal)
+    if (!progress->has_cursor)
         print_plain(progress);
 }
 
 static ss_time find_drawing_due(const struct ss_progress *progress) {
-    if (!progress->shown || !progress->terminal || !progress->stale)
+    if (!progress->shown || !progress->has_cursor || !progress->stale)
         return SS_TIME_NEVER;
     return progress->drawn_at ? ss_time_add(progress->drawn_at, SS_PROGRESS_INTERVAL) : 0;
 }
@@ -295,7 +295,7 @@ void ss_progress_print_if_shown(struct ss_progress *progress, const char *format
  * hidden now, a key may have been echoed in the cursor's line.
  */
 static bool was_used(const struct ss_progress *progress) {
-    return progress->terminal && progress->drawn_at &&
+    return progress->has_cursor && progress->drawn_at &&
            !(progress->foreground_only && is_in_background());
 }
 

@@ -29,8 +29,8 @@ enum ss_progress_when {
  */
 struct ss_progress {
     bool shown;
-    bool terminal; /* the terminal can move its cursor; otherwise a plain line is printed now and
-                      then */
+    bool has_cursor; /* the terminal can move its cursor; otherwise a plain line is printed now and
+                        then */
     bool foreground_only; /* draw only while the run is in the foreground */
     bool summary_follows;
     bool unicode;
@@ -43,7 +43,7 @@ struct ss_progress {
     _Atomic uint32_t *view_rows; /* a copy of `rows` for the guardian */
     ss_time drawn_at;            /* time of the last attempt to draw; 0 before the first */
     ss_time total;               /* SS_TIME_NEVER for an open end */
-    ss_time sampled;             /* time of the last sample; 0 before the first */
+    ss_time sampled_at;          /* time of the last sample; 0 before the first */
     struct ss_progress_values values;
     struct ss_progress_history history;
     double next_plain; /* when the next plain line is due, in seconds under control */

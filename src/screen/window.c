@@ -22,17 +22,17 @@ bool ss_screen_is_unicode(void) {
     return false;
 }
 
-static int read_size(const char *name, int otherwise) {
+static int read_size(const char *name, int fallback) {
     const char *text = getenv(name);
     uint64_t value;
     if (!text || ss_units_count(text, &value, NULL) != 0 || value == 0)
-        return otherwise;
+        return fallback;
     return value < WINDOW_SIZE_MAX ? (int)value : WINDOW_SIZE_MAX;
 }
 
-static int choose(int window, const char *name, int otherwise) {
+static int choose(int window, const char *name, int fallback) {
     if (window <= 0)
-        return read_size(name, otherwise);
+        return read_size(name, fallback);
     return window < WINDOW_SIZE_MAX ? window : WINDOW_SIZE_MAX;
 }
 

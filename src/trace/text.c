@@ -17,7 +17,7 @@ struct reader {
     struct ss_trace_sink *sink;
     struct ss_error *error;
     struct ss_trace_record last; /* valid after the first record */
-    bool any;
+    bool has_record;
     uint64_t number; /* number of the line, from 1 */
     size_t length;   /* length of `line` in bytes, without the comment and the line end */
     bool too_long;   /* the line does not fit into `line` */
@@ -156,7 +156,7 @@ static int read_record(struct reader *reader) {
     }
 
     reader->last = record;
-    reader->any = true;
+    reader->has_record = true;
     return reader->sink->take(reader->sink, &record, reader->error);
 }
 
@@ -207,7 +207,7 @@ static int read_all(struct reader *reader) {
     struct ss_words_shown name = ss_words_show(reader->name);
     if (ferror(reader->stream))
         return ss_error_fail(reader->error, "cannot read %s: %s", name.text, strerror(errno));
-    if (!reader->any)
+    if (!reader->has_record)
         return ss_error_fail(reader->error,
             "%s:%llu:1: the trace has no record: use lines of TIME LOAD, such as 20s 60%%",
             name.text, (unsigned long long)reader->number + 1);
@@ -225,7 +225,7 @@ int ss_trace_text_read(
     reader->sink = sink;
     reader->error = error;
     reader->last = (struct ss_trace_record){0};
-    reader->any = false;
+    reader->has_record = false;
     reader->number = 0;
 
     int result = read_all(reader);

@@ -52,8 +52,8 @@ int ss_instance_start(struct ss_instance *instance, const struct ss_launch *laun
     if (status < 0)
         return status;
 
-    if (launch->forked)
-        launch->forked(launch->context, child.pid);
+    if (launch->on_fork)
+        launch->on_fork(launch->context, child.pid);
     if (ss_child_execute(&child, &failure) < 0)
         return failure.step ? -failure.number : failure.number;
     instance->leader = child.pid;

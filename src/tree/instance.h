@@ -26,7 +26,7 @@ struct ss_launch {
     const struct ss_scheduling *scheduling;
     const struct ss_cpus *pin; /* NULL: the caller's affinity */
     /* Called before the leader executes the command; may be NULL. */
-    void (*forked)(void *context, pid_t leader);
+    void (*on_fork)(void *context, pid_t leader);
     void *context;
 };
 

@@ -98,15 +98,15 @@ static void carry_over(struct ss_process_sum *sum, bool first) {
         struct ss_process_sum_item *process = &sum->now.items[i];
         const struct ss_process_sum_item *old = find_process(&sum->last, process->pid);
         if (old && successor(sum, old) == process) {
-            process->waited_0 = old->waited_0;
-            process->before = old->before;
+            process->waited_before = old->waited_before;
+            process->used_before = old->used_before;
             process->ended = old->ended + old->ending;
             process->lost = old->lost;
             continue;
         }
 
-        process->waited_0 = process->waited;
-        process->before = first || !process->parent ? process->used + process->waited : 0;
+        process->waited_before = process->waited;
+        process->used_before = first || !process->parent ? process->used + process->waited : 0;
     }
 }
 
@@ -121,19 +121,19 @@ static void credit_ancestor(struct ss_process_sum *sum, const struct ss_process_
     sum->lost += gone->lost;
     if (heir)
         heir->ending += used;
-    else if (used > gone->before)
-        sum->lost += used - gone->before;
+    else if (used > gone->used_before)
+        sum->lost += used - gone->used_before;
 }
 
 static uint64_t compute_total(struct ss_process_sum *sum) {
     uint64_t total = sum->lost;
     for (uint32_t i = 0; i < sum->now.count; i++) {
         struct ss_process_sum_item *process = &sum->now.items[i];
-        uint64_t known = process->waited - process->waited_0 + STEP;
+        uint64_t known = process->waited - process->waited_before + STEP;
         if (process->ended > known && process->ended - known > process->lost)
             process->lost = process->ended - known;
         if (process->pid)
-            total += process->used + process->waited + process->lost - process->before;
+            total += process->used + process->waited + process->lost - process->used_before;
     }
     return total;
 }

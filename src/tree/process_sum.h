@@ -21,10 +21,10 @@ struct ss_process_sum_item {
     pid_t pid;    /* 0: has ended */
     pid_t parent; /* parent, if that is in the list; otherwise 0 */
     uint64_t used;
-    uint64_t waited;   /* CPU time of children that it has waited for */
-    uint64_t waited_0; /* `waited` at first sight */
-    uint64_t before;   /* time used before the process was known, which does not count */
-    uint64_t ended;    /* time used by children that disappeared before the previous listing */
+    uint64_t waited;        /* CPU time of children that it has waited for */
+    uint64_t waited_before; /* `waited` at first sight */
+    uint64_t used_before;   /* time used before the process was known, which does not count */
+    uint64_t ended;         /* time used by children that disappeared before the previous listing */
     uint64_t ending; /* time used by children that disappeared since, which `waited` may not include
                         yet */
     uint64_t lost;   /* the part of `ended` that the process has not waited for */

@@ -254,13 +254,13 @@ uint32_t ss_rescue_step(struct ss_rescue *rescue, int timeout) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < SS_RESCUE_EXECUTORS + count; i++)
         rescue->polls[i].revents = 0;
-    if (rescue->blind && (timeout < 0 || timeout > POLL_INTERVAL_MS))
+    if (rescue->must_poll && (timeout < 0 || timeout > POLL_INTERVAL_MS))
         timeout = POLL_INTERVAL_MS;
     poll(rescue->polls, SS_RESCUE_EXECUTORS + count, timeout);
     if (rescue->polls[SS_RESCUE_WAKEUP].revents)
         ss_wakeup_drain(rescue->polls[SS_RESCUE_WAKEUP].fd);
 
-    rescue->blind = rescue->polls[SS_RESCUE_MASTER].fd < 0;
+    rescue->must_poll = rescue->polls[SS_RESCUE_MASTER].fd < 0;
     for (uint32_t i = 0; i < count; i++) {
         hold_executor(rescue, i);
         hold_leader(rescue, i);
@@ -276,7 +276,7 @@ uint32_t ss_rescue_step(struct ss_rescue *rescue, int timeout) {
         struct ss_row *row = &rescue->board->rows[i];
         bool lives = atomic_load(&row->executor) > 1;
         left += lives && !ss_row_is_done(row);
-        rescue->blind |= lives && rescue->rows[i].executor_pidfd < 0;
+        rescue->must_poll |= lives && rescue->rows[i].executor_pidfd < 0;
     }
 
     sweep_for_losses(rescue);

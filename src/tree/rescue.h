@@ -29,7 +29,7 @@ struct ss_rescue {
     struct pollfd *polls;   /* SS_RESCUE_EXECUTORS + number of executors */
     struct ss_holds *holds; /* holds of all branches */
     struct ss_sweep sweep;
-    bool blind; /* some process has no pidfd and must be polled */
+    bool must_poll; /* some process has no pidfd and must be polled */
     /*
      * Puts new processes of the instances on the board. Returns whether the search was complete.
      * NULL except in the guardian.

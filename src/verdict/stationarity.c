@@ -234,8 +234,8 @@ static double percent_of_before(double size, double after) {
 
 void ss_stationarity_print(char text[SS_CHANGE_TEXT_SIZE], const struct ss_change *change) {
     char instance[32] = "";
-    if (change->whose > 0)
-        snprintf(instance, sizeof instance, ", of instance %u", change->whose - 1);
+    if (change->instance_plus_1 > 0)
+        snprintf(instance, sizeof instance, ", of instance %u", change->instance_plus_1 - 1);
     if (change->shape == SS_SHAPE_STEP)
         snprintf(text, SS_CHANGE_TEXT_SIZE, "a step of %+.1f %% after %.0f %% of the time%s",
             percent_of_before(change->size, 1 - change->at), 100 * change->at, instance);

@@ -23,12 +23,12 @@ enum ss_shape {
 };
 
 struct ss_change {
-    bool checked;        /* enough values are independent to decide */
-    double certainty;    /* size over its standard error */
-    double size;         /* from before to after, relative to the mean; negative: it fell */
-    enum ss_shape shape; /* the shape that is most certain */
-    double at;           /* when a step was, as a fraction of the time */
-    unsigned whose;      /* 1 + the number of the instance that explains the step; 0 if unknown */
+    bool checked;             /* enough values are independent to decide */
+    double certainty;         /* size over its standard error */
+    double size;              /* from before to after, relative to the mean; negative: it fell */
+    enum ss_shape shape;      /* the shape that is most certain */
+    double at;                /* when a step was, as a fraction of the time */
+    unsigned instance_plus_1; /* 1 + the instance that explains the step; 0 if unknown */
 };
 
 /* Finds the change in at most SS_STATIONARITY_MAX values. */

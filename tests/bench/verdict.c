@@ -380,7 +380,7 @@ static struct judged judge(
         .usage = &usage,
         .own = trial->own_sum,
         .switches = trial->switches_sum,
-        .switching = trial_count_switching(trial),
+        .instances_with_rounds = trial_count_switching(trial),
         .others = trial->options.background / CPUS,
         .end = trial->now,
     };

@@ -269,7 +269,7 @@ static void open_stage(struct stage *stage, int height, int width) {
     setenv("TERM", "xterm", 1);
     setenv("LC_ALL", "C.UTF-8", 1);
     ss_progress_open(&stage->progress, SS_PROGRESS_ALWAYS, false, 30 * SS_SECOND, &stage->view);
-    ck_assert(stage->progress.terminal);
+    ck_assert(stage->progress.has_cursor);
 }
 
 static void see(struct stage *stage) {

@@ -101,7 +101,7 @@ static int open_all(struct measurement *it, struct ss_error *error) {
 }
 
 static bool add_row(struct measurement *it, struct ss_load_sample sample, int32_t cpu) {
-    const struct ss_cpu_reading *before = &it->meter.before, *last = &it->meter.last;
+    const struct ss_cpu_reading *before = &it->meter.previous, *last = &it->meter.last;
     struct ss_load_span span;
 
     if (!ss_load_span_between(before, last, cpu, &span))
@@ -158,7 +158,7 @@ static int take_sample(struct measurement *it, ss_time end, struct ss_error *err
         return -1;
 
     const struct ss_cpu_reading *reading = &it->meter.last;
-    double capacity = it->meter.before.counters.capacity;
+    double capacity = it->meter.previous.counters.capacity;
     if (reading->group && reading->counters.capacity != capacity && !it->request->quiet)
         fprintf(stderr, "ssload: note: 100 %% is now %g CPUs; it was %g\n",
             reading->counters.capacity, capacity);
@@ -171,7 +171,7 @@ static int take_sample(struct measurement *it, ss_time end, struct ss_error *err
     if (reading->counters.time >= ss_time_add(end, it->request->interval))
         end = reading->counters.time;
     of_all.target =
-        target_of(&it->target, ss_time_since(it->meter.before.counters.time, it->started),
+        target_of(&it->target, ss_time_since(it->meter.previous.counters.time, it->started),
             ss_time_since(end, it->started));
     of_all.pressure = reading->pressure;
 

@@ -40,7 +40,7 @@ static void begin(const char *list, const char *stat) {
 
 static void read_after(ss_time time) {
     read_meter();
-    meter.last.counters.time = meter.before.counters.time + time;
+    meter.last.counters.time = meter.previous.counters.time + time;
 }
 
 /* Takes the next reading after `ticks` of clock time. */
@@ -52,7 +52,7 @@ static void read_next(const char *stat, uint64_t ticks) {
 static bool take(int32_t cpu) {
     struct ss_load_span span;
     sample = ss_load_sample_new();
-    if (!ss_load_span_between(&meter.before, &meter.last, cpu, &span))
+    if (!ss_load_span_between(&meter.previous, &meter.last, cpu, &span))
         return false;
     ss_load_sample_set(&sample, &span);
     return true;
@@ -86,7 +86,7 @@ TEST(load_parts_are_fractions_of_all_ticks) {
     assert_true(isnan(sample.error));
     sample.target = 0.6;
     struct ss_load_span span;
-    assert_true(ss_load_span_between(&meter.before, &meter.last, ALL, &span));
+    assert_true(ss_load_span_between(&meter.previous, &meter.last, ALL, &span));
     ss_load_sample_set(&sample, &span);
     expect(sample.error, -0.15);
 }
@@ -137,7 +137,7 @@ TEST(cpus_are_sampled_separately) {
 static void expect_each(const char *list, const double *expected, size_t count) {
     struct ss_cpus cpus = cpus_of(list);
     double loads[8];
-    ss_load_of_each_cpu(&meter.before, &meter.last, &cpus, loads);
+    ss_load_of_each_cpu(&meter.previous, &meter.last, &cpus, loads);
     for (size_t i = 0; i < count; i++) {
         if (isnan(expected[i]))
             assert_true(isnan(loads[i]));
@@ -155,7 +155,7 @@ TEST(loads_of_single_cpus_are_reported) {
     read_next("cpu0 60 0 0 130\ncpu3 60 0 0 90 50\ncpu4 5 0 0 195\n", 100);
     expect_each("0-1,3-4", (const double[]){NAN, NAN, 0.4, 0.05}, 4);
     /* No clock time passed, or one of the readings is of a group. */
-    meter.last.counters.time = meter.before.counters.time;
+    meter.last.counters.time = meter.previous.counters.time;
     expect_each("0,3", (const double[]){NAN, NAN}, 2);
     read_next("cpu0 60 0 0 230\n", 100);
     meter.last.group = true;
@@ -165,9 +165,9 @@ TEST(loads_of_single_cpus_are_reported) {
 TEST(steal_covers_all_measured_cpus) {
     begin("0,2", "cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu2 0 0 0 0\n");
     read_next("cpu0 0 0 0 70 0 0 0 30\ncpu1 0 0 0 0 0 0 0 100\ncpu2 0 0 0 90 0 0 0 10\n", 100);
-    expect(ss_load_steal(&meter.before, &meter.last), 0.2);
+    expect(ss_load_steal(&meter.previous, &meter.last), 0.2);
     meter.last.count = 0;
-    assert_true(isnan(ss_load_steal(&meter.before, &meter.last)));
+    assert_true(isnan(ss_load_steal(&meter.previous, &meter.last)));
 }
 
 TEST(cpus_without_an_earlier_reading_are_skipped) {
@@ -233,10 +233,10 @@ TEST(summed_samples_are_weighted_by_length) {
     struct ss_load_span sum = {0}, span;
     begin("0", "cpu0 0 0 0 0\n");
     read_next("cpu0 100 0 0 0\n", 100);
-    assert_true(ss_load_span_between(&meter.before, &meter.last, ALL, &span));
+    assert_true(ss_load_span_between(&meter.previous, &meter.last, ALL, &span));
     ss_load_span_add(&sum, &span);
     read_next("cpu0 100 0 0 270 30\n", 300);
-    assert_true(ss_load_span_between(&meter.before, &meter.last, ALL, &span));
+    assert_true(ss_load_span_between(&meter.previous, &meter.last, ALL, &span));
     ss_load_span_add(&sum, &span);
     ss_load_sample_set(&sample, &sum);
     expect(sample.load, 0.25);

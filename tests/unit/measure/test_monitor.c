@@ -109,19 +109,19 @@ MONITOR_TEST(samples_in_free_sections_are_not_counted) {
     free_until = free_from + 10 * SS_MILLISECOND;
     sample(6);
     assert_int_equal(monitor.figures.count, 5);
-    assert_int_equal(monitor.free, 1);
+    assert_int_equal(monitor.free_samples, 1);
     /* A section between the planned end of a sample, 3.5 s, and its end. */
     free_from = 3600 * SS_MILLISECOND;
     free_until = 3700 * SS_MILLISECOND;
     sample_at(3800 * SS_MILLISECOND);
     sample_at(4000 * SS_MILLISECOND);
     assert_int_equal(monitor.figures.count, 6);
-    assert_int_equal(monitor.free, 2);
+    assert_int_equal(monitor.free_samples, 2);
     free_from = 5 * SS_SECOND;
     free_until = 6 * SS_SECOND;
     sample(6);
     assert_int_equal(monitor.figures.count, 10);
-    assert_int_equal(monitor.free, 4);
+    assert_int_equal(monitor.free_samples, 4);
 }
 
 /*
@@ -170,7 +170,7 @@ MONITOR_TEST(changed_limits_are_counted_and_samples_have_their_mean) {
     sample(1);
     assert_near(monitor.latest.load.load, 1 / 2.5, 1e-9);
     assert_int_equal(monitor.capacity.changes, 1);
-    assert_int_equal(monitor.capacity.changed, START + passed);
+    assert_int_equal(monitor.capacity.changed_at, START + passed);
     sample(1);
     assert_near(monitor.latest.load.load, 1 / 3.0, 1e-9);
     limit = 4;
@@ -209,7 +209,7 @@ MONITOR_TEST(late_begin_leaves_out_short_samples) {
     sample_at(1500 * SS_MILLISECOND);
     assert_near(monitor.latest.load.seconds, 0.501, 1e-9);
     assert_int_equal(monitor.figures.count, 2);
-    assert_int_equal(monitor.late, 1);
+    assert_int_equal(monitor.late_samples, 1);
 }
 
 UNIT_RUN

@@ -222,13 +222,13 @@ TEST(number_of_uncounted_threads_is_reported) {
     kernel.gone = 8;
     for (pid_t thread = 5; thread <= 8; thread++)
         assert_int_equal(ss_perf_add(&meter, thread, false), 0);
-    assert_int_equal(meter.left, 2);
+    assert_int_equal(meter.uncounted, 2);
     expect_reasons((const char *const[]){NULL});
     begin();
     kernel.gone = 6;
     assert_int_equal(ss_perf_add(&meter, 5, false), 0);
     assert_int_equal(ss_perf_add(&meter, 6, false), 0);
-    assert_int_equal(meter.left, 0);
+    assert_int_equal(meter.uncounted, 0);
     expect_reasons((const char *const[]){NULL});
 }
 

@@ -162,8 +162,8 @@ TEST(load_of_other_processes_excludes_processes_of_the_run) {
     ss_usage_begin(&usage, ss_platform_now());
     work(200 * SS_MILLISECOND);
     double others = ss_usage_of_others(&usage);
-    assert_true(
-        ss_load_span_between(&usage.whole.before, &usage.whole.last, SS_LOAD_ALL_CPUS, &span));
+    assert_true(ss_load_span_between(
+        &usage.counting_meter.previous, &usage.counting_meter.last, SS_LOAD_ALL_CPUS, &span));
     double idle = (double)(span.times.idle + span.times.iowait);
     double busy = span.capacity - idle - (double)(span.times.irq + span.times.steal);
     double most = busy - (double)(150 * SS_MILLISECOND);
@@ -193,8 +193,8 @@ static void open_on_script(struct ss_usage *usage, struct ss_board *board, size_
     ss_usage_open(usage, board, &cpus, false);
     assert_true(usage->measures);
     *next = 0;
-    usage->whole.read = read_script;
-    usage->whole.context = next;
+    usage->counting_meter.read = read_script;
+    usage->counting_meter.context = next;
 }
 
 TEST(pauses_do_not_count_as_load_of_other_processes) {

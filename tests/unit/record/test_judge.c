@@ -25,7 +25,7 @@ static int set_up(void **state) {
     outcome.switches_per_second = 40; /* 20 per instance: rounds of 100 ms */
     outcome.wake_p99_us = 1000;
     input = (struct ss_outcome_input){
-        .plan = &plan, .monitor = &monitor, .switching = 2, .others = 0.004};
+        .plan = &plan, .monitor = &monitor, .instances_with_rounds = 2, .others = 0.004};
     iterations = (struct ss_iterations){.from = 0, .to = 240 * SS_SECOND};
     return 0;
 }
@@ -62,7 +62,7 @@ TEST_WITH(step_of_throughput_names_its_instance, set_up, tear_down) {
         }
         ss_judge_iterations(&outcome, &iterations);
         assert_that(outcome.evidence.throughput.shape, ==, SS_SHAPE_STEP);
-        assert_that(outcome.evidence.throughput.whose, ==, whose);
+        assert_that(outcome.evidence.throughput.instance_plus_1, ==, whose);
         ss_iterations_free(&iterations);
     }
     char text[SS_CHANGE_TEXT_SIZE];
@@ -90,7 +90,7 @@ TEST_WITH(samples_off_target_lost_and_late_are_counted, set_up, tear_down) {
     for (int i = 0; i < 120; i++)
         assert_true(ss_figures_add(&monitor.figures, 0.5, i % 2 ? 0.551 : 0.449));
     monitor.lost_counted = 25;
-    monitor.late = 6;
+    monitor.late_samples = 6;
     ss_judge_control(&outcome, &input);
     assert_near(figure(SS_CHECK_SAMPLES_OFF), 20, 1e-9);
     assert_near(figure(SS_CHECK_SAMPLES_LOST), 4.96, 1e-9);
@@ -114,7 +114,7 @@ TEST_WITH(late_wake_ups_are_compared_with_the_rounds_of_instances_that_switch, s
     plan.instances = 12;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         outcome.switches_per_second = rows[i].switches_per_second;
-        input.switching = rows[i].switching;
+        input.instances_with_rounds = rows[i].switching;
         ss_judge_control(&outcome, &input);
         assert_int_equal(isnan(figure(SS_CHECK_LATE_WAKE_UPS)), isnan(rows[i].late));
         if (!isnan(rows[i].late))

@@ -68,10 +68,10 @@ OUTCOME_TEST(figures_are_unknown_if_iterations_end_in_bursts) {
     assert_int_equal(outcome.throughput_count, 0);
     assert_true(outcome.evidence.throughput.checked);
     assert_true(isnan(outcome.evidence.figures[SS_CHECK_THROUGHPUT]));
-    assert_near(outcome.of_lines[0].rate.per_second, 20, 1e-9);
-    assert_true(isnan(outcome.of_lines[1].rate.per_second));
-    assert_true(isnan(outcome.of_lines[1].times.median));
-    assert_true(isnan(outcome.of_instances[2].rate.per_second));
+    assert_near(outcome.per_command[0].rate.per_second, 20, 1e-9);
+    assert_true(isnan(outcome.per_command[1].rate.per_second));
+    assert_true(isnan(outcome.per_command[1].times.median));
+    assert_true(isnan(outcome.per_instance[2].rate.per_second));
     assert_that(outcome.iterations_in_bursts, ==, 2820);
     assert_true(is_warned_of("2820 of 3020 iterations ended in bursts"));
     assert_true(is_warned_of("--tty"));
@@ -108,13 +108,13 @@ OUTCOME_TEST(unmatched_lines_are_shown_if_no_iteration_was_found) {
     assert_true(isnan(outcome.rate.per_second));
     assert_true(isnan(outcome.rate.bound));
     assert_near(outcome.iterations, 0, 0);
-    assert_non_null(outcome.of_instances);
+    assert_non_null(outcome.per_instance);
     for (uint32_t i = 0; i < 3; i++) {
-        assert_int_equal(outcome.of_instances[i].ended, 0);
-        assert_true(isnan(outcome.of_instances[i].rate.bound));
+        assert_int_equal(outcome.per_instance[i].ended, 0);
+        assert_true(isnan(outcome.per_instance[i].rate.bound));
     }
-    assert_int_equal(outcome.of_lines[0].ended, 0);
-    assert_true(isnan(outcome.of_lines[0].rate.per_second));
+    assert_int_equal(outcome.per_command[0].ended, 0);
+    assert_true(isnan(outcome.per_command[0].rate.per_second));
     assert_near(outcome.evidence.figures[SS_CHECK_ITERATIONS], 0, 0);
     assert_that(outcome.lines_unmatched, ==, 1); /* the first precedes the counted time */
     tear_down(state);
@@ -219,7 +219,7 @@ TEST(reason_for_no_sample_is_named) {
             .counted_from = SS_TIME_NEVER,
             .lost = rows[i].lost,
             .lost_counted = rows[i].lost_counted,
-            .free = rows[i].free};
+            .free_samples = rows[i].free};
         plan = (struct ss_plan){.instances = 1, .settle = rows[i].settle};
         take_samples(&monitor, &usage);
         assert_says(outcome.warnings[0], rows[i].reason);

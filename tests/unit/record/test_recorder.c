@@ -229,7 +229,7 @@ TEST(performance_counts_are_written_to_a_table) {
 TEST(row_of_the_maximum_number_of_cpus_fits) {
     static struct ss_cpu_times items[2][SS_CPUS_MAX];
     static struct ss_load_meter meter = {
-        .before = {.counters = {.time = START}, .count = SS_CPUS_MAX, .items = items[0]},
+        .previous = {.counters = {.time = START}, .count = SS_CPUS_MAX, .items = items[0]},
         .last = {.counters = {.time = START + SS_SECOND}, .count = SS_CPUS_MAX, .items = items[1]},
     };
     struct ss_monitor_sample sample = {.time = START + SS_SECOND, .cpus = &meter};

@@ -62,7 +62,7 @@ static void open_monitor(enum ss_source source) {
     meter = (struct ss_load_meter){
         .read = read_next,
         .last = {.group = group, .items = &items[0]},
-        .before = {.group = group, .items = &items[1]},
+        .previous = {.group = group, .items = &items[1]},
     };
     readings = 0;
     ss_monitor_open(&monitor, &set, source, &meter, board);
@@ -120,7 +120,7 @@ TEST(samples_a_fifth_too_long_count_as_late) {
     for (int i = 1; i <= 8; i++)
         ss_monitor_sample(&monitor, START + (ss_time)i * SS_MONITOR_INTERVAL);
     assert_int_equal(monitor.figures.count, 8);
-    assert_int_equal(monitor.late, 2);
+    assert_int_equal(monitor.late_samples, 2);
     close_monitor();
 }
 

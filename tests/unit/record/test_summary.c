@@ -91,7 +91,7 @@ SUMMARY_TEST(json_summary_has_every_figure) {
         "\n  \"iterations_left_out\": 3,\n", "\n  \"lines_unmatched\": 7,\n",
         "\n  \"own_cpu\": 0.0625,\n", "\n  \"ended_by\": \"duration\",\n"};
     outcome.iterations_in_bursts = 8;
-    outcome.iterations_left = 3;
+    outcome.iterations_omitted = 3;
     outcome.lines_unmatched = 7;
     const char *text = printed(ss_summary_print_json);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -228,8 +228,8 @@ static void count_iterations(void) {
     plan.commands.lines = lines;
     plan.commands.line_count = 2;
     outcome.iteration_times = of_lines[0].times;
-    outcome.of_lines = of_lines;
-    outcome.of_instances = of_instances;
+    outcome.per_command = of_lines;
+    outcome.per_instance = of_instances;
 }
 
 SUMMARY_TEST(summary_shows_figures_of_each_command) {

@@ -42,7 +42,7 @@ static void open_output(const char *expression) {
     assert_true(board && target);
     atomic_store(&board->rows[0].local_duty, ss_word_from_double(1));
     assert_int_equal(regcomp(&pattern, expression, REG_EXTENDED), 0);
-    iterations = (struct ss_iterations){.to = SS_TIME_NEVER, .added = keep_latest};
+    iterations = (struct ss_iterations){.to = SS_TIME_NEVER, .on_add = keep_latest};
     assert_int_equal(ss_iterations_keep_apart(&iterations, 1, 1), 0);
     ss_iterations_count_from(&iterations, now);
     ss_iterations_start(&iterations, 0, now);

@@ -26,7 +26,7 @@ static void note(void *context, const struct ss_iteration *iteration) {
 
 static void set_up(void) {
     row = (struct ss_row){0};
-    iterations = (struct ss_iterations){.added = note, .to = SS_TIME_NEVER};
+    iterations = (struct ss_iterations){.on_add = note, .to = SS_TIME_NEVER};
     seen = counted = last_end = 0;
     ss_iterations_count_from(&iterations, 0);
     assert_int_equal(ss_iterations_keep_apart(&iterations, 1, 1), 0);

@@ -38,8 +38,8 @@ static int open_socket(void **state) {
     screen = pair[0];
     ss_progress_open(&progress, SS_PROGRESS_ALWAYS, false, 30 * SS_SECOND, &view);
     assert_true(progress.shown);
-    assert_false(progress.terminal);
-    progress.terminal = true;
+    assert_false(progress.has_cursor);
+    progress.has_cursor = true;
     return 0;
 }
 
@@ -192,7 +192,7 @@ SOCKET_TEST(lost_sample_leaves_a_gap_in_the_chart) {
 }
 
 SOCKET_TEST(progress_is_plain_lines_without_a_terminal) {
-    progress.terminal = false;
+    progress.has_cursor = false;
     int lines = 0;
     for (uint64_t i = 1; i <= 60; i++) {
         struct ss_progress_values values = known;

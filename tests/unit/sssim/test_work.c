@@ -167,7 +167,7 @@ static struct seen look_at(uint64_t seed) {
     options.work.use = (struct memory_use){.accesses = 30, .waiting = 0.5};
     options.memory_rate = 100;
     open_trial(&trial, &options);
-    trial.iterations.added = see;
+    trial.iterations.on_add = see;
     trial.iterations.context = &seen;
     advance(&trial, 20 * SS_SECOND);
     trial_close(&trial);

@@ -45,7 +45,7 @@ TEST(leader_waits_before_exec) {
         .errors = -1,
         .signals = &signals,
         .scheduling = scheduling,
-        .forked = look,
+        .on_fork = look,
         .context = context,
     };
     struct ss_instance instance = {0};

@@ -174,7 +174,7 @@ static bool is_alive(const struct service_usage *usage) {
 static bool has_waited(const struct service_usage *usage) {
     for (uint32_t i = 0; i < usage->sum.now.count; i++) {
         const struct ss_process_sum_item *process = &usage->sum.now.items[i];
-        if (process->waited > process->waited_0)
+        if (process->waited > process->waited_before)
             return true;
     }
     return false;

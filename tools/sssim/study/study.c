@@ -249,7 +249,7 @@ static int open_recording(struct study *study, int side, const struct experiment
         return -1;
 
     recording->recorder = recorder;
-    trial->iterations.added = take_iteration;
+    trial->iterations.on_add = take_iteration;
     trial->iterations.context = recorder;
     recorder = NULL; /* now owned by the recording */
     for (uint32_t i = 0; i < trial->options.instances; i++)
@@ -278,7 +278,7 @@ static int finish_recording(struct recording *recording, struct ss_error *error)
         .usage = &usage,
         .own = trial->own_sum,
         .switches = trial->switches_sum,
-        .switching = trial_count_switching(trial),
+        .instances_with_rounds = trial_count_switching(trial),
         .others = NAN,
         .end = trial->now,
     };
