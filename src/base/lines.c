@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 void ss_lines_adopt(struct ss_lines *lines, int file) {
-    lines->why = 0;
+    lines->err = 0;
     lines->waiting = lines->lost = 0;
     lines->used = 0;
     lines->size = 0;
@@ -70,8 +70,8 @@ void ss_lines_flush(struct ss_lines *lines) {
     if (write_all(lines)) {
         lines->size += (off_t)lines->used;
     } else {
-        if (!lines->why)
-            lines->why = lines->given_up ? EINTR : errno;
+        if (!lines->err)
+            lines->err = lines->given_up ? EINTR : errno;
         lines->lost += lines->waiting - keep_whole_lines(lines);
     }
     lines->used = 0;
@@ -95,7 +95,7 @@ void ss_lines_close(struct ss_lines *lines) {
     if (lines->file < 0)
         return;
     ss_lines_flush(lines);
-    if (close(lines->file) < 0 && !lines->why)
-        lines->why = errno;
+    if (close(lines->file) < 0 && !lines->err)
+        lines->err = errno;
     lines->file = -1;
 }

@@ -18,7 +18,7 @@
  */
 struct ss_lines {
     int file;               /* -1: not open; lines are dropped */
-    int why;                /* errno of the first failure, or 0 */
+    int err;                /* errno of the first failure, or 0 */
     uint64_t waiting, lost; /* number of lines in the buffer, number of lost lines */
     off_t size;             /* offset of the end of the last line in the file */
     /*

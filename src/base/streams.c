@@ -67,8 +67,8 @@ void ss_streams_close_pair(const int ends[2]) {
     }
 }
 
-const char *ss_streams_explain(int why) {
-    return why == EBADF ? "closed: the output is lost" : why ? strerror(why) : "write error";
+const char *ss_streams_explain(int err) {
+    return err == EBADF ? "closed: the output is lost" : err ? strerror(err) : "write error";
 }
 
 /* ss_streams_open_missing() has replaced a closed stream with one that cannot be written. */

@@ -44,8 +44,8 @@ void ss_streams_close_pair(const int ends[2]);
 /* Prefix of all messages about lost output. */
 #define SS_STREAMS_LOST_PREFIX "standard output: "
 
-/* Returns why standard output could not be written. `why` is an errno, or 0 if unknown. */
-const char *ss_streams_explain(int why);
+/* Returns why standard output could not be written. `err` is an errno, or 0 if unknown. */
+const char *ss_streams_explain(int err);
 
 /* Fails if standard output is closed, for programs whose result comes much later. */
 int ss_streams_check_output(struct ss_error *error);

@@ -58,8 +58,8 @@ static int open_segment(void) {
     return descriptor;
 }
 
-static const char *advise_on_segment(int why) {
-    switch (why) {
+static const char *advise_on_segment(int err) {
+    switch (err) {
     case ENOSPC:
         return "free some space in it";
     case EMFILE:

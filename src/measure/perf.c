@@ -51,8 +51,8 @@ int ss_perf_add(struct ss_perf_meter *meter, pid_t thread, bool after_exec) {
             .event = event, .thread = thread, .after_exec = after_exec};
         int descriptor = open_event(meter, &request);
         full |= descriptor == -EMFILE || descriptor == -ENFILE;
-        if (descriptor < 0 && (descriptor != -ESRCH || !meter->why[event]))
-            meter->why[event] = descriptor;
+        if (descriptor < 0 && (descriptor != -ESRCH || !meter->err[event]))
+            meter->err[event] = descriptor;
         if (descriptor < 0)
             continue;
         meter->has[event] = true;
@@ -100,8 +100,8 @@ void ss_perf_read(struct ss_perf_meter *meter, double counts[SS_PERF_EVENTS]) {
     }
 }
 
-static const char *explain_errno(int why) {
-    switch (-why) {
+static const char *explain_errno(int err) {
+    switch (-err) {
     case ENOENT:
     case ENODEV:
     case EOPNOTSUPP:
@@ -116,7 +116,7 @@ static const char *explain_errno(int why) {
     case ENFILE:
         return "too many open files: raise the limit (ulimit -n)";
     default:
-        return strerror(-why);
+        return strerror(-err);
     }
 }
 
@@ -126,7 +126,7 @@ static const char user_only[] = "only events in user mode are counted: see "
 /* Returns why the event is not fully counted, or NULL if it is. */
 static const char *reason_of(const struct ss_perf_meter *meter, int event) {
     if (!meter->has[event])
-        return explain_errno(meter->why[event]);
+        return explain_errno(meter->err[event]);
     return meter->user_only[event] ? user_only : NULL;
 }
 

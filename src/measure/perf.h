@@ -22,7 +22,7 @@ struct ss_perf_meter {
     size_t count, room;
     bool has[SS_PERF_EVENTS];       /* the event is counted for at least one thread */
     bool user_only[SS_PERF_EVENTS]; /* the count excludes the kernel */
-    int why[SS_PERF_EVENTS]; /* negative errno of the last thread whose event could not be opened; 0
+    int err[SS_PERF_EVENTS]; /* negative errno of the last thread whose event could not be opened; 0
                                 if none */
     size_t uncounted;        /* number of threads that are not fully counted for lack of
                                 descriptors */

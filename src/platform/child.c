@@ -37,7 +37,7 @@ static struct ss_child_failure execute(
         setpgid(0, 0);
     for (int i = 0; i < 3; i++) {
         if (setup->streams[i] >= 0 && dup2(setup->streams[i], i) < 0)
-            return (struct ss_child_failure){.number = errno};
+            return (struct ss_child_failure){.err = errno};
     }
 
     int step = setup->prepare ? setup->prepare(setup->context) : 0;
@@ -49,7 +49,7 @@ static struct ss_child_failure execute(
     reset_handlers();
     sigprocmask(SIG_SETMASK, mask, NULL);
     execvp(setup->words[0], setup->words);
-    return (struct ss_child_failure){.number = errno};
+    return (struct ss_child_failure){.err = errno};
 }
 
 /* End of file at the gate means that the parent is dead, and may be the only sign of it. */
@@ -120,6 +120,6 @@ int ss_child_execute(struct ss_child *child, struct ss_child_failure *failure) {
 int ss_child_fail(
     const struct ss_child_failure *failure, const char *program, struct ss_error *error) {
     return ss_error_set(error,
-        failure->number == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
-        "cannot execute '%s': %s", ss_words_show(program).text, strerror(failure->number));
+        failure->err == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
+        "cannot execute '%s': %s", ss_words_show(program).text, strerror(failure->err));
 }

@@ -38,8 +38,8 @@ struct ss_child {
 
 /* Why a program was not executed. */
 struct ss_child_failure {
-    int step;   /* 0: not a step of prepare() */
-    int number; /* errno */
+    int step; /* 0: not a step of prepare() */
+    int err;  /* errno */
 };
 
 /*

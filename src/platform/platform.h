@@ -267,10 +267,10 @@ enum ss_births {
  */
 bool ss_platform_fork_events_record(int forks);
 
-/* Calls `see` for each process forked since the last call, in order. Excludes threads. */
+/* Calls `visit` for each process forked since the last call, in order. Excludes threads. */
 SS_NONNULL(2)
 enum ss_births ss_platform_fork_events_read(
-    int forks, void (*see)(void *context, pid_t parent, pid_t child), void *context);
+    int forks, void (*visit)(void *context, pid_t parent, pid_t child), void *context);
 
 /* Returns whether both processes belong to one user and are in the same control groups. */
 bool ss_platform_process_is_akin(pid_t one, pid_t other);
@@ -288,27 +288,28 @@ uint64_t ss_platform_process_image(pid_t pid);
  */
 pid_t ss_platform_thread_at_work(pid_t process);
 
-/* Calls `see` for all threads of a process. */
+/* Calls `visit` for all threads of a process. */
 SS_NONNULL(2)
 void ss_platform_process_threads(
-    pid_t process, void (*see)(void *context, pid_t thread), void *context);
+    pid_t process, void (*visit)(void *context, pid_t thread), void *context);
 
 /* Signals one thread. A signal that acts on the whole process still reaches all threads. */
 void ss_platform_thread_signal(pid_t process, pid_t thread, int signal);
 
-/* Calls `see` for all processes, in no particular order. */
-SS_NONNULL(1) void ss_platform_process_each(void (*see)(void *context, pid_t pid), void *context);
+/* Calls `visit` for all processes, in no particular order. */
+SS_NONNULL(1) void ss_platform_process_each(void (*visit)(void *context, pid_t pid), void *context);
 
 /*
- * Calls `see` for about ten processes, continuing after those of the previous call with this open
+ * Calls `visit` for about ten processes, continuing after those of the previous call with this open
  * /proc. Starts again after the last one.
  */
 SS_NONNULL(2)
-void ss_platform_process_next_few(int proc, void (*see)(void *context, pid_t pid), void *context);
+void ss_platform_process_next_few(int proc, void (*visit)(void *context, pid_t pid), void *context);
 
-/* Calls `see` for all children of a process, zombies included. */
+/* Calls `visit` for all children of a process, zombies included. */
 SS_NONNULL(2)
-void ss_platform_process_children(pid_t pid, void (*see)(void *context, pid_t pid), void *context);
+void ss_platform_process_children(
+    pid_t pid, void (*visit)(void *context, pid_t pid), void *context);
 
 /*
  * Reads a variable of the process's initial environment. Returns false if it is unset, too long or
@@ -642,12 +643,12 @@ SS_MUST_USE SS_NONNULL(2, 3) int ss_platform_group_find(const struct ss_platform
     const char *path, char folder[PATH_MAX], struct ss_error *error);
 
 /*
- * Calls `see` for each process of such a group and of the groups below it, with pid 0 for a process
- * outside our PID namespace. Returns 0, -ENOENT if the group is gone, or another negative errno if
- * some processes may be missing.
+ * Calls `visit` for each process of such a group and of the groups below it, with pid 0 for a
+ * process outside our PID namespace. Returns 0, -ENOENT if the group is gone, or another negative
+ * errno if some processes may be missing.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ss_platform_group_each(
-    const char *folder, void (*see)(void *context, pid_t pid), void *context);
+    const char *folder, void (*visit)(void *context, pid_t pid), void *context);
 
 /*
  * Returns the number of threads of the machine that are running or ready to run, including the

@@ -88,7 +88,7 @@ static int open_files(struct ss_recorder *recorder, struct ss_error *error) {
         int why = ss_lines_open(lines, recorder->record.folder, files[i].name);
         if (!why) {
             write_heading(recorder, i);
-            why = -lines->why;
+            why = -lines->err;
         }
 
         if (why)
@@ -399,10 +399,10 @@ void ss_recorder_close(
         struct ss_lines *lines = &recorder->files[i];
         ss_lines_close(lines);
         outcome->lines_lost += lines->lost;
-        if (lines->why)
+        if (lines->err)
             ss_outcome_warn_of_loss(outcome,
                 "cannot write %s/%s: %s: %llu line%s of the record %s lost",
-                recorder->plan->record, files[i].name, strerror(lines->why),
+                recorder->plan->record, files[i].name, strerror(lines->err),
                 (unsigned long long)lines->lost, lines->lost == 1 ? "" : "s",
                 lines->lost == 1 ? "was" : "were");
     }

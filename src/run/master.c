@@ -465,7 +465,7 @@ static void close_master(struct ss_master *master) {
     if (master->output.failed) {
         master->outcome->lines_lost++;
         ss_outcome_warn_of_loss(
-            master->outcome, "output of instances was lost: %s", strerror(master->output.why));
+            master->outcome, "output of instances was lost: %s", strerror(master->output.err));
     }
 
     if (master->crew.board) {

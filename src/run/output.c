@@ -18,8 +18,8 @@
 
 #define BLANKS " \t\r"
 
-static const char *advise_on_tty(int number) {
-    switch (number) {
+static const char *advise_on_tty(int err) {
+    switch (err) {
     case ENOSPC:
         return "run fewer instances, or raise kernel.pty.max";
     case EMFILE:
@@ -303,10 +303,10 @@ static void find_lines(struct ss_output *output, struct ss_stream *stream, const
     add_matches(output, stream, now);
 }
 
-static void fail_stream(struct ss_output *output, struct ss_stream *stream, int why) {
+static void fail_stream(struct ss_output *output, struct ss_stream *stream, int err) {
     stream->failed = true;
     stream->rest_length = 0;
-    output->why = output->failed ? output->why : why;
+    output->err = output->failed ? output->err : err;
     output->failed = true;
 }
 

@@ -78,7 +78,7 @@ struct ss_output {
     ss_time busy_time;                /* total time in which the caller did not wait for output */
     ss_time busy_since;               /* when that last began; 0 if never */
     bool failed;                      /* some output could not be written */
-    int why;                          /* errno of the first failure */
+    int err;                          /* errno of the first failure */
 };
 
 /*

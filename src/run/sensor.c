@@ -32,8 +32,8 @@ static int prepare(const void *context) {
     return setenv(SS_SWEEP_MARK, caller->mark, 1) < 0;
 }
 
-static int fail_start(int number, struct ss_error *error) {
-    return ss_error_fail(error, "cannot start the sensor: %s", strerror(number));
+static int fail_start(int err, struct ss_error *error) {
+    return ss_error_fail(error, "cannot start the sensor: %s", strerror(err));
 }
 
 int ss_sensor_start(struct ss_sensor *sensor, const char *command,
@@ -67,7 +67,7 @@ int ss_sensor_start(struct ss_sensor *sensor, const char *command,
         return fail_start(-status, error);
     if (ss_child_execute(&child, &failure) < 0)
         return ss_error_fail(error, "cannot execute the sensor '%s': %s",
-            ss_words_show(words[0]).text, strerror(failure.number));
+            ss_words_show(words[0]).text, strerror(failure.err));
     sensor->pid = child.pid;
     return 0;
 }

@@ -37,15 +37,15 @@ struct ss_census_source {
     bool (*info)(pid_t pid, struct ss_process *process);
     bool (*may_signal)(pid_t pid);
     bool (*freezer)(const char *name, pid_t pid, uint64_t started);
-    void (*each)(void (*see)(void *context, pid_t pid), void *context);
+    void (*each)(void (*visit)(void *context, pid_t pid), void *context);
     bool (*is_gone)(void *holder, uint32_t slot); /* whether no process of the branch is left */
     bool (*listen)(void *holder, bool on); /* turns fork events on or off; returns false if they are
                                               not available */
     /*
-     * Calls `see` for each birth since the last call, in order. Only used for attached instances.
+     * Calls `visit` for each birth since the last call, in order. Only used for attached instances.
      */
     enum ss_births (*births)(
-        void *holder, void (*see)(void *context, pid_t parent, pid_t child), void *context);
+        void *holder, void (*visit)(void *context, pid_t parent, pid_t child), void *context);
     bool (*is_akin)(pid_t one, pid_t other); /* see ss_platform_process_is_akin() */
     uint64_t (*image)(pid_t pid);            /* see ss_platform_process_image() */
     void *holder;

@@ -68,9 +68,9 @@ static bool is_gone(void *context, uint32_t slot) {
 }
 
 static enum ss_births read_births(
-    void *context, void (*see)(void *context, pid_t parent, pid_t child), void *census) {
+    void *context, void (*visit)(void *context, pid_t parent, pid_t child), void *census) {
     struct ss_guardian *guardian = context;
-    return guardian->records ? ss_platform_fork_events_read(guardian->forks, see, census)
+    return guardian->records ? ss_platform_fork_events_read(guardian->forks, visit, census)
                              : SS_BIRTHS_UNKNOWN;
 }
 

@@ -55,7 +55,7 @@ int ss_instance_start(struct ss_instance *instance, const struct ss_launch *laun
     if (launch->on_fork)
         launch->on_fork(launch->context, child.pid);
     if (ss_child_execute(&child, &failure) < 0)
-        return failure.step ? -failure.number : failure.number;
+        return failure.step ? -failure.err : failure.err;
     instance->leader = child.pid;
     instance->stops = 0;
     instance->listener = 0;

@@ -65,7 +65,7 @@ int ssactuate_child_execute(struct ssactuate_child *child, struct ss_error *erro
     child->ended = true;
     if (failure.step == ENTER_GROUP)
         return ss_error_fail(error, "cannot move the command into its control group: %s%s",
-            strerror(failure.number), explain_group(failure.number));
+            strerror(failure.err), explain_group(failure.err));
     if (failure.step == SET_AFFINITY) {
         ss_cpus_print(cpus, sizeof cpus, child->mask);
         return ss_error_fail(error,

@@ -320,8 +320,8 @@ static int start_command(struct watch *watch, struct ss_error *error) {
         return ss_error_fail(error, "cannot start a process: %s", strerror(-result));
     if (ss_child_execute(&child, &failure) < 0)
         return ss_error_fail(error, "cannot execute '%s': %s%s",
-            ss_words_show(watch->words[0]).text, strerror(failure.number),
-            failure.number == EACCES ? "; a log requires --iteration" : "");
+            ss_words_show(watch->words[0]).text, strerror(failure.err),
+            failure.err == EACCES ? "; a log requires --iteration" : "");
     watch->child = child.pid;
     return 0;
 }

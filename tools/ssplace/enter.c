@@ -118,7 +118,7 @@ static int run_child(
         return await_end(child.pid, &signals);
     if (failure.step)
         return ss_error_fail(error, "cannot enter the folder %s in the container: %s", folder,
-            strerror(failure.number));
+            strerror(failure.err));
     return ss_child_fail(&failure, words[0], error);
 }
 

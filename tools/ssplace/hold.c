@@ -97,8 +97,7 @@ static int start(struct holder *holder, char *const *words, struct ss_error *err
             error, "cannot write %s/starter: %s", holder->place->state, strerror(-result));
 
     if (ss_child_execute(&child, &failure) < 0)
-        return ss_error_fail(
-            error, "cannot execute '%s': %s", command[0], strerror(failure.number));
+        return ss_error_fail(error, "cannot execute '%s': %s", command[0], strerror(failure.err));
     holder->child = child.pid;
     return 0;
 }

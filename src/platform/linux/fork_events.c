@@ -137,7 +137,7 @@ static bool read_fork(const struct message *message, ssize_t length, struct proc
 }
 
 enum ss_births ss_platform_fork_events_read(
-    int forks, void (*see)(void *context, pid_t parent, pid_t child), void *context) {
+    int forks, void (*visit)(void *context, pid_t parent, pid_t child), void *context) {
     struct message message;
     struct proc_event event;
     ssize_t length;
@@ -148,7 +148,7 @@ enum ss_births ss_platform_fork_events_read(
         if (length < 0 && errno == ENOBUFS)
             births = SS_BIRTHS_LOST;
         else if (read_fork(&message, length, &event))
-            see(context, event.event_data.fork.parent_tgid, event.event_data.fork.child_tgid);
+            visit(context, event.event_data.fork.parent_tgid, event.event_data.fork.child_tgid);
     }
     return count < READ_MAX ? births : SS_BIRTHS_LOST;
 }

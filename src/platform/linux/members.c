@@ -42,11 +42,11 @@ int ss_platform_group_find(const struct ss_platform_roots *roots, const char *pa
 }
 
 /* Ignores errors if the group is being removed, or is threaded and cannot list processes. */
-static int ignore_expected(int why) {
-    return why == -ENODEV || why == -EOPNOTSUPP ? 0 : why;
+static int ignore_expected(int err) {
+    return err == -ENODEV || err == -EOPNOTSUPP ? 0 : err;
 }
 
-static int list_processes(int folder, void (*see)(void *context, pid_t pid), void *context) {
+static int list_processes(int folder, void (*visit)(void *context, pid_t pid), void *context) {
     SS_OWNED(close) int descriptor = openat(folder, "cgroup.procs", O_RDONLY | O_CLOEXEC);
     SS_OWNED(fclose) FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
     int pid;
@@ -54,12 +54,12 @@ static int list_processes(int folder, void (*see)(void *context, pid_t pid), voi
         return -errno;
     ss_owned_take(&descriptor);
     while (fscanf(file, "%d", &pid) == 1)
-        see(context, pid);
+        visit(context, pid);
     return ferror(file) ? -errno : 0;
 }
 
-static int visit(
-    int parent, const char *name, void (*see)(void *context, pid_t pid), void *context) {
+static int visit_group(
+    int parent, const char *name, void (*visit)(void *context, pid_t pid), void *context) {
     int descriptor = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     SS_OWNED(closedir) DIR *folder = descriptor < 0 ? NULL : fdopendir(descriptor);
     struct dirent *entry;
@@ -69,11 +69,11 @@ static int visit(
         return why;
     }
 
-    int result = ignore_expected(list_processes(descriptor, see, context));
+    int result = ignore_expected(list_processes(descriptor, visit, context));
     while ((entry = readdir(folder))) {
         if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
             continue;
-        int why = visit(descriptor, entry->d_name, see, context);
+        int why = visit_group(descriptor, entry->d_name, visit, context);
         if (why && why != -ENOENT && !result)
             result = why;
     }
@@ -81,6 +81,6 @@ static int visit(
 }
 
 int ss_platform_group_each(
-    const char *folder, void (*see)(void *context, pid_t pid), void *context) {
-    return visit(AT_FDCWD, folder, see, context);
+    const char *folder, void (*visit)(void *context, pid_t pid), void *context) {
+    return visit_group(AT_FDCWD, folder, visit, context);
 }

@@ -112,17 +112,18 @@ pid_t ss_platform_pid_limit(void) {
     return (pid_t)strtol(text, NULL, 10);
 }
 
-void ss_platform_process_each(void (*see)(void *context, pid_t pid), void *context) {
+void ss_platform_process_each(void (*visit)(void *context, pid_t pid), void *context) {
     SS_OWNED(closedir) DIR *directory = opendir("/proc");
     struct dirent *entry;
     while (directory && (entry = readdir(directory))) {
         if (isdigit((unsigned char)entry->d_name[0]))
-            see(context, (pid_t)strtol(entry->d_name, NULL, 10));
+            visit(context, (pid_t)strtol(entry->d_name, NULL, 10));
     }
 }
 
 /* Does not use readdir(), for which the kernel would list about a thousand processes at once. */
-void ss_platform_process_next_few(int proc, void (*see)(void *context, pid_t pid), void *context) {
+void ss_platform_process_next_few(
+    int proc, void (*visit)(void *context, pid_t pid), void *context) {
     _Alignas(struct ss_linux_entry) char entries[256];
     long length = syscall(SYS_getdents64, proc, entries, sizeof entries);
     if (length <= 0)
@@ -130,29 +131,29 @@ void ss_platform_process_next_few(int proc, void (*see)(void *context, pid_t pid
     for (long at = 0; at < length;) {
         const struct ss_linux_entry *entry = (const struct ss_linux_entry *)(entries + at);
         if (isdigit((unsigned char)entry->name[0]))
-            see(context, (pid_t)strtol(entry->name, NULL, 10));
+            visit(context, (pid_t)strtol(entry->name, NULL, 10));
         at += entry->length;
     }
 }
 
 struct parent {
     pid_t pid;
-    void (*see)(void *context, pid_t pid);
+    void (*visit)(void *context, pid_t pid);
     void *context;
 };
 
-static void see_if_child(void *context, pid_t pid) {
+static void visit_if_child(void *context, pid_t pid) {
     const struct parent *parent = context;
     struct ss_process process;
     if (ss_linux_process_read(pid, &process) && process.parent == parent->pid)
-        parent->see(parent->context, pid);
+        parent->visit(parent->context, pid);
 }
 
 /*
  * Visits the children that a thread has started: /proc lists each child with the thread that
  * started it.
  */
-static void see_children_of_thread(void *context, pid_t thread) {
+static void visit_children_of_thread(void *context, pid_t thread) {
     const struct parent *parent = context;
     char path[64]; /* small, because callers visit trees of any depth */
     SS_OWNED(free) char *text = NULL;
@@ -160,7 +161,7 @@ static void see_children_of_thread(void *context, pid_t thread) {
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent->pid, (int)thread);
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     while (file && getdelim(&text, &size, ' ', file) > 0)
-        parent->see(parent->context, (pid_t)strtol(text, NULL, 10));
+        parent->visit(parent->context, (pid_t)strtol(text, NULL, 10));
 }
 
 /* Returns whether the kernel lists children, which is a build option of the kernel. */
@@ -171,12 +172,13 @@ static bool has_lists(void) {
     return known;
 }
 
-void ss_platform_process_children(pid_t pid, void (*see)(void *context, pid_t pid), void *context) {
-    struct parent parent = {pid, see, context};
+void ss_platform_process_children(
+    pid_t pid, void (*visit)(void *context, pid_t pid), void *context) {
+    struct parent parent = {pid, visit, context};
     if (has_lists())
-        ss_platform_process_threads(pid, see_children_of_thread, &parent);
+        ss_platform_process_threads(pid, visit_children_of_thread, &parent);
     else
-        ss_platform_process_each(see_if_child, &parent);
+        ss_platform_process_each(visit_if_child, &parent);
 }
 
 /* Finds the zero-terminated string that begins with `prefix` ("NAME="), and reads its rest. */

@@ -61,14 +61,14 @@ static int open_if(
     return 0;
 }
 
-static int fail_to_look(pid_t pid, int number, struct ss_error *error) {
-    switch (number) {
+static int fail_to_look(pid_t pid, int err, struct ss_error *error) {
+    switch (err) {
     case EACCES:
         return ss_error_fail(error, "pid %d belongs to another user", (int)pid);
     case ENOENT:
         return ss_error_fail(error, "pid %d does not exist", (int)pid);
     default:
-        return ss_error_fail(error, "cannot examine pid %d: %s", (int)pid, strerror(number));
+        return ss_error_fail(error, "cannot examine pid %d: %s", (int)pid, strerror(err));
     }
 }
 

@@ -23,7 +23,7 @@ static bool wants_cpu(pid_t process, pid_t thread) {
 }
 
 void ss_platform_process_threads(
-    pid_t process, void (*see)(void *context, pid_t thread), void *context) {
+    pid_t process, void (*visit)(void *context, pid_t thread), void *context) {
     char path[64]; /* small, because callers visit trees of any depth */
     snprintf(path, sizeof path, "/proc/%d/task", (int)process);
     SS_OWNED(closedir) DIR *folder = opendir(path);
@@ -31,7 +31,7 @@ void ss_platform_process_threads(
     while (folder && (entry = readdir(folder))) {
         pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
         if (thread > 0)
-            see(context, thread);
+            visit(context, thread);
     }
 }
 

@@ -38,7 +38,7 @@ TEST(buffered_lines_are_written_together) {
     ss_lines_close(&lines);
     tree_assert_file("lines", "one 1\ntwo 2\nthree\n");
     assert_int_equal(lines.lost, 0);
-    assert_int_equal(lines.why, 0);
+    assert_int_equal(lines.err, 0);
 }
 
 TEST(full_line_buffer_is_written_early) {
@@ -72,7 +72,7 @@ TEST(full_disk_leaves_only_complete_lines) {
     print_line("klmnopqrst");
     ss_lines_flush(&lines);
     assert_int_equal(lines.lost, 1);
-    assert_int_equal(lines.why, EFBIG);
+    assert_int_equal(lines.err, EFBIG);
     tree_assert_file("lines", "0123456789\nabcdefghij\n");
     print_line("not a byte of it fits");
     ss_lines_flush(&lines);

@@ -55,7 +55,7 @@ TEST(failed_exec_is_reported) {
         struct ss_error error = {0};
         assert_int_equal(execute(&setup, &failure), -1);
         assert_int_equal(failure.step, 0);
-        assert_int_equal(failure.number, rows[i].number);
+        assert_int_equal(failure.err, rows[i].number);
         assert_int_equal(ss_child_fail(&failure, rows[i].program, &error), -1);
         assert_int_equal(error.status, rows[i].status);
         assert_says(error.message, rows[i].program);
@@ -74,7 +74,7 @@ TEST(failed_step_is_reported) {
     struct ss_child_failure failure;
     assert_int_equal(execute(&setup, &failure), -1);
     assert_int_equal(failure.step, step);
-    assert_int_equal(failure.number, EDOM);
+    assert_int_equal(failure.err, EDOM);
 }
 
 TEST(given_streams_are_used) {

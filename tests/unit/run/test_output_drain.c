@@ -106,7 +106,7 @@ TEST(failed_output_does_not_affect_other_instances) {
     }
     drain();
     assert_true(output.failed);
-    assert_int_equal(output.why, ENOSPC);
+    assert_int_equal(output.err, ENOSPC);
     ss_output_close(&output);
     static const char *const others[] = {"0.err", "1.out", "1.err"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -125,7 +125,7 @@ TEST(stalled_reader_loses_output) {
     close(writer);
     drain();
     assert_true(output.failed);
-    assert_int_equal(output.why, EAGAIN);
+    assert_int_equal(output.err, EAGAIN);
     ss_output_close(&output);
     close(target[0]);
     close(target[1]);
@@ -161,7 +161,7 @@ TEST(unread_terminal_does_not_block) {
     close(writer);
     drain();
     assert_true(output.failed);
-    assert_int_equal(output.why, EAGAIN);
+    assert_int_equal(output.err, EAGAIN);
     close_terminal(reader, line);
 }
 

@@ -148,24 +148,24 @@ static inline bool world_listen(void *holder, bool on) {
     return world_reports;
 }
 
-static inline void world_each(void (*see)(void *context, pid_t pid), void *context) {
+static inline void world_each(void (*visit)(void *context, pid_t pid), void *context) {
     world.surveys++;
     for (pid_t pid = 1; pid <= world.highest; pid++) {
         if (world_group(pid) >= 0)
-            see(context, pid);
+            visit(context, pid);
     }
 }
 
 /* Without reports of forks, births are unknown. */
 static inline enum ss_births world_births(
-    void *holder, void (*see)(void *context, pid_t parent, pid_t child), void *context) {
+    void *holder, void (*visit)(void *context, pid_t parent, pid_t child), void *context) {
     assert_ptr_equal(holder, &world);
     uint32_t count = world.births_count;
     world.births_count = 0;
     if (!world_reports)
         return SS_BIRTHS_UNKNOWN;
     for (uint32_t i = 0; i < count && !world.loses; i++)
-        see(context, world.births[i].parent, world.births[i].child);
+        visit(context, world.births[i].parent, world.births[i].child);
     return world.loses ? SS_BIRTHS_LOST : SS_BIRTHS_ALL;
 }
 

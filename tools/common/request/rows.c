@@ -107,10 +107,10 @@ static void forget_folder(struct request_rows *rows, bool removes) {
 
 static int close_lines(struct ss_lines *lines, const char *name, struct ss_error *error) {
     ss_lines_close(lines);
-    if (!lines->why)
+    if (!lines->err)
         return 0;
     return ss_error_fail(error, "cannot write %s: %s; %llu line%s lost", ss_words_show(name).text,
-        strerror(lines->why), (unsigned long long)lines->lost, lines->lost == 1 ? "" : "s");
+        strerror(lines->err), (unsigned long long)lines->lost, lines->lost == 1 ? "" : "s");
 }
 
 int request_rows_close(struct request_rows *rows, struct ss_error *error) {
@@ -205,7 +205,7 @@ void request_rows_begin(struct request_rows *rows, double epoch) {
 
     if (fstat(rows->each.file, &status) == 0 && S_ISREG(status.st_mode) &&
         ftruncate(rows->each.file, 0) < 0)
-        rows->each.why = errno;
+        rows->each.err = errno;
     add_heading(&rows->each, each_heading, sizeof each_heading - 1);
 }
 

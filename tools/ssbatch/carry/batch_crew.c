@@ -155,16 +155,16 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
     }
 
     const struct ss_child_failure failure = {
-        .step = atomic_load(&slot->step), .number = atomic_load(&slot->why)};
-    if (failure.number == 0)
+        .step = atomic_load(&slot->step), .err = atomic_load(&slot->why)};
+    if (failure.err == 0)
         return number;
 
     free_slot(crew, number);
     if (failure.step == SSBATCH_ENTER_FOLDER)
         return ss_error_fail(error, "cannot enter the folder %s: %s: create it",
-            ss_words_show(order->folder).text, strerror(failure.number));
+            ss_words_show(order->folder).text, strerror(failure.err));
     if (failure.step == SSBATCH_SET_UP)
-        return ss_error_fail(error, "cannot start a command: %s", strerror(failure.number));
+        return ss_error_fail(error, "cannot start a command: %s", strerror(failure.err));
     return ss_child_fail(&failure, order->words[0], error);
 }
 

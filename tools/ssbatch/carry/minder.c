@@ -113,7 +113,7 @@ static void start_command(struct watch *watch) {
     };
     struct ss_child child;
     int result = input < 0 ? -errno : ss_child_fork(&child, &setup);
-    struct ss_child_failure failure = {.step = SSBATCH_SET_UP, .number = -result};
+    struct ss_child_failure failure = {.step = SSBATCH_SET_UP, .err = -result};
 
     if (result == 0) {
         atomic_store(&slot->pid, child.pid);
@@ -121,7 +121,7 @@ static void start_command(struct watch *watch) {
     }
     if (result < 0) {
         atomic_store(&slot->step, failure.step);
-        atomic_store(&slot->why, failure.number);
+        atomic_store(&slot->why, failure.err);
         _exit(SS_ERROR_FAILED);
     }
     watch->command = child.pid;
