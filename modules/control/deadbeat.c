@@ -21,7 +21,7 @@
 #define STEP 0.02
 
 /* If more than this fraction of the CPUs is used, all of them count as busy. */
-#define FULL 0.95
+#define FULL_FRACTION 0.95
 
 /*
  * The model learns only from intervals of at least this length, in nanoseconds, because run time
@@ -30,13 +30,13 @@
 #define LEARN_INTERVAL 8e6
 
 /* Factor by which the bound of the balance is larger while the target is within reach. */
-#define DEBT_MORE 4
+#define DEBT_FACTOR 4
 
 /*
  * Fraction of a quota's allowance per period that is added to the bound of the balance. A group may
  * use all of its allowance at once and then has to wait; a tighter bound would forget that excess.
  */
-#define QUOTA_PART 0.25
+#define QUOTA_FRACTION 0.25
 
 /* Throttling that lasts for this many periods of a quota counts as behavior of the workload. */
 #define QUOTA_PERIODS 6
@@ -92,7 +92,7 @@ static double clamp(double value, double min, double max) {
 }
 
 /* Adds an interval in which x instances ran on average and used y CPUs. */
-static void weigh_in(struct model *model, double x, double y, double elapsed, double memory) {
+static void add_interval(struct model *model, double x, double y, double elapsed, double memory) {
     double kept = model->weight * memory / (memory + elapsed);
     double share = elapsed / (kept + elapsed);
     model->weight = kept + elapsed;
@@ -137,7 +137,7 @@ static void learn(
     double x = ss_permission_between(model->fit.given, mark->given) / elapsed;
     double y = (mark->used - model->fit.used) / elapsed;
     bool throttled = is_throttled(model, mark, account);
-    bool full = y > FULL * account->cpus || throttled;
+    bool full = y > FULL_FRACTION * account->cpus || throttled;
 
     model->fit = *mark;
     /*
@@ -147,7 +147,7 @@ static void learn(
     if (full && model->base + model->gain * x > y)
         return;
 
-    weigh_in(model, x, y, elapsed, memory);
+    add_interval(model, x, y, elapsed, memory);
     fit(model, account);
 }
 
@@ -157,7 +157,7 @@ struct limits {
 };
 
 /* Returns the duty that the target requires; beyond [0, 1] the target is out of reach. */
-static double find_duty(const struct model *model, const struct ss_control_input *input,
+static double compute_duty(const struct model *model, const struct ss_control_input *input,
     const struct limits *limits, double owed) {
     double wanted = input->target * input->account.capacity - model->base + owed / limits->horizon;
     return wanted / (input->place.count * model->gain);
@@ -169,9 +169,9 @@ static double find_duty(const struct model *model, const struct ss_control_input
  */
 static double bound_debt(const struct model *model, const struct ss_control_input *input,
     const struct limits *limits, double owed) {
-    double duty = find_duty(model, input, limits, owed);
-    double max = duty > 1 ? limits->owed : DEBT_MORE * limits->owed;
-    double min = duty < 0 ? -limits->owed : -DEBT_MORE * limits->owed;
+    double duty = compute_duty(model, input, limits, owed);
+    double max = duty > 1 ? limits->owed : DEBT_FACTOR * limits->owed;
+    double min = duty < 0 ? -limits->owed : -DEBT_FACTOR * limits->owed;
     return clamp(owed, min, max);
 }
 
@@ -218,13 +218,14 @@ static double owed_now(const struct model *model, const struct ss_control_input 
 /* Assumed length of a round if the dithering module has none. */
 #define ROUND (100 * SS_MILLISECOND)
 
-static double find_round(ss_time round) {
+static double round_or_default(ss_time round) {
     return (double)(round ? round : ROUND);
 }
 
 /* Returns the horizon in nanoseconds: see showstopper-method(7), "Constants of control". */
-static double find_horizon(const struct config *config, const struct ss_rhythm *rhythm) {
-    return config->horizon ? (double)config->horizon : rhythm->settling * find_round(rhythm->round);
+static double compute_horizon(const struct config *config, const struct ss_rhythm *rhythm) {
+    return config->horizon ? (double)config->horizon
+                           : rhythm->settling * round_or_default(rhythm->round);
 }
 
 static double update(const struct ss_self *self, const struct ss_control_input *input) {
@@ -241,11 +242,11 @@ static double update(const struct ss_self *self, const struct ss_control_input *
         .throttled = account->throttled,
         .given = input->permission.given - (uint64_t)(behind * input->permission.running),
     };
-    double round = find_round(input->rhythm.round);
+    double round = round_or_default(input->rhythm.round);
     struct limits limits = {
-        .owed = account->capacity *
-                (10e6 + round / (4 * input->place.count) + QUOTA_PART * (double)account->period),
-        .horizon = find_horizon(config, &input->rhythm),
+        .owed = account->capacity * (10e6 + round / (4 * input->place.count) +
+                                        QUOTA_FRACTION * (double)account->period),
+        .horizon = compute_horizon(config, &input->rhythm),
     };
     if (model->last.time < input->moment.since || model->series != account->series) {
         begin(model, input, &mark);
@@ -257,7 +258,7 @@ static double update(const struct ss_self *self, const struct ss_control_input *
         ss_notice_publish(&run->notice, model, MODEL_WORDS);
     }
     double owed = bound_debt(model, input, &limits, owed_now(model, input));
-    return clamp(find_duty(model, input, &limits, owed), 0, 1);
+    return clamp(compute_duty(model, input, &limits, owed), 0, 1);
 }
 
 static void describe(
@@ -265,7 +266,8 @@ static void describe(
     const struct config *config = self->config;
     if (config->horizon == 0)
         snprintf(buffer, size, "horizon is %g ms, %g rounds of %g ms",
-            find_horizon(config, rhythm) / 1e6, rhythm->settling, find_round(rhythm->round) / 1e6);
+            compute_horizon(config, rhythm) / 1e6, rhythm->settling,
+            round_or_default(rhythm->round) / 1e6);
 }
 
 SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {

@@ -48,13 +48,14 @@ struct config {
 #define INTERVALS 16
 
 /* Ignore a smaller delay of the CPU time, in seconds: a service works until it answers. */
-#define LATE_MIN 0.05
+#define DELAY_MIN 0.05
 
 /* Measurements before control. All times are seconds. */
 struct calibration {
-    double silence, background;      /* length of the first silence, and CPU time used in it */
-    double elapsed;                  /* since the first silence ended */
-    double used_when, requests_when; /* sums of CPU time and of ended requests, times `elapsed` */
+    double silence, background; /* length of the first silence, and CPU time used in it */
+    double elapsed;             /* since the first silence ended */
+    double used_by_time;        /* sum of CPU time times `elapsed` */
+    double requests_by_time;    /* sum of ended requests times `elapsed` */
 };
 
 struct memory {
@@ -134,13 +135,14 @@ static void measure_requests(struct memory *memory, const struct interval *inter
     double requests = (double)(ended_before(memory, 0) - ended_before(memory, 1));
 
     found->elapsed += interval->seconds;
-    found->used_when += used * found->elapsed;
-    found->requests_when += requests * found->elapsed;
+    found->used_by_time += used * found->elapsed;
+    found->requests_by_time += requests * found->elapsed;
     memory->cpu_time += used;
     memory->requests += requests;
-    double late = found->used_when / memory->cpu_time - found->requests_when / memory->requests;
+    double late =
+        found->used_by_time / memory->cpu_time - found->requests_by_time / memory->requests;
     memory->late = 0;
-    if (memory->cpu_time > 0 && memory->requests > 0 && late > LATE_MIN)
+    if (memory->cpu_time > 0 && memory->requests > 0 && late > DELAY_MIN)
         memory->late = (uint32_t)fmin(late / interval->seconds + 0.5, INTERVALS - 2);
 }
 

@@ -16,7 +16,7 @@
 #define SWITCH_COST 42e3
 
 /* The fraction of the measured CPUs that all executors together may use to switch. */
-#define SWITCH_PART_MAX 0.25
+#define SWITCH_FRACTION_MAX 0.25
 
 /* A shorter state would end before the executor that began it could sleep and wake up again. */
 #define STATE_MIN (100 * SS_MICROSECOND)
@@ -43,8 +43,8 @@ static inline const char *limits_print(char text[32], double length) {
 static inline int limits_check_round(const struct ss_self *self, const char *option, ss_time length,
     int switches, struct ss_error *error) {
     double cost = switches * SWITCH_COST * self->instances;
-    double min = ceil(cost / (SWITCH_PART_MAX * self->cpus) / 1e4) * 1e4;
-    if ((double)length * SWITCH_PART_MAX * self->cpus >= cost)
+    double min = ceil(cost / (SWITCH_FRACTION_MAX * self->cpus) / 1e4) * 1e4;
+    if ((double)length * SWITCH_FRACTION_MAX * self->cpus >= cost)
         return 0;
     char given[32], least[32];
     return ss_error_fail(error,

@@ -17,45 +17,45 @@
  * begin less than SLOT_SHORT apart.
  *
  * Rounds are also longer, up to TAU_LONG, if stopping and continuing instances of many processes
- * takes more than COST_PART of one CPU.
+ * takes more than COST_FRACTION of one CPU.
  */
-#define TAU        107e6
-#define TAU_LONG   285e6
-#define SLOT       26.75e6
-#define SLOT_SHORT 8.9e6
-#define SLOT_MIN   2.2e6 /* minimum distance between two executors, for any number of CPUs */
-#define COST_PART  0.03
-#define COST_SMALL 0.5e6 /* an instance that takes less has few processes, and does not count */
+#define TAU           107e6
+#define TAU_LONG      285e6
+#define SLOT          26.75e6
+#define SLOT_SHORT    8.9e6
+#define SLOT_MIN      2.2e6 /* minimum distance between two executors, for any number of CPUs */
+#define COST_FRACTION 0.03
+#define COST_SMALL    0.5e6 /* an instance that takes less has few processes, and does not count */
 
 /*
  * Number of rounds in which all beginnings move back and forth once: ten plus the fractional part
  * of the golden ratio.
  */
-#define WANDERING 10.618033988749895
+#define WANDER_PERIOD 10.618033988749895
 
 /*
  * A workload that uses more CPUs in one round than in the next gets too much or too little time,
  * and control needs about a round to compensate. Rounds are halved if the load would be uneven by
- * more than UNEVEN, as a mean square relative to the window, and doubled if it would stay clearly
- * below UNEVEN: see showstopper-method(7), "Constants of control".
+ * more than UNEVENNESS_MAX, as a mean square relative to the window, and doubled if it would stay
+ * clearly below UNEVENNESS_MAX: see showstopper-method(7), "Constants of control".
  */
-#define UNEVEN       7e-5
-#define FITTED       16.0 /* fitted to simulations */
-#define LENGTHENED   5.0  /* factor by which unevenness grows if rounds are doubled */
-#define MADE_UP      0.6  /* rounds after which control has compensated for a difference */
-#define MEMORY       2e9  /* ns over which changes of the duty are averaged */
-#define STEP         0.02 /* fraction of the CPUs; a larger change of the target is learned anew */
-#define LEARNING     2    /* windows that learning takes */
-#define HALVINGS_MAX 8
+#define UNEVENNESS_MAX      7e-5
+#define UNEVENNESS_FACTOR   16.0 /* fitted to simulations */
+#define DOUBLING_FACTOR     5.0  /* factor by which unevenness grows if rounds are doubled */
+#define COMPENSATION_ROUNDS 0.6  /* rounds after which control has compensated for a difference */
+#define MEMORY              2e9  /* ns over which changes of the duty are averaged */
+#define STEP                0.02 /* of the CPUs; a larger change of the target is learned anew */
+#define LEARNING_WINDOWS    2    /* windows that learning takes */
+#define HALVINGS_MAX        8
 
 /* Minimum length of a halved round, in units of the resolution of the used CPU time. */
-#define GRAINS 10
+#define GRAINS_MIN 10
 
 /*
  * Number of rounds in a block. Errors of readings, which the next round compensates for, mostly
  * cancel within a block.
  */
-#define BLOCK 4
+#define BLOCK_ROUNDS 4
 
 struct config {
     ss_time tau; /* 0: derived from the machine */
@@ -75,19 +75,19 @@ struct run {
 
 /* The memory of an executor, zeroed at the beginning of a run. */
 struct memory {
-    ss_time since;     /* start of the run of control that the other fields belong to */
-    uint64_t round;    /* number of the present round, counted from 1; 0 if none yet */
-    ss_time end;       /* end of its running part; SS_TIME_NEVER: the whole round runs */
-    double carried;    /* nanoseconds of running still owed */
-    int64_t turns;     /* see count_turns() */
-    int32_t halvings;  /* `halvings` for the present round */
-    double target;     /* target in the previous round */
-    double asked;      /* duty of the previous round relative to its target; 0 if unknown */
-    double block;      /* sum of these relative duties in the present block */
-    uint32_t in_block; /* number of rounds in `block` */
-    double before;     /* `block` of the previous block; 0 if unknown */
-    ss_time watched;   /* when to start observing: a while after control began or the target
-                          stepped */
+    ss_time since;         /* start of the run of control that the other fields belong to */
+    uint64_t round;        /* number of the present round, counted from 1; 0 if none yet */
+    ss_time end;           /* end of its running part; SS_TIME_NEVER: the whole round runs */
+    double carried;        /* nanoseconds of running still owed */
+    int64_t turns;         /* see count_turns() */
+    int32_t halvings;      /* `halvings` for the present round */
+    double target;         /* target in the previous round */
+    double relative_duty;  /* duty of the previous round relative to its target; 0 if unknown */
+    double block;          /* sum of these relative duties in the present block */
+    uint32_t in_block;     /* number of rounds in `block` */
+    double previous_block; /* `block` of the previous block; 0 if unknown */
+    ss_time watch_from;    /* when to start observing: a while after control began or the target
+                              stepped */
 };
 
 static const struct ss_option options[] = {
@@ -108,11 +108,11 @@ static const struct ss_option options[] = {
 };
 
 struct pace {
-    double tau;   /* nanoseconds */
-    double moved; /* amplitude of the back and forth, nanoseconds */
+    double tau;       /* nanoseconds */
+    double amplitude; /* amplitude of the back and forth, nanoseconds */
 };
 
-static double find_tau(double instances, double sharing, double scale) {
+static double compute_tau(double instances, double sharing, double scale) {
     double shortest = fmax(sharing * SLOT_SHORT, instances * SLOT_MIN);
     return fmax(scale * fmax(TAU, fmin(sharing * SLOT, TAU_LONG)), shortest);
 }
@@ -131,15 +131,15 @@ static struct pace choose_pace(const struct ss_self *self, uint32_t instances, i
     double tau = (double)config->tau;
     if (config->tau == 0) {
         double scale = ss_self_window_scale(self);
-        double usual = find_tau(instances, (double)instances / self->cpus, scale);
+        double usual = compute_tau(instances, (double)instances / self->cpus, scale);
         double half = ldexp(usual, -halvings);
         tau = halvings < 0 ? fmax(usual, fmin(half, scale * TAU_LONG)) : half;
     }
     return (struct pace){tau, config->jitter * fmin(tau, TAU)};
 }
 
-static double shortest(const struct pace *pace) {
-    return pace->tau - 4 * pace->moved / WANDERING;
+static double shortest_round(const struct pace *pace) {
+    return pace->tau - 4 * pace->amplitude / WANDER_PERIOD;
 }
 
 static int check_lengths(struct ss_self *self, struct ss_error *error) {
@@ -151,7 +151,7 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
 
     /* Other instances may end, and rounds are shortest if a single one is left. */
     struct pace pace = choose_pace(self, 1, 0);
-    if ((double)config->min <= shortest(&pace) / 2)
+    if ((double)config->min <= shortest_round(&pace) / 2)
         return 0;
 
     return ss_error_fail(error,
@@ -161,11 +161,12 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
 }
 
 /*
- * Returns a triangle wave between -1 and 1 with the period WANDERING. The executor has slept before
- * this decision, and its caches are cold: here and below, simple arithmetic saves microseconds.
+ * Returns a triangle wave between -1 and 1 with the period WANDER_PERIOD. The executor has slept
+ * before this decision, and its caches are cold: here and below, simple arithmetic saves
+ * microseconds.
  */
 static double wander(double at) {
-    double turns = at / WANDERING;
+    double turns = at / WANDER_PERIOD;
     double part = turns - (double)(int64_t)turns;
     return 4 * fabs(fabs(part) - 0.5) - 1;
 }
@@ -178,7 +179,7 @@ static double wander(double at) {
  */
 static double begin_of(const struct pace *pace, const struct ss_place *place, int64_t round) {
     double at = (double)round + (double)place->rank / place->count;
-    return at * pace->tau + pace->moved * wander(at);
+    return at * pace->tau + pace->amplitude * wander(at);
 }
 
 /*
@@ -201,7 +202,7 @@ static int64_t round_at(const struct pace *pace, const struct ss_place *place, d
 static int64_t count_turns(
     const struct config *config, const struct pace *pace, double part, int64_t before) {
     /* In the shortest rounds, plus a margin for rounding. */
-    double turns = (double)config->min / fmax(part * shortest(pace), 1) + 1e-6;
+    double turns = (double)config->min / fmax(part * shortest_round(pace), 1) + 1e-6;
     int64_t needed = turns <= 1 ? 1 : (int64_t)turns + 1;
     /*
      * Hysteresis: otherwise every small change would make some executors switch while others do
@@ -250,12 +251,12 @@ static ss_time end_of_run(ss_time since, double begin, double run, double all) {
 /*
  * Numbers rounds from 1: the first round may have begun before control did, and 0 means no round.
  */
-static uint64_t name_of(int64_t round) {
+static uint64_t number_of(int64_t round) {
     return (uint64_t)(round + 3);
 }
 
 /* Returns the fraction of one CPU that all executors together need for rounds of this length. */
-static double find_cost(
+static double compute_cost(
     const struct ss_self *self, const struct ss_dithering_input *input, double tau) {
     struct run *run = self->run;
     return input->place.count * ss_double_from_word(atomic_load(&run->cost)) / tau;
@@ -274,10 +275,10 @@ static bool may_halve(
     struct pace alone = choose_pace(self, 1, memory->halvings + 1);
     uint32_t instances = input->place.count;
     double min = fmax((double)instances / self->cpus * SLOT_SHORT, instances * SLOT_MIN);
-    min = fmax(min, GRAINS * (double)input->grain);
-    return input->quota_period == 0 && find_cost(self, input, pace->tau / 2) <= COST_PART &&
+    min = fmax(min, GRAINS_MIN * (double)input->grain);
+    return input->quota_period == 0 && compute_cost(self, input, pace->tau / 2) <= COST_FRACTION &&
            pace->tau / 2 >= fmax(min, (double)config->unsteady) &&
-           (double)config->min <= shortest(&alone) / 2;
+           (double)config->min <= shortest_round(&alone) / 2;
 }
 
 /*
@@ -285,17 +286,18 @@ static bool may_halve(
  * measurements with 1 to 12 instances of programs that change within a factor of two. The closer
  * the target to a full machine, the less the used time depends on the duty.
  */
-static double find_uneven(
+static double compute_unevenness(
     const struct ss_self *self, const struct ss_dithering_input *input, double tau, double change) {
-    double made_up = MADE_UP * tau / (double)self->window * input->target;
-    return FITTED * (1 - input->target) / input->place.count * made_up * made_up * change;
+    double made_up = COMPENSATION_ROUNDS * tau / (double)self->window * input->target;
+    return UNEVENNESS_FACTOR * (1 - input->target) / input->place.count * made_up * made_up *
+           change;
 }
 
 /*
  * Moves a shared mean toward a new value. Executors do so one after another; if two of them write
  * at the same moment, only one round's share is lost.
  */
-static double follow_change(_Atomic uint64_t *mean, double square, double part) {
+static double update_mean(_Atomic uint64_t *mean, double square, double part) {
     double change = ss_double_from_word(atomic_load(mean));
     change += fmin(part, 1) * (square - change);
     atomic_store(mean, ss_word_from_double(change));
@@ -313,21 +315,23 @@ static double square_of_change(double now, double before) {
  * every round changes rounds and blocks alike, and one that changes rarely changes blocks more than
  * rounds. So the smaller of the two comes from the workload. `part` is the weight of a round.
  */
-static double find_change(struct run *run, struct memory *memory, double asked, double part) {
-    double change = follow_change(&run->change, square_of_change(asked, memory->asked), part);
-    memory->block += asked;
-    if (++memory->in_block == BLOCK) {
-        if (memory->before > 0)
-            follow_change(&run->block_change,
-                BLOCK * square_of_change(memory->block, memory->before), BLOCK * part);
-        memory->before = memory->block;
+static double update_change(struct run *run, struct memory *memory, double relative, double part) {
+    double change =
+        update_mean(&run->change, square_of_change(relative, memory->relative_duty), part);
+    memory->block += relative;
+    if (++memory->in_block == BLOCK_ROUNDS) {
+        if (memory->previous_block > 0)
+            update_mean(&run->block_change,
+                BLOCK_ROUNDS * square_of_change(memory->block, memory->previous_block),
+                BLOCK_ROUNDS * part);
+        memory->previous_block = memory->block;
         memory->block = memory->in_block = 0;
     }
     return fmin(change, ss_double_from_word(atomic_load(&run->block_change)));
 }
 
 static void forget_duties(struct memory *memory) {
-    memory->asked = memory->block = memory->before = memory->in_block = 0;
+    memory->relative_duty = memory->block = memory->previous_block = memory->in_block = 0;
 }
 
 /* Makes rounds longer if stopping and continuing the instances costs too much, or shorter again. */
@@ -342,15 +346,15 @@ static void limit_cost(
         return;
 
     double cost = (double)input->cost;
-    follow_change(&run->cost, cost > COST_SMALL ? cost : 0, 1.0 / count);
+    update_mean(&run->cost, cost > COST_SMALL ? cost : 0, 1.0 / count);
     if (halvings_of(self) != halvings)
         return;
 
-    if (find_cost(self, input, pace->tau) > COST_PART &&
+    if (compute_cost(self, input, pace->tau) > COST_FRACTION &&
         choose_pace(self, count, halvings - 1).tau > pace->tau)
         atomic_store(&run->halvings, halvings - 1);
-    else if (halvings < 0 &&
-             find_cost(self, input, choose_pace(self, count, halvings + 1).tau) < COST_PART / 2)
+    else if (halvings < 0 && compute_cost(self, input, choose_pace(self, count, halvings + 1).tau) <
+                                 COST_FRACTION / 2)
         atomic_store(&run->halvings, halvings + 1);
 }
 
@@ -363,29 +367,29 @@ static void watch_duty(
         return;
 
     if (fabs(input->target - memory->target) > STEP)
-        memory->watched = input->moment.now + LEARNING * self->window;
+        memory->watch_from = input->moment.now + LEARNING_WINDOWS * self->window;
     memory->target = input->target;
-    double asked = input->duty / input->target;
-    if (input->moment.now < memory->watched || asked == 0) {
+    double relative = input->duty / input->target;
+    if (input->moment.now < memory->watch_from || relative == 0) {
         forget_duties(memory);
         return;
     }
-    if (memory->asked == 0) {
-        memory->asked = asked;
+    if (memory->relative_duty == 0) {
+        memory->relative_duty = relative;
         return;
     }
 
     double change =
-        find_change(self->run, memory, asked, pace->tau / (input->place.count * MEMORY));
-    memory->asked = asked;
-    double uneven = find_uneven(self, input, pace->tau, change);
+        update_change(self->run, memory, relative, pace->tau / (input->place.count * MEMORY));
+    memory->relative_duty = relative;
+    double uneven = compute_unevenness(self, input, pace->tau, change);
     if (halvings_of(self) != memory->halvings)
         return;
 
     struct run *run = self->run;
-    if (uneven > UNEVEN && memory->halvings < HALVINGS_MAX && may_halve(self, input, pace))
+    if (uneven > UNEVENNESS_MAX && memory->halvings < HALVINGS_MAX && may_halve(self, input, pace))
         atomic_store(&run->halvings, memory->halvings + 1);
-    else if (memory->halvings > 0 && LENGTHENED * uneven < UNEVEN / 2)
+    else if (memory->halvings > 0 && DOUBLING_FACTOR * uneven < UNEVENNESS_MAX / 2)
         atomic_store(&run->halvings, memory->halvings - 1);
 }
 
@@ -417,7 +421,7 @@ static void next(const struct ss_self *self, const struct ss_dithering_input *in
     int64_t round = round_at(&pace, &input->place, at);
     double begin = begin_of(&pace, &input->place, round);
     double end = begin_of(&pace, &input->place, round + 1);
-    if (memory->round != name_of(round)) {
+    if (memory->round != number_of(round)) {
         limit_cost(self, input, &pace);
         watch_duty(self, input, &pace);
         if (adopt_halvings(self, memory)) {
@@ -426,7 +430,7 @@ static void next(const struct ss_self *self, const struct ss_dithering_input *in
             begin = at;
             end = begin_of(&pace, &input->place, round + 1);
         }
-        memory->round = name_of(round);
+        memory->round = number_of(round);
         double run = plan_run(memory, config, &pace, input, round, end - begin);
         memory->end = end_of_run(since, begin, run, end - begin);
     }
@@ -445,7 +449,7 @@ static bool is_planned(const struct ss_self *self, const struct ss_dithering_inp
     struct pace pace = choose_pace(self, input->place.count, memory->halvings);
     double at = (double)ss_time_since(input->moment.now, input->moment.since);
     return memory->since == input->moment.since &&
-           memory->round == name_of(round_at(&pace, &input->place, at));
+           memory->round == number_of(round_at(&pace, &input->place, at));
 }
 
 static ss_time round_length(const struct ss_self *self) {

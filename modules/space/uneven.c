@@ -14,7 +14,7 @@ static const struct ss_option options[] = {
 };
 
 /* Returns the instance's position in the order of work; 0 is first. */
-static uint32_t find_turn(const struct config *config, const struct ss_place *place) {
+static uint32_t find_position(const struct config *config, const struct ss_place *place) {
     if (config->rotate == 0)
         return place->rank;
     uint32_t first = (uint32_t)(place->time / config->rotate % place->count);
@@ -27,7 +27,7 @@ static double local_duty(
     /* An instance that should always run must get exactly 1: a needless stop would interrupt it. */
     if (fabs(running - whole) <= 1e-13 * fmax(whole, 1))
         running = whole;
-    return fmin(fmax(running - (double)find_turn(self->config, place), 0), 1);
+    return fmin(fmax(running - (double)find_position(self->config, place), 0), 1);
 }
 
 SS_MODULE_EXPORT const struct ss_space_module showstopper_module = {

@@ -115,7 +115,7 @@ double ss_histogram_mean(const struct ss_histogram *histogram) {
 }
 
 /* Returns the rank of the quantile among all values, counted from 1. */
-static uint64_t find_rank(double share, uint64_t count) {
+static uint64_t compute_rank(double share, uint64_t count) {
     /* A product such as 0.07 * 100 may be just above the integer that it should be. */
     double rank = ceil(share * (double)count * (1 - 1e-12));
     if (!(rank > 1))
@@ -139,7 +139,7 @@ static double clamp_to_range(const struct ss_histogram *histogram, ss_time value
 double ss_histogram_quantile(const struct ss_histogram *histogram, double share) {
     if (histogram->count == 0)
         return NAN;
-    uint64_t rank = find_rank(share, histogram->count);
+    uint64_t rank = compute_rank(share, histogram->count);
     if (rank == 1)
         return ss_time_seconds(histogram->min);
     if (rank == histogram->count)
@@ -151,7 +151,7 @@ double ss_histogram_quantile(const struct ss_histogram *histogram, double share)
 double ss_histogram_quantile_max(const struct ss_histogram *histogram, double share) {
     if (histogram->count == 0)
         return NAN;
-    unsigned bucket = find_bucket(histogram, find_rank(share, histogram->count));
+    unsigned bucket = find_bucket(histogram, compute_rank(share, histogram->count));
     return clamp_to_range(histogram, ss_histogram_bucket_max(bucket, histogram->bits));
 }
 

@@ -13,7 +13,7 @@
 #define INPUT_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 /* Opens one of our descriptors again, so that the copy has its own offset. */
-static int open_again(int descriptor) {
+static int reopen(int descriptor) {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
     return open(path, INPUT_FLAGS);
@@ -24,7 +24,7 @@ static int open_found(const struct ss_walk *walk, struct stat *status) {
     if (!walk->exists)
         return -ENOENT;
     SS_OWNED(close)
-    int file = walk->descriptor >= 0 ? open_again(walk->descriptor)
+    int file = walk->descriptor >= 0 ? reopen(walk->descriptor)
                                      : openat(walk->folder, walk->name, INPUT_FLAGS | O_NOFOLLOW);
     if (file < 0 || fstat(file, status) < 0)
         return -errno;

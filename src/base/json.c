@@ -9,7 +9,7 @@
 #include "base/number.h"
 
 /* Writes one character as JSON and moves `at` past it. Returns the end of the output. */
-static char *quote_letter(char *to, const unsigned char **at) {
+static char *quote_character(char *to, const unsigned char **at) {
     int length = ss_letter_length((const char *)*at);
 
     if (**at == '"' || **at == '\\') {
@@ -31,7 +31,7 @@ char *ss_json_quote(char *to, const char *end, const char *text) {
     const unsigned char *at = (const unsigned char *)text;
     *to++ = '"';
     while (*at && end - to > SS_JSON_CHARACTER_SIZE)
-        to = quote_letter(to, &at);
+        to = quote_character(to, &at);
     *to++ = '"';
     return to;
 }
@@ -41,7 +41,7 @@ static void put_text(FILE *stream, const char *text) {
     fputc('"', stream);
     while (*at) {
         char letter[SS_JSON_CHARACTER_SIZE];
-        fwrite(letter, 1, (size_t)(quote_letter(letter, &at) - letter), stream);
+        fwrite(letter, 1, (size_t)(quote_character(letter, &at) - letter), stream);
     }
     fputc('"', stream);
 }

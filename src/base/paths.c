@@ -16,7 +16,7 @@ struct place {
     char name[NAME_MAX + 1];
 };
 
-static void find(struct place *place, const char *path) {
+static void resolve(struct place *place, const char *path) {
     struct ss_walk walk;
     place->exists = stat(path, &place->status) == 0;
     place->known = place->exists;
@@ -42,8 +42,8 @@ static int check_pair(const struct ss_path *a, const struct ss_path *b, struct s
     if (!a->path || !b->path || (a->read && b->read))
         return 0;
 
-    find(&first, a->path);
-    find(&second, b->path);
+    resolve(&first, a->path);
+    resolve(&second, b->path);
     if (!is_same(&first, &second))
         return 0;
 
@@ -60,7 +60,7 @@ static int check_printed(const struct ss_path *path, int printed, struct ss_erro
     if (!path->path || fstat(printed, &second.status) < 0)
         return 0;
 
-    find(&first, path->path);
+    resolve(&first, path->path);
     if (!is_same(&first, &second))
         return 0;
     return ss_error_fail(error,

@@ -4,8 +4,8 @@
 #include <float.h>
 #include <math.h>
 
-#define NORMAL 1.959963984540054 /* the 97.5 % quantile of the normal distribution */
-#define TAIL   0.025
+#define NORMAL_QUANTILE  1.959963984540054 /* the 97.5 % quantile of the normal distribution */
+#define TAIL_PROBABILITY 0.025
 
 /*
  * Returns the continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8) by
@@ -45,10 +45,10 @@ static double density(double t, double freedom, double *tail) {
 
 /* The tail is convex, so Newton's method approaches the quantile from below. */
 double ss_student_quantile(double freedom) {
-    double t = NORMAL, step = 1;
+    double t = NORMAL_QUANTILE, step = 1;
     for (int i = 0; i < 100 && fabs(step) > 4 * DBL_EPSILON * t; i++) {
         double tail, at = density(t, freedom, &tail);
-        step = (tail - TAIL) / at;
+        step = (tail - TAIL_PROBABILITY) / at;
         t += step;
     }
     return t;

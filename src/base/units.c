@@ -177,14 +177,14 @@ static int time_error(const char *text, enum reading reading, const char *rest, 
 }
 
 /* Bits after the binary point in multiply_decimals(). Ten days in nanoseconds fit into the rest. */
-#define POINT 13
+#define FRACTION_BITS 13
 
 /* Returns `length`, at most a day, times the decimals, to the nearest nanosecond. */
 static ss_time multiply_decimals(const struct digits *decimals, ss_time length) {
     uint64_t product = 0;
     for (int i = decimals->count; i-- > 0;)
-        product = ((uint64_t)(decimals->text[i] - '0') * (length << POINT) + product) / 10;
-    return (product + (1 << POINT) / 2) >> POINT;
+        product = ((uint64_t)(decimals->text[i] - '0') * (length << FRACTION_BITS) + product) / 10;
+    return (product + (1 << FRACTION_BITS) / 2) >> FRACTION_BITS;
 }
 
 static uint64_t whole_of(const struct digits *digits) {

@@ -86,7 +86,7 @@ static int refuse_link(struct ss_walk *walk, const char *name, uid_t user) {
 }
 
 /* Returns whether other users may write to a file, or create files in a folder. */
-static bool is_open(const struct stat *file) {
+static bool others_may_write(const struct stat *file) {
     return file->st_mode & (S_IWGRP | S_IWOTH);
 }
 
@@ -95,8 +95,8 @@ static bool is_same(const struct stat *one, const struct stat *other) {
 }
 
 /* Returns whether only we and root can create links in a folder. */
-static bool is_closed(const struct stat *folder) {
-    return ss_walk_is_trusted(folder->st_uid) && !is_open(folder);
+static bool only_trusted_may_write(const struct stat *folder) {
+    return ss_walk_is_trusted(folder->st_uid) && !others_may_write(folder);
 }
 
 /*
@@ -110,7 +110,7 @@ static bool is_of_system(const struct stat *link, const struct stat *folder) {
     if (stat("/", &status) < 0 || link->st_uid != status.st_uid)
         return false;
     bool found = !ss_walk_is_unknown(link->st_uid);
-    for (size_t i = 0; !found && !is_open(folder) && i < sizeof known / sizeof *known; i++)
+    for (size_t i = 0; !found && !others_may_write(folder) && i < sizeof known / sizeof *known; i++)
         found = stat(known[i], &status) == 0 && is_same(&status, folder);
     return found;
 }
@@ -122,7 +122,7 @@ static int judge_link(struct ss_walk *walk, const char *name, const struct stat 
         return -errno;
 
     bool is_ours = ss_walk_is_trusted(link->st_uid);
-    if (is_ours && link->st_nlink > 1 && !is_closed(&folder))
+    if (is_ours && link->st_nlink > 1 && !only_trusted_may_write(&folder))
         return refuse(walk, "%s is a link with another name (a hard link): name its target",
             ss_words_show(name).text);
 
@@ -372,7 +372,7 @@ static int judge_special(
     struct ss_walk *walk, const struct stat *file, const struct stat *folder, bool is_ours) {
     if (S_ISBLK(file->st_mode))
         return refuse(walk, "it is a block device: name a file");
-    if (S_ISFIFO(file->st_mode) && !is_ours && is_open(folder))
+    if (S_ISFIFO(file->st_mode) && !is_ours && others_may_write(folder))
         return refuse(walk,
             "it is a pipe of %s in a folder open to other users: choose another path",
             ss_walk_user_name(file->st_uid).text);
@@ -423,7 +423,7 @@ static int open_existing(struct ss_walk *walk, int flags) {
         return judged;
 
     if (walk->is_state && S_ISREG(status.st_mode) &&
-        (!ss_walk_is_trusted(status.st_uid) || is_open(&status)))
+        (!ss_walk_is_trusted(status.st_uid) || others_may_write(&status)))
         return unlinkat(walk->folder, walk->name, 0) < 0 && errno != ENOENT ? -errno : -ENOENT;
     if (S_ISREG(status.st_mode) && flags & O_TRUNC && ftruncate(file, 0) < 0)
         return -errno;

@@ -10,11 +10,11 @@
 
 #define SECOND INT64_C(1000000000)
 
-enum verdict {
-    UNDERSTOOD,
-    NO_TIME, /* unknown form */
-    NO_DAY,
-    NO_CLOCK,     /* invalid time of day */
+enum result {
+    PARSED,
+    UNKNOWN_FORM,
+    INVALID_DATE,
+    INVALID_TIME_OF_DAY,
     SKIPPED,      /* the clocks skip it when they are put forward */
     OUT_OF_RANGE, /* does not fit in 64 bits of nanoseconds */
 };
@@ -52,10 +52,10 @@ static bool read_fraction(const char **at, int64_t *nanoseconds) {
     return true;
 }
 
-static enum verdict to_nanoseconds(time_t seconds, int64_t nanoseconds, int64_t *at) {
+static enum result to_nanoseconds(time_t seconds, int64_t nanoseconds, int64_t *at) {
     bool overflow = __builtin_mul_overflow((int64_t)seconds, SECOND, at) ||
                     __builtin_add_overflow(*at, nanoseconds, at);
-    return overflow ? OUT_OF_RANGE : UNDERSTOOD;
+    return overflow ? OUT_OF_RANGE : PARSED;
 }
 
 /* Reads HH:MM, HH:MM:SS or HH:MM:SS.fraction. */
@@ -96,11 +96,11 @@ static bool from_local(const struct tm *local, int dst, time_t *seconds) {
     return tm.tm_hour == local->tm_hour && tm.tm_min == local->tm_min;
 }
 
-/* Reads Z, +HH:MM or -HH:MM, in seconds east. Sets `none` if there is no offset. */
-static bool read_offset(const char **at, int *east, bool *none) {
+/* Reads Z, +HH:MM or -HH:MM, in seconds east. Sets `is_absent` if there is no offset. */
+static bool read_offset(const char **at, int *east, bool *is_absent) {
     *east = 0;
-    *none = !**at;
-    if (*none || read_char(at, 'Z') || read_char(at, 'z'))
+    *is_absent = !**at;
+    if (*is_absent || read_char(at, 'Z') || read_char(at, 'z'))
         return true;
 
     int sign = **at == '-' ? -1 : 1;
@@ -114,7 +114,7 @@ static bool read_offset(const char **at, int *east, bool *none) {
     return hours <= 23 && minutes <= 59;
 }
 
-static enum verdict read_date_time(const char *text, int64_t *at) {
+static enum result read_date_time(const char *text, int64_t *at) {
     struct tm tm = {0};
     int64_t nanoseconds;
     int east;
@@ -123,20 +123,20 @@ static enum verdict read_date_time(const char *text, int64_t *at) {
     if (!read_digits(&text, 4, &tm.tm_year) || !read_char(&text, '-') ||
         !read_digits(&text, 2, &tm.tm_mon) || !read_char(&text, '-') ||
         !read_digits(&text, 2, &tm.tm_mday))
-        return NO_TIME;
+        return UNKNOWN_FORM;
     if (!read_char(&text, 'T') && !read_char(&text, 't') && !read_char(&text, ' '))
-        return NO_TIME;
+        return UNKNOWN_FORM;
     if (!read_clock(&text, &tm, &nanoseconds) || !read_offset(&text, &east, &local) || *text)
-        return NO_TIME;
+        return UNKNOWN_FORM;
 
     tm.tm_year -= 1900;
     tm.tm_mon--;
     struct tm day = {.tm_year = tm.tm_year, .tm_mon = tm.tm_mon, .tm_mday = tm.tm_mday};
     timegm(&day); /* normalizes a day that does not exist, such as February 30 */
     if (day.tm_mon != tm.tm_mon || day.tm_mday != tm.tm_mday)
-        return NO_DAY;
+        return INVALID_DATE;
     if (!clock_exists(&tm))
-        return NO_CLOCK;
+        return INVALID_TIME_OF_DAY;
 
     time_t seconds;
     if (!local)
@@ -154,13 +154,13 @@ static time_t floor_seconds(int64_t nanoseconds) {
  * Finds the next time after `now` at which the clock shows `clock` on this day, which may happen
  * twice. Returns false if there is none.
  */
-static bool on_this_day(const struct tm *clock, int64_t nanoseconds, int64_t now, int64_t *at) {
+static bool find_on_day(const struct tm *clock, int64_t nanoseconds, int64_t now, int64_t *at) {
     bool found = false;
     for (int dst = 0; dst <= 1; dst++) {
         time_t seconds;
         int64_t candidate;
         if (!from_local(clock, dst, &seconds) ||
-            to_nanoseconds(seconds, nanoseconds, &candidate) != UNDERSTOOD || candidate <= now)
+            to_nanoseconds(seconds, nanoseconds, &candidate) != PARSED || candidate <= now)
             continue;
 
         if (!found || candidate < *at)
@@ -170,13 +170,13 @@ static bool on_this_day(const struct tm *clock, int64_t nanoseconds, int64_t now
     return found;
 }
 
-static enum verdict read_time_of_day(const char *text, int64_t now, int64_t *at) {
+static enum result read_time_of_day(const char *text, int64_t now, int64_t *at) {
     struct tm clock = {0};
     int64_t nanoseconds;
     if (!read_clock(&text, &clock, &nanoseconds) || *text)
-        return NO_TIME;
+        return UNKNOWN_FORM;
     if (!clock_exists(&clock))
-        return NO_CLOCK;
+        return INVALID_TIME_OF_DAY;
 
     tzset();
     time_t today = floor_seconds(now);
@@ -188,46 +188,46 @@ static enum verdict read_time_of_day(const char *text, int64_t now, int64_t *at)
         clock.tm_year = day.tm_year;
         clock.tm_mon = day.tm_mon;
         clock.tm_mday = day.tm_mday + ahead;
-        if (on_this_day(&clock, nanoseconds, now, at))
-            return UNDERSTOOD;
+        if (find_on_day(&clock, nanoseconds, now, at))
+            return PARSED;
     }
     return OUT_OF_RANGE;
 }
 
-static enum verdict read_epoch(const char *text, int64_t *at) {
+static enum result read_epoch(const char *text, int64_t *at) {
     int64_t seconds = 0, nanoseconds;
     bool overflow = false;
     if (!is_digit(*text))
-        return NO_TIME;
+        return UNKNOWN_FORM;
     for (; is_digit(*text); text++)
         overflow = overflow || __builtin_mul_overflow(seconds, 10, &seconds) ||
                    __builtin_add_overflow(seconds, *text - '0', &seconds);
     if (!read_fraction(&text, &nanoseconds) || *text)
-        return NO_TIME;
+        return UNKNOWN_FORM;
     return overflow ? OUT_OF_RANGE : to_nanoseconds((time_t)seconds, nanoseconds, at);
 }
 
 int ss_wallclock_parse(const char *text, int64_t now, int64_t *at, struct ss_error *error) {
     static const char *const faults[] = {
-        [NO_TIME] = "is not a point in time: use 2026-11-20T08:00:00Z, 08:00, 08:00:30 or "
-                    "@1795161600 (seconds since 1970)",
-        [NO_DAY] = "does not exist: there is no such day in the calendar",
-        [NO_CLOCK] = "does not exist: use a time of day from 00:00 to 23:59:59",
+        [UNKNOWN_FORM] = "is not a point in time: use 2026-11-20T08:00:00Z, 08:00, 08:00:30 or "
+                         "@1795161600 (seconds since 1970)",
+        [INVALID_DATE] = "does not exist: there is no such day in the calendar",
+        [INVALID_TIME_OF_DAY] = "does not exist: use a time of day from 00:00 to 23:59:59",
         [SKIPPED] = "does not exist: the clocks skip it when they go forward; use a later time",
         [OUT_OF_RANGE] = "is too far away: use a time between the years 1678 and 2262",
     };
     int64_t found = 0;
-    enum verdict verdict;
+    enum result result;
 
     if (*text == '@')
-        verdict = read_epoch(text + 1, &found);
+        result = read_epoch(text + 1, &found);
     else if (is_digit(text[0]) && is_digit(text[1]) && text[2] == ':')
-        verdict = read_time_of_day(text, now, &found);
+        result = read_time_of_day(text, now, &found);
     else
-        verdict = read_date_time(text, &found);
+        result = read_date_time(text, &found);
 
-    if (verdict != UNDERSTOOD)
-        return ss_error_fail(error, "'%s' %s", ss_words_show(text).text, faults[verdict]);
+    if (result != PARSED)
+        return ss_error_fail(error, "'%s' %s", ss_words_show(text).text, faults[result]);
     *at = found;
     return 0;
 }

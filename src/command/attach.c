@@ -19,7 +19,7 @@
 #define DEPTH_MAX 256
 
 /* Maximum number of processes that an error lists for one name. */
-#define LISTED 8
+#define LISTED_MAX 8
 
 /* Returns whether `pid` is `ancestor` or one of its descendants. */
 static bool is_below(pid_t pid, pid_t ancestor) {
@@ -345,14 +345,14 @@ static void drop_descendants(struct search *search) {
 }
 
 static int refuse_ambiguous(const struct search *search, struct ss_error *error) {
-    char list[16 * LISTED] = "";
+    char list[16 * LISTED_MAX] = "";
     size_t used = 0;
-    for (uint32_t i = 0; i < search->count && i < LISTED; i++)
+    for (uint32_t i = 0; i < search->count && i < LISTED_MAX; i++)
         used += (size_t)snprintf(
             list + used, sizeof list - used, "%s%d", i ? "," : "", (int)search->found[i]);
     return ss_error_fail(error, "%u processes are named '%s': choose with --attach %s%s",
         search->count, ss_words_show(search->name).text, list,
-        search->count > LISTED ? ",..." : "");
+        search->count > LISTED_MAX ? ",..." : "");
 }
 
 static int add_named(struct ss_attachments *attachments, const char *name, struct ss_error *error) {

@@ -16,7 +16,7 @@
 #define SUBPATH SHOWSTOPPER_LIBEXEC_SUBDIR "/" PROGRAM
 
 /* Number of options whose value is a path. */
-#define PATHS 4
+#define PATH_OPTIONS 4
 
 /* Repeats an option with an absolute path, because the run is repeated in another folder. */
 static int add_absolute(char **word, const char *option, const char *path,
@@ -35,10 +35,10 @@ static int add_paths(char **words, struct ss_cli *cli, struct ss_error *error) {
     bool prints_json = cli->json && strcmp(cli->json, "-") == 0;
     const struct {
         const char *option, *path;
-    } paths[PATHS] = {{"workloads", cli->workloads}, {"output", cli->output},
+    } paths[PATH_OPTIONS] = {{"workloads", cli->workloads}, {"output", cli->output},
         {"json", prints_json ? NULL : cli->json}, {"record", cli->record}};
 
-    for (size_t i = 0; i < PATHS; i++) {
+    for (size_t i = 0; i < PATH_OPTIONS; i++) {
         const char *path = paths[i].path;
         if (path && *path != '/' &&
             add_absolute(words++, paths[i].option, path, &cli->store, error) < 0)
@@ -49,13 +49,13 @@ static int add_paths(char **words, struct ss_cli *cli, struct ss_error *error) {
 }
 
 /* Returns the arguments of showstopper-replay: the record and all options except --replay. */
-static char **pass_on(struct ss_cli *cli, struct ss_error *error) {
+static char **build_arguments(struct ss_cli *cli, struct ss_error *error) {
     size_t count = ss_words_count(cli->arguments), used = 2;
 
     if (strcmp(cli->arguments[count - 1], "--") == 0)
         count--; /* options may follow */
 
-    char **words = calloc(count + PATHS + 2, sizeof *words);
+    char **words = calloc(count + PATH_OPTIONS + 2, sizeof *words);
     if (!words) {
         ss_error_memory(error);
         return NULL;
@@ -85,7 +85,7 @@ int ss_replay(struct ss_cli *cli, struct ss_error *error) {
     if (!path)
         return ss_error_fail(error, "--replay: cannot locate the programs: %s", strerror(errno));
 
-    char **words = pass_on(cli, error);
+    char **words = build_arguments(cli, error);
     if (!words)
         return -1;
 

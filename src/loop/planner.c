@@ -30,7 +30,7 @@ ss_time ss_planner_first_round(const struct ss_planner *planner, ss_time now) {
     return ss_time_since(now, into);
 }
 
-static void find_place(struct ss_planner *planner, ss_time now) {
+static void update_place(struct ss_planner *planner, ss_time now) {
     struct ss_board *board = planner->pipeline.board;
     uint32_t executor = planner->pipeline.executor;
     uint32_t membership = atomic_load(&board->membership_changes);
@@ -48,7 +48,7 @@ static void find_place(struct ss_planner *planner, ss_time now) {
  * assumes that each instance uses one CPU, so if instances share CPUs, the target is divided among
  * them: at half of each round, 64 instances would need far more than two CPUs.
  */
-static double find_first_duty(const struct ss_planner *planner, double target) {
+static double compute_first_duty(const struct ss_planner *planner, double target) {
     const struct ss_module_set *set = planner->pipeline.set;
     double cpus = set->load_cpus, instances = planner->place.count;
     bool shared =
@@ -84,7 +84,7 @@ static void decide_duty(
     planner->quota_period = input.account.period;
     planner->grain = input.account.grain;
 
-    decision->global_duty = isnan(output) ? find_first_duty(planner, decision->target)
+    decision->global_duty = isnan(output) ? compute_first_duty(planner, decision->target)
                                           : average_with_peers(pipeline, output);
     planner->previous = decision->global_duty;
     double duty = pipeline->set->modules[SS_KIND_SPACE].table.space.local_duty(
@@ -115,7 +115,7 @@ void ss_planner_decide(struct ss_planner *planner, ss_time now, const struct ss_
     }
     decision->target = target->load;
 
-    find_place(planner, now);
+    update_place(planner, now);
     struct ss_dithering_input input = {
         .moment = {.now = planned, .since = pipeline->since},
         .state = state,

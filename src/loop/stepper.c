@@ -5,7 +5,7 @@
  * An executor that is later than this was stopped, or got no CPU. It does not catch up on the
  * states that have passed.
  */
-#define AWAY SS_SECOND
+#define LATENESS_MAX SS_SECOND
 
 /*
  * After this many lapsed states in one step, the executor skips the rest. This happens when quanta
@@ -56,13 +56,13 @@ static ss_time find_beginning(
         since = ss_setpoints_last(&board->setpoints);
     if (since > now || since < control_start)
         since = control_start;
-    return stepper->pause_seen > since ? stepper->pause_seen : since;
+    return stepper->control_since_seen > since ? stepper->control_since_seen : since;
 }
 
 static void begin_control(
     struct ss_stepper *stepper, ss_time now, ss_time control_start, bool is_free) {
     struct ss_planner *planner = &stepper->planner;
-    stepper->pause_seen = atomic_load(&planner->pipeline.board->control_since);
+    stepper->control_since_seen = atomic_load(&planner->pipeline.board->control_since);
     ss_planner_begin(planner, find_beginning(stepper, now, control_start));
     stepper->controlled = true;
     stepper->deadline = is_free ? now : ss_planner_first_round(planner, now);
@@ -115,14 +115,15 @@ struct ss_action ss_stepper_step(struct ss_stepper *stepper, ss_time now) {
             return hold_state(stepper, now, SS_STATE_RUNNING, control_start);
     }
 
-    bool begins = !stepper->controlled || stepper->pause_seen != atomic_load(&board->control_since);
+    bool begins =
+        !stepper->controlled || stepper->control_since_seen != atomic_load(&board->control_since);
     if (!begins && now < stepper->deadline)
         return enter_state(stepper, now, stepper->state, stepper->deadline);
     ss_pipeline_target(pipeline->set, &pipeline->selves[SS_KIND_TRACE], board, now, &target);
     /* The round in which control begins may have begun long before. */
     if (begins)
         begin_control(stepper, now, control_start, target.free);
-    else if (ss_time_since(now, stepper->deadline) > AWAY)
+    else if (ss_time_since(now, stepper->deadline) > LATENESS_MAX)
         stepper->deadline = now;
     /* The first round has not begun yet. */
     if (now < stepper->deadline)

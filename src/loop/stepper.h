@@ -13,7 +13,7 @@ struct ss_stepper {
     enum ss_state state;         /* the state that was ordered last */
     ss_time deadline;            /* planned end of the present state; SS_TIME_NEVER without one */
     bool controlled;             /* true during a run of control */
-    ss_time pause_seen;          /* the board's `control_since` when control last began */
+    ss_time control_since_seen;  /* the board's `control_since` when control last began */
     struct ss_decision decision; /* the decision that led to the present state */
     uint32_t decisions;
 };

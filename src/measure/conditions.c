@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LOOK_INTERVAL SS_SECOND
+#define SAMPLE_INTERVAL SS_SECOND
 
 void ss_conditions_begin(struct ss_conditions *conditions, const struct ss_cpus *cpus,
     const struct ss_platform_roots *roots, ss_time now) {
@@ -20,7 +20,7 @@ void ss_conditions_begin(struct ss_conditions *conditions, const struct ss_cpus 
 void ss_conditions_sample(struct ss_conditions *conditions, ss_time now) {
     if (now < conditions->due)
         return;
-    conditions->due = ss_time_add(now, LOOK_INTERVAL);
+    conditions->due = ss_time_add(now, SAMPLE_INTERVAL);
     double frequency = ss_platform_frequency(conditions->roots, conditions->cpus);
     if (isnan(frequency)) {
         conditions->due = SS_TIME_NEVER;
@@ -34,7 +34,7 @@ void ss_conditions_sample(struct ss_conditions *conditions, ss_time now) {
  * Returns the change of the mean frequency from the first third of the time to the last, in
  * percent; NaN if either third has no reading.
  */
-static double find_frequency_change(const struct ss_conditions *conditions, ss_time now) {
+static double compute_frequency_change(const struct ss_conditions *conditions, ss_time now) {
     double sums[3], counts[3];
     ss_windows_split(&conditions->frequency_sums, now, 3, sums);
     ss_windows_split(&conditions->frequency_counts, now, 3, counts);
@@ -47,7 +47,7 @@ void ss_conditions_end(
     const struct ss_conditions *conditions, ss_time now, struct ss_evidence *evidence) {
     struct ss_clock_offsets end = ss_platform_clock_offsets();
     double *figures = evidence->figures;
-    figures[SS_CHECK_FREQUENCY] = find_frequency_change(conditions, now);
+    figures[SS_CHECK_FREQUENCY] = compute_frequency_change(conditions, now);
     figures[SS_CHECK_CLOCK] = (double)ss_clock_set_by(&conditions->begin, &end) / 1e6;
     /* The offset never falls, but readings of it are slightly inexact. */
     figures[SS_CHECK_SUSPENDED] = fmax((double)(end.boot - conditions->begin.boot) / 1e9, 0);

@@ -87,7 +87,7 @@ static void print_below(char *buffer, size_t size, const struct ss_doubt *doubt)
     }
 
     snprintf(buffer, size, "the target could not be reached in %.0f %% of the samples: %s; %s",
-        100 * doubt->part, use, why);
+        100 * doubt->fraction, use, why);
 }
 
 static void print_above(char *buffer, size_t size, const struct ss_doubt *doubt) {
@@ -98,7 +98,7 @@ static void print_above(char *buffer, size_t size, const struct ss_doubt *doubt)
         snprintf(buffer, size,
             "the load was above the target in %.0f %% of the samples although the instances were "
             "stopped: some of their processes cannot be stopped",
-            100 * doubt->part);
+            100 * doubt->fraction);
         return;
     }
     if (cause == SS_DOUBT_ESCAPED || cause == SS_DOUBT_OWN) {
@@ -106,7 +106,7 @@ static void print_above(char *buffer, size_t size, const struct ss_doubt *doubt)
         snprintf(buffer, size,
             "the load was above the target in %.0f %% of the samples although the instances were "
             "stopped: %s used %.0f %% of the CPUs, other processes %.0f %%%s",
-            100 * doubt->part,
+            100 * doubt->fraction,
             own ? "Showstopper itself" : "processes of the instances that cannot be stopped",
             100 * (own ? doubt->own_use : doubt->instances_use), 100 * doubt->others_use,
             own ? "; use a longer round (-D) to reduce it" : "");
@@ -120,7 +120,7 @@ static void print_above(char *buffer, size_t size, const struct ss_doubt *doubt)
     snprintf(buffer, size,
         "other processes took more than the target in %.0f %% of the samples: the instances stayed "
         "stopped%s",
-        100 * doubt->part, use);
+        100 * doubt->fraction, use);
 }
 
 void ss_doubt_print(char *buffer, size_t size, const struct ss_doubt *doubt) {

@@ -22,7 +22,7 @@ enum ss_doubt_kind {
 /* Everything known about the samples in doubt of one kind. */
 struct ss_doubt {
     enum ss_doubt_kind kind;
-    double part; /* fraction of the counted samples that is of this kind */
+    double fraction; /* fraction of the counted samples that is of this kind */
 
     /* Use of the measured CPUs in these samples, 0 to 1; NaN if unknown. */
     double instances_use;

@@ -60,7 +60,7 @@ double ss_figures_error_p95_percent(struct ss_figures *figures) {
     return 100 * figures->absolute_errors[rank - 1];
 }
 
-double ss_figures_part_beyond(const struct ss_figures *figures, double size) {
+double ss_figures_fraction_beyond(const struct ss_figures *figures, double size) {
     size_t beyond = 0;
     for (size_t i = 0; i < figures->count; i++)
         beyond += figures->absolute_errors[i] > size;

@@ -34,7 +34,7 @@ double ss_figures_error_mse_e4(const struct ss_figures *figures);
 double ss_figures_error_p95_percent(struct ss_figures *figures);
 
 /* Returns the fraction of the samples whose error, up or down, is larger than `size`. */
-double ss_figures_part_beyond(const struct ss_figures *figures, double size);
+double ss_figures_fraction_beyond(const struct ss_figures *figures, double size);
 
 /*
  * Finds when the error began to stay within 5 % for 2 s. Initialize it to zero, and add every

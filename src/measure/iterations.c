@@ -111,7 +111,7 @@ static void add_length(struct ss_iteration_share *share, double seconds) {
  * Returns the part of an iteration that is in the window. An iteration that took no time counts
  * where it ended.
  */
-static double find_part(const struct ss_iterations *iterations, ss_time start, ss_time end) {
+static double compute_part(const struct ss_iterations *iterations, ss_time start, ss_time end) {
     ss_time from = start > iterations->from ? start : iterations->from;
     ss_time to = end < iterations->to ? end : iterations->to;
     if (iterations->from == SS_TIME_NEVER || to < from)
@@ -135,7 +135,7 @@ static void count_in_time(
 }
 
 /* Returns by how much the iterations per cell differ after cell `at` from those before it. */
-static double find_change(const struct ss_iteration_share *share, size_t at, size_t count) {
+static double compute_change(const struct ss_iteration_share *share, size_t at, size_t count) {
     double sums[2] = {0};
     for (size_t cell = 0; cell < count; cell++)
         sums[cell > at] += cell == at ? 0 : share->cells[cell];
@@ -154,7 +154,7 @@ bool ss_iterations_find_changed(
         return false;
 
     for (uint32_t i = 0; i < iterations->instances; i++) {
-        double change = find_change(&iterations->shares[i], step, count);
+        double change = compute_change(&iterations->shares[i], step, count);
         all += change;
         if (fabs(change) > fabs(most)) {
             most = change;
@@ -203,7 +203,7 @@ void ss_iterations_add(
         .counted =
             iterations->from != SS_TIME_NEVER && to >= iterations->from && to <= iterations->to,
     };
-    double part = find_part(iterations, from, to);
+    double part = compute_part(iterations, from, to);
     iterations->seen++;
     iterations->ended += iteration.counted;
     iterations->parts += part;
@@ -303,7 +303,7 @@ static bool find_unfinished(const struct ss_iterations *iterations, uint32_t ins
     return true;
 }
 
-static struct ss_iteration_rate find_rate(const struct ss_iterations *iterations, double parts,
+static struct ss_iteration_rate compute_rate(const struct ss_iterations *iterations, double parts,
     uint32_t first, uint32_t count, ss_time now) {
     ss_time to = now < iterations->to ? now : iterations->to;
     struct ss_iteration_rate rate = {NAN, NAN, NAN, NAN};
@@ -335,7 +335,7 @@ static struct ss_iteration_rate find_rate(const struct ss_iterations *iterations
 }
 
 struct ss_iteration_rate ss_iterations_rate(const struct ss_iterations *iterations, ss_time now) {
-    return find_rate(iterations, iterations->parts, 0, iterations->instances, now);
+    return compute_rate(iterations, iterations->parts, 0, iterations->instances, now);
 }
 
 struct ss_iteration_rate ss_iterations_rate_of(
@@ -343,7 +343,7 @@ struct ss_iteration_rate ss_iterations_rate_of(
     double parts = 0;
     for (uint32_t i = first; i < first + count; i++)
         parts += iterations->shares[i].parts;
-    return find_rate(iterations, parts, first, count, now);
+    return compute_rate(iterations, parts, first, count, now);
 }
 
 static bool is_among(uint32_t line, uint32_t first, uint32_t count) {
@@ -351,7 +351,7 @@ static bool is_among(uint32_t line, uint32_t first, uint32_t count) {
 }
 
 /* Combines the mean and deviation of several instances. */
-static void find_moments(const struct ss_iterations *iterations, uint32_t first, uint32_t count,
+static void compute_moments(const struct ss_iterations *iterations, uint32_t first, uint32_t count,
     struct ss_iteration_times *times) {
     double ended = 0, seconds = 0, squares = 0;
 
@@ -379,7 +379,7 @@ struct ss_iteration_times ss_iterations_times(
     struct ss_iteration_times times = {NAN, NAN, NAN, NAN, NAN};
     struct ss_histogram all;
 
-    find_moments(iterations, first, count, &times);
+    compute_moments(iterations, first, count, &times);
     if (ss_histogram_open(&all, SS_HISTOGRAM_FINE) < 0)
         return times;
 

@@ -12,16 +12,16 @@
 #define OUT_OF_REACH 0.02
 
 /* A change of the target by more than this fraction of it also changes the throughput. */
-#define TARGET_VARIES 0.01
+#define TARGET_CHANGE_MIN 0.01
 
 /* A sample that covers more than this many times the planned time is late. */
-#define LATE_MIN 1.2
+#define LATE_FACTOR 1.2
 
 /*
  * A sample is skipped if it is shorter than the planned time divided by this: otherwise the load of
  * an instant would count as much as that of a whole sample.
  */
-#define SHORT_PART 5
+#define SHORT_DIVISOR 5
 
 /* A `free` section within a sample is found if it is at least this long. */
 #define FREE_STEP (10 * SS_MILLISECOND)
@@ -126,7 +126,7 @@ static void count_lost(struct ss_monitor *monitor) {
 
 /* Leaves out the next sample if the load was read so late that it would be too short. */
 static void skip_short(struct ss_monitor *monitor, ss_time reading) {
-    while (ss_time_since(monitor->next, reading) < monitor->interval / SHORT_PART) {
+    while (ss_time_since(monitor->next, reading) < monitor->interval / SHORT_DIVISOR) {
         count_lost(monitor);
         monitor->next += monitor->interval;
     }
@@ -153,7 +153,7 @@ void ss_monitor_shift(struct ss_monitor *monitor, ss_time length) {
 }
 
 /* Counts living instances and averages their executors' decisions. */
-static uint32_t look_at_instances(const struct ss_board *board, double *decided) {
+static uint32_t count_instances(const struct ss_board *board, double *decided) {
     uint32_t count = 0;
     double sum = 0;
     for (uint32_t i = 0; i < board->instances; i++) {
@@ -180,7 +180,7 @@ static uint32_t look_at_instances(const struct ss_board *board, double *decided)
 static void count_doubt(struct ss_monitor *monitor, struct ss_monitor_sample *sample) {
     double error = sample->target - sample->load.load;
     double decided;
-    uint32_t running = look_at_instances(monitor->board, &decided);
+    uint32_t running = count_instances(monitor->board, &decided);
     /* With -f own, an idle instance may run all the time; it is stopped once it gets work. */
     bool stopped = decided < 1 - FULL_DUTY &&
                    (monitor->source != SS_SOURCE_OWN || sample->duty < STOPPED_DUTY);
@@ -217,7 +217,8 @@ static bool count_sample(struct ss_monitor *monitor, struct ss_monitor_sample *s
         monitor->duty_count++;
     }
 
-    monitor->late_samples += sample->load.seconds > LATE_MIN * ss_time_seconds(monitor->interval);
+    monitor->late_samples +=
+        sample->load.seconds > LATE_FACTOR * ss_time_seconds(monitor->interval);
     if (!isnan(sample->steal)) {
         monitor->steal_sum += sample->steal * sample->load.seconds;
         monitor->steal_seconds += sample->load.seconds;
@@ -253,7 +254,7 @@ static bool take_target(
         if (isnan(monitor->target_first))
             monitor->target_first = value;
         monitor->target_varied |=
-            fabs(value - monitor->target_first) > TARGET_VARIES * monitor->target_first;
+            fabs(value - monitor->target_first) > TARGET_CHANGE_MIN * monitor->target_first;
         monitor->free_samples += !counts;
     }
 

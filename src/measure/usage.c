@@ -8,8 +8,8 @@
 #include "base/grow.h"
 #include "measure/load_sample.h"
 
-/* Readings may take at most 1 / COST_PART of the time. */
-#define COST_PART 100
+/* Readings may take at most 1 / COST_DIVISOR of the time. */
+#define COST_DIVISOR 100
 
 /* A smaller fraction of the CPUs does not explain why the target is missed. */
 #define BLAMED_MIN 0.02
@@ -219,7 +219,7 @@ static void take_reading(struct ss_usage *usage, ss_time now) {
     ss_time begin = ss_platform_now();
 
     usage->has_last = read_now(usage);
-    usage->due = ss_time_add(now, COST_PART * ss_time_since(ss_platform_now(), begin));
+    usage->due = ss_time_add(now, COST_DIVISOR * ss_time_since(ss_platform_now(), begin));
     usage->since = SS_DOUBT_NONE;
     usage->mixed = false;
     if (!compares || !usage->has_last || before.attached != usage->tree.attached ||

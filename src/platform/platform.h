@@ -286,7 +286,7 @@ uint64_t ss_platform_process_image(pid_t pid);
  * Returns a thread of the process, other than its first, that is running or waiting for a CPU; 0 if
  * a sample of threads has none.
  */
-pid_t ss_platform_thread_at_work(pid_t process);
+pid_t ss_platform_runnable_thread(pid_t process);
 
 /* Calls `visit` for all threads of a process. */
 SS_NONNULL(2)

@@ -12,7 +12,7 @@ static void judge_errors(struct ss_outcome *outcome, const struct ss_outcome_inp
     figures[SS_CHECK_MEAN_ERROR] = outcome->error_mean_percent;
     figures[SS_CHECK_MEAN_SQUARED_ERROR] = outcome->error_mse_e4;
     figures[SS_CHECK_SAMPLES_OFF] =
-        100 * ss_figures_part_beyond(&input->monitor->figures, SS_OFF_TARGET);
+        100 * ss_figures_fraction_beyond(&input->monitor->figures, SS_OFF_TARGET);
 }
 
 void ss_judge_control(struct ss_outcome *outcome, const struct ss_outcome_input *input) {

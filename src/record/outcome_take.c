@@ -10,7 +10,7 @@
 #include "record/outcome.h"
 
 /* Warn of a doubt that concerns at least this fraction of the counted samples. */
-#define DOUBTFUL_PART 0.1
+#define DOUBTFUL_FRACTION 0.1
 
 /* Warn if the hypervisor took more than this fraction of the CPU time. */
 #define DOUBTFUL_STEAL 0.01
@@ -22,7 +22,7 @@
 #define DOUBTFUL_BURSTS 0.1
 
 /* With fewer iterations per instance, one more or less would change the rate by over 2 %. */
-#define ITERATIONS_FEW 50
+#define ITERATIONS_MIN 50
 
 static void take_lateness(struct ss_outcome *outcome, const struct ss_board *board) {
     struct ss_histogram all;
@@ -60,19 +60,19 @@ static void warn_of_doubt(
 
     struct ss_doubt doubt = {
         .kind = kind,
-        .part = samples / (double)monitor->figures.count,
+        .fraction = samples / (double)monitor->figures.count,
         .attached = plan->attached.count > 0,
         .instances = plan->instances,
         .running = (double)monitor->running[kind] / samples,
         .cpus = plan->cpu_count,
         .open_loop = control->table.control.open_loop ? control->head->name : NULL,
     };
-    if (doubt.part < DOUBTFUL_PART)
+    if (doubt.fraction < DOUBTFUL_FRACTION)
         return;
 
     ss_usage_describe(input->usage, &doubt);
     outcome->held_back |=
-        ss_doubt_cause(&doubt) == SS_DOUBT_OTHERS && doubt.part >= DOUBTFUL_THROUGHOUT;
+        ss_doubt_cause(&doubt) == SS_DOUBT_OTHERS && doubt.fraction >= DOUBTFUL_THROUGHOUT;
     ss_doubt_print(text, sizeof text, &doubt);
     ss_outcome_warn(outcome, "%s", text);
 }
@@ -97,7 +97,7 @@ static void warn_of_no_sample(struct ss_outcome *outcome, const struct ss_outcom
             input->plan->settle > 0 ? " after --settle" : "");
 }
 
-static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_input *input) {
+static void warn_of_doubts(struct ss_outcome *outcome, const struct ss_outcome_input *input) {
     const struct ss_monitor *monitor = input->monitor;
 
     if (monitor->figures.count == 0) {
@@ -156,7 +156,7 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
         seconds > 0 && figures->count > 0 ? ss_time_seconds(input->own) / seconds : NAN;
     take_lateness(outcome, input->board);
     warn_of_escapes(outcome, input->board);
-    find_doubts(outcome, input);
+    warn_of_doubts(outcome, input);
     ss_outcome_warn_of_own(outcome);
     ss_judge_control(outcome, input);
 }
@@ -270,14 +270,14 @@ static void warn_of_few(struct ss_outcome *outcome, const struct ss_plan *plan) 
     for (uint32_t i = 0; outcome->per_command && i < plan->commands.line_count; i++)
         fewest =
             fmin(fewest, (double)outcome->per_command[i].ended / plan->commands.lines[i].count);
-    if (!(fewest < ITERATIONS_FEW))
+    if (!(fewest < ITERATIONS_MIN))
         return;
 
     if (fewest > 0)
         ss_outcome_warn(outcome,
             "the throughput is uncertain: only %.3g iteration%s per instance ended; let the run "
             "last longer, or count shorter iterations, so that there are %d or more",
-            fewest, fewest == 1 ? "" : "s", ITERATIONS_FEW);
+            fewest, fewest == 1 ? "" : "s", ITERATIONS_MIN);
     else if (!outcome->held_back)
         ss_outcome_warn(outcome,
             "no iteration ended in the counted time%s: let the run last "

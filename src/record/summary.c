@@ -15,10 +15,10 @@
 #include "base/whole_file.h"
 
 /* Maximum number of commands in the text summary. */
-#define COMMANDS_SHOWN 8
+#define COMMANDS_SHOWN_MAX 8
 
 /* Maximum number of early ends in the text summary; further ones are only counted. */
-#define ENDS_SHOWN 3
+#define ENDS_SHOWN_MAX 3
 
 /* Prints one figure of a run, named as in showstopper-record(5). */
 SS_FORMAT(6, 7)
@@ -38,12 +38,12 @@ static void print_row(FILE *stream, const char *name, double value, int decimals
 }
 
 /* With fewer samples than this, the 95 % quantile would be the maximum. */
-#define ENOUGH_FOR_95 20
+#define SAMPLES_FOR_P95 20
 
 static void print_errors(FILE *stream, const struct ss_outcome *outcome) {
     print_row(stream, "mean error", outcome->error_mean_percent, 3, "%", "target minus load");
     print_row(stream, "mean squared error", outcome->error_mse_e4, 3, "%^2", "mean of its squares");
-    if (outcome->samples >= ENOUGH_FOR_95)
+    if (outcome->samples >= SAMPLES_FOR_P95)
         print_row(stream, "95 % within", outcome->error_p95_percent, 2, "%",
             "of the target: 95 %% of the samples");
     else if (outcome->samples > 1)
@@ -100,7 +100,7 @@ static void print_bound(FILE *stream, const char *label, const struct ss_iterati
 }
 
 /* A smaller uncertainty, as a fraction of the rate, is not printed. */
-#define UNCERTAINTY_SHOWN 0.005
+#define UNCERTAINTY_SHOWN_MIN 0.005
 
 static void print_iterations(FILE *stream, const struct ss_outcome *outcome) {
     const struct ss_iteration_rate *rate = &outcome->rate;
@@ -117,7 +117,7 @@ static void print_iterations(FILE *stream, const struct ss_outcome *outcome) {
         print_row(stream, "throughput", rate->per_second, 3, "/s",
             "iterations per second, mean of %.1f s", outcome->duration_seconds);
 
-    if (rate->estimated > 0 && rate->uncertainty >= UNCERTAINTY_SHOWN * rate->per_second)
+    if (rate->estimated > 0 && rate->uncertainty >= UNCERTAINTY_SHOWN_MIN * rate->per_second)
         fprintf(stream,
             "%-34s+- %.3f /s, as %.2f of the iterations had not\n"
             "%-34sended and are estimated\n",
@@ -212,7 +212,7 @@ static void print_commands(
         return;
     }
 
-    for (uint32_t i = 0; i < plan->commands.line_count && i < COMMANDS_SHOWN; i++) {
+    for (uint32_t i = 0; i < plan->commands.line_count && i < COMMANDS_SHOWN_MAX; i++) {
         const struct ss_iteration_outcome *line = &outcome->per_command[i];
         print_command_line(stream, &plan->commands.lines[i]);
         if (line->rate.bound > 0)
@@ -224,8 +224,8 @@ static void print_commands(
         print_instances(stream, "  each instance", plan, outcome, &plan->commands.lines[i]);
     }
 
-    if (plan->commands.line_count > COMMANDS_SHOWN) {
-        uint32_t left = plan->commands.line_count - COMMANDS_SHOWN;
+    if (plan->commands.line_count > COMMANDS_SHOWN_MAX) {
+        uint32_t left = plan->commands.line_count - COMMANDS_SHOWN_MAX;
         fprintf(stream, "and %u more command%s: see --json\n", left, left == 1 ? "" : "s");
     }
 }
@@ -246,7 +246,7 @@ static void print_ends(FILE *stream, const struct ss_plan *plan, const struct ss
 
     print_row(stream, "ended early", (double)early, 0, "", "of %u instance%s", plan->instances,
         plan->instances == 1 ? "" : "s");
-    for (size_t i = 0; i < ends->count && shown < ENDS_SHOWN; i++) {
+    for (size_t i = 0; i < ends->count && shown < ENDS_SHOWN_MAX; i++) {
         char when[SS_END_TEXT_SIZE], how[SS_END_TEXT_SIZE];
         if (!ended_early(outcome, &ends->items[i]))
             continue;

@@ -16,7 +16,7 @@
 #include "run/stage_actions.h"
 
 /* Maximum number of failed instances that are reported as they end; the summary counts all. */
-#define ENDS_REPORTED 3
+#define ENDS_REPORTED_MAX 3
 
 /*
  * With -v, prints that an instance has ended. Without it, prints the first few failures if the live
@@ -26,7 +26,7 @@ static void report_end(struct ss_master *master, const struct ss_end *end) {
     char how[SS_END_TEXT_SIZE], when[SS_END_TEXT_SIZE];
     ss_end_describe(how, end->status);
     ss_end_print_time(when, end->seconds);
-    bool reported = end->status != 0 && ss_ends_failed(&master->outcome->ends) <= ENDS_REPORTED;
+    bool reported = end->status != 0 && ss_ends_failed(&master->outcome->ends) <= ENDS_REPORTED_MAX;
     if (reported && !master->plan->verbose)
         ss_progress_print_if_shown(&master->progress, "instance %s ended %s: %s",
             master->plan->numbers[end->instance], when, how);
@@ -225,7 +225,7 @@ enum {
 _Static_assert(POLL_OUTPUT == SS_MASTER_POLLS, "room for what is not output");
 
 SS_FORMAT(2, 3)
-static void say_unless_quiet(struct ss_master *master, const char *format, ...) {
+static void print_unless_quiet(struct ss_master *master, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     if (!master->plan->quiet)
@@ -241,7 +241,7 @@ static void explain_ignored(struct ss_master *master) {
     if (master->signals.from_terminal || master->explained)
         return;
     master->explained = true;
-    say_unless_quiet(master,
+    print_unless_quiet(master,
         "SIGINT is ignored, because it was already ignored when the run started, as in background "
         "jobs of a script: end the run with kill %d",
         (int)getpid());

@@ -24,7 +24,7 @@
  * The interval between checks whether something else changed the instance's state; a state may last
  * for hours.
  */
-#define LOOK_INTERVAL SS_SECOND
+#define CHECK_INTERVAL SS_SECOND
 
 /* The interval between checks whether an attached instance has ended: no signal reports that. */
 #define ATTACHED_INTERVAL (50 * SS_MILLISECOND)
@@ -61,8 +61,8 @@ static void wake_others(const struct executor *executor) {
     ss_wakeup_send(executor->crew->guardian_wakeup[1]);
 }
 
-static ss_time look_interval(const struct executor *executor) {
-    return executor->instance.attached ? ATTACHED_INTERVAL : LOOK_INTERVAL;
+static ss_time check_interval(const struct executor *executor) {
+    return executor->instance.attached ? ATTACHED_INTERVAL : CHECK_INTERVAL;
 }
 
 static bool is_orphaned(const struct executor *executor) {
@@ -307,10 +307,10 @@ static void await_end(struct executor *executor) {
         if (is_orphaned(executor) || ss_instance_is_empty(&executor->instance) || now >= grace)
             return;
 
-        ss_time look_at = ss_time_add(now, look_interval(executor));
+        ss_time check_at = ss_time_add(now, check_interval(executor));
         ss_time continue_at = ss_instance_recontinue(&executor->instance, now);
         ss_platform_sleep(
-            &executor->row->wake, seen, earlier(earlier(look_at, continue_at), grace));
+            &executor->row->wake, seen, earlier(earlier(check_at, continue_at), grace));
     }
 }
 
@@ -394,7 +394,7 @@ _Noreturn static void run_loop(struct executor *executor) {
         else if (executor->stepper.state == SS_STATE_RUNNING)
             ss_instance_unstop(&executor->instance);
 
-        ss_time latest = ss_time_add(now, look_interval(executor));
+        ss_time latest = ss_time_add(now, check_interval(executor));
         if (executor->stepper.state == SS_STATE_RUNNING)
             latest = earlier(latest, ss_instance_recontinue(&executor->instance, now));
         if (executor->cpu_time.board)

@@ -56,7 +56,7 @@ static int check_tty(struct ss_error *error) {
 }
 
 /* This file lists the files that runs have written to the folder: only these are replaced. */
-#define LIST ".showstopper-output"
+#define LIST_NAME ".showstopper-output"
 
 struct file_name {
     char text[32];
@@ -94,13 +94,13 @@ static int check_files(const struct ss_output *output, const char *known, struct
 
 static int fail_list(const struct ss_output *output, struct ss_error *error) {
     return ss_error_fail(
-        error, "--output: cannot update %s/" LIST ": %s", output->folder, strerror(errno));
+        error, "--output: cannot update %s/" LIST_NAME ": %s", output->folder, strerror(errno));
 }
 
 /* Opens the list for reading unless it belongs to another user, who could list any file. */
 static FILE *open_own_list(const struct ss_output *output) {
     struct ss_trust trust = {0};
-    return ss_state_read(output->directory, LIST, &trust, LIST, NULL);
+    return ss_state_read(output->directory, LIST_NAME, &trust, LIST_NAME, NULL);
 }
 
 static int list_files(const struct ss_output *output, struct ss_error *error) {
@@ -116,10 +116,10 @@ static int list_files(const struct ss_output *output, struct ss_error *error) {
     if (check_files(output, known, error) < 0)
         return -1;
 
-    int file = ss_walk_open_below(output->directory, LIST, O_WRONLY | O_APPEND, &why);
+    int file = ss_walk_open_below(output->directory, LIST_NAME, O_WRONLY | O_APPEND, &why);
     if (file < 0)
         return ss_error_fail(
-            error, "--output: cannot update %s/" LIST ": %s", output->folder, why.message);
+            error, "--output: cannot update %s/" LIST_NAME ": %s", output->folder, why.message);
     SS_OWNED(fclose) FILE *longer = fdopen(file, "a");
     for (uint32_t i = 0; longer && i < output->instances; i++) {
         char lines[64], *number = output->numbers[i];
@@ -290,7 +290,7 @@ static void add_matches(struct ss_output *output, struct ss_stream *stream, ss_t
     stream->matches = 0;
 }
 
-static void find_lines(struct ss_output *output, struct ss_stream *stream, const char *text,
+static void match_lines(struct ss_output *output, struct ss_stream *stream, const char *text,
     size_t length, ss_time now) {
     for (size_t i = 0; i < length; i++) {
         if (text[i] == '\n')
@@ -392,7 +392,7 @@ size_t ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
         return (size_t)length;
 
     add_own_delay(output, stream, now);
-    find_lines(output, stream, stream->chunk, (size_t)length, now);
+    match_lines(output, stream, stream->chunk, (size_t)length, now);
     return (size_t)length;
 }
 

@@ -19,11 +19,11 @@
 #include "record/ends.h"
 #include "tree/sweep.h"
 
-#define END_LOOK  5000000 /* ns between checks whether the program has ended */
-#define END_LOOKS 20
+#define END_POLL_NS 5000000 /* ns between checks whether the program has ended */
+#define END_POLLS   20
 
-#define KILL_LOOK  1000000 /* ns between checks whether the killed program has ended */
-#define KILL_LOOKS 500
+#define KILL_POLL_NS 1000000 /* ns between checks whether the killed program has ended */
+#define KILL_POLLS   500
 
 static int prepare(const void *context) {
     const struct ss_sensor_caller *caller = context;
@@ -95,8 +95,8 @@ static int take_line(struct ss_sensor *sensor, ss_time now, struct ss_error *err
  * running.
  */
 static void learn_status(struct ss_sensor *sensor) {
-    static const struct timespec pause = {.tv_nsec = END_LOOK};
-    for (int i = 0; i < END_LOOKS && sensor->pid > 0; i++) {
+    static const struct timespec pause = {.tv_nsec = END_POLL_NS};
+    for (int i = 0; i < END_POLLS && sensor->pid > 0; i++) {
         if (i > 0)
             nanosleep(&pause, NULL);
         siginfo_t end = {0};
@@ -151,8 +151,8 @@ int ss_sensor_check(const struct ss_sensor *sensor, ss_time now, struct ss_error
 
 /* Returns whether a killed program ends in time. */
 static bool await_end(pid_t pid) {
-    static const struct timespec pause = {.tv_nsec = KILL_LOOK};
-    for (int i = 0; i < KILL_LOOKS; i++) {
+    static const struct timespec pause = {.tv_nsec = KILL_POLL_NS};
+    for (int i = 0; i < KILL_POLLS; i++) {
         pid_t reaped = waitpid(pid, NULL, WNOHANG);
         if (reaped == pid || (reaped < 0 && errno != EINTR))
             return true;

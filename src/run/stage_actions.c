@@ -17,11 +17,11 @@
  * With --start-at, instances are started this long before the warm-up: a fixed time plus a time per
  * instance.
  */
-#define START_LEAD     (200 * SS_MILLISECOND)
-#define START_LEAD_PER (2 * SS_MILLISECOND)
+#define START_LEAD              (200 * SS_MILLISECOND)
+#define START_LEAD_PER_INSTANCE (2 * SS_MILLISECOND)
 
 /* Warn if --start-at cuts the warm-up below this fraction of its length. */
-#define WARM_ENOUGH 0.9
+#define WARMUP_FRACTION_MIN 0.9
 
 #define FORKS_AT_ONCE 32
 
@@ -29,7 +29,7 @@
 #define KILL_PATIENCE (500 * SS_MILLISECOND)
 
 /* Signals within this time count as one request: timeout(1) signals us and then our whole group. */
-#define SAME_REQUEST (300 * SS_MILLISECOND)
+#define SAME_REQUEST_TIME (300 * SS_MILLISECOND)
 
 /* The reason for an action. */
 struct cause {
@@ -94,7 +94,7 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
         int64_t left = master->plan->start_at - ss_platform_wallclock();
         start = left > 0 ? now + (ss_time)left : now;
         master->start_delay = left < 0 ? (ss_time)-left : 0;
-        if ((double)left < WARM_ENOUGH * (double)master->plan->warmup)
+        if ((double)left < WARMUP_FRACTION_MIN * (double)master->plan->warmup)
             ss_outcome_warn(master->outcome,
                 "the warm-up was cut to %.1f s: --start-at came before its end",
                 fmax((double)left, 0) / 1e9);
@@ -179,7 +179,7 @@ static void take_outcome(struct ss_master *master, const char *by, ss_time now) 
  * Returns when to kill the executors. Those of attached or kept instances may have to wait for
  * processes that need CPU time to react.
  */
-static ss_time end_of_patience(const struct ss_master *master, ss_time grace) {
+static ss_time kill_deadline(const struct ss_master *master, ss_time grace) {
     bool waits = master->board->attached || master->plan->keep;
     return ss_time_add(grace, KILL_PATIENCE + (waits ? SS_HOLD_RUNNABLE_PATIENCE : 0));
 }
@@ -193,7 +193,7 @@ static void end_run(struct ss_master *master, const struct cause *cause) {
     ss_time now = ss_platform_now(); /* taking the outcome may have taken long */
     ss_time grace = cause->signal == SIGKILL ? now : ss_time_add(now, master->plan->grace);
     master->ending_since = now;
-    master->stage_end = end_of_patience(master, grace);
+    master->stage_end = kill_deadline(master, grace);
     atomic_store(&master->board->end_signal, cause->signal);
     atomic_store(&master->board->end_grace, grace);
     atomic_store(&master->board->phase, SS_PHASE_ENDING);
@@ -211,11 +211,11 @@ static void finish_run(struct ss_master *master, const struct cause *cause) {
 
 /* Shortens the grace period, unless it is over: then a signal must not prolong the end. */
 static void hurry(struct ss_master *master, const struct cause *cause) {
-    if (ss_time_since(cause->now, master->ending_since) < SAME_REQUEST ||
+    if (ss_time_since(cause->now, master->ending_since) < SAME_REQUEST_TIME ||
         cause->now >= atomic_load(&master->board->end_grace))
         return;
     atomic_store(&master->board->end_grace, cause->now);
-    master->stage_end = end_of_patience(master, cause->now);
+    master->stage_end = kill_deadline(master, cause->now);
     ss_crew_wake(&master->crew);
 }
 
@@ -325,7 +325,7 @@ static ss_time first_stage_end(const struct ss_plan *plan) {
     if (!plan->has_start_at)
         return 0;
     int64_t left = plan->start_at - ss_platform_wallclock();
-    ss_time lead = START_LEAD + START_LEAD_PER * plan->instances + plan->warmup;
+    ss_time lead = START_LEAD + START_LEAD_PER_INSTANCE * plan->instances + plan->warmup;
     return left > 0 ? ss_time_since(ss_platform_now() + (ss_time)left, lead) : 0;
 }
 

@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MARGIN      5 /* "100%" and the axis */
-#define WIDTH_MIN   5
-#define SHORTEST    6  /* the width of the shortest line of values */
-#define PLOT_WIDTH  20 /* windows narrower than this get no plot */
-#define AXIS_HEIGHT 12 /* windows with fewer rows get no axis */
-#define PLOT_HEIGHT 5  /* windows with fewer rows get no plot */
-#define COLUMNS_MAX (2 * SS_PROGRESS_HISTORY)
-#define ROWS_MAX    (SS_PROGRESS_ROWS - 2)
+#define MARGIN          5 /* "100%" and the axis */
+#define WIDTH_MIN       5
+#define LINE_WIDTH_MIN  6  /* the width of the shortest line of values */
+#define PLOT_WIDTH_MIN  20 /* windows narrower than this get no plot */
+#define AXIS_HEIGHT_MIN 12 /* windows with fewer rows get no axis */
+#define PLOT_HEIGHT_MIN 5  /* windows with fewer rows get no plot */
+#define COLUMNS_MAX     (2 * SS_PROGRESS_HISTORY)
+#define ROWS_MAX        (SS_PROGRESS_ROWS - 2)
 
 /* If the load covers the target, every third column shows the mark, so that both remain visible. */
 #define MARK_EVERY 3
@@ -223,7 +223,7 @@ void ss_progress_print_values(
         snprintf(remarks + remarked, sizeof remarks - remarked, "  others use %.0f %%",
             100 * values->others);
     /* Omit the remarks if they leave no room for the shortest line. */
-    if (strlen(remarks) + SHORTEST > max)
+    if (strlen(remarks) + LINE_WIDTH_MIN > max)
         *remarks = '\0';
 
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -397,10 +397,10 @@ int ss_progress_draw(char *buffer, size_t size, const struct ss_progress_picture
 
     ss_progress_print_values(values, sizeof values, &picture->values, picture->width);
     put_ascii(&text, values);
-    if (picture->width < PLOT_WIDTH || picture->height < PLOT_HEIGHT)
+    if (picture->width < PLOT_WIDTH_MIN || picture->height < PLOT_HEIGHT_MIN)
         return 1;
 
-    bool has_axis = picture->height >= AXIS_HEIGHT;
+    bool has_axis = picture->height >= AXIS_HEIGHT_MIN;
     int rows = (picture->height - 4) / 4;
     if (rows < 1)
         rows = 1;

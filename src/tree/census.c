@@ -13,21 +13,21 @@
 #define INTERVAL_MAX   SS_SECOND
 
 /* Time between checks of all members. */
-#define RECOUNT SS_SECOND
+#define RECOUNT_INTERVAL SS_SECOND
 
 /* How long a process counts as young. */
-#define YOUTH SS_SECOND
+#define YOUNG_TIME SS_SECOND
 
 /* How long to wait for a new pid whose process is not visible yet. */
-#define UNSEEN (20 * SS_MILLISECOND)
+#define UNSEEN_PATIENCE (20 * SS_MILLISECOND)
 
 /*
  * For how long after one process has left its group others of the instance are expected to follow.
- * During this time, processes count as young for longer than YOUTH, in inverse proportion to the
- * duty, but at most 1 / DUTY_MIN times as long.
+ * During this time, processes count as young for longer than YOUNG_TIME, in inverse proportion to
+ * the duty, but at most 1 / DUTY_MIN times as long.
  */
-#define LEAVING  (10 * SS_SECOND)
-#define DUTY_MIN 0.05
+#define LEAVING_TIME (10 * SS_SECOND)
+#define DUTY_MIN     0.05
 
 #define MEMBERS_MAX 32768
 
@@ -51,12 +51,12 @@
 #define ATTEMPTS_MAX 3
 
 /* Number of lines of descent that a pass follows, which bounds the time that it takes. */
-#define BUDGET 128
+#define DESCENTS_MAX 128
 
 #define NO_ROW SS_PID_MAP_NONE
 
 /* Row of a process that is not known yet: its line of descent broke on every attempt. */
-#define UNKNOWN (NO_ROW - 1)
+#define UNKNOWN_ROW (NO_ROW - 1)
 
 int ss_census_open(struct ss_census *census, struct ss_board *board,
     const struct ss_census_source *source, bool pidfds_signal_groups, pid_t since) {
@@ -389,7 +389,7 @@ static uint32_t follow_descent(struct ss_census *census, pid_t pid, struct ss_pr
             child = parent;
         }
     }
-    return UNKNOWN;
+    return UNKNOWN_ROW;
 }
 
 /*
@@ -537,7 +537,7 @@ static void freeze_out_of_reach(struct ss_census *census, struct ss_census_membe
         return;
 
     uint32_t row = follow_descent(census, member->pid, &process);
-    if (row >= UNKNOWN)
+    if (row >= UNKNOWN_ROW)
         return;
     member->out_of_reach = true;
     bool frozen = false;
@@ -597,7 +597,7 @@ static bool examine(struct ss_census *census, pid_t pid) {
             census->births != SS_BIRTHS_ALL)
             count_stray(census, pid);
         /* If there is no leader yet, the instance is just being started and has no group. */
-        if (row >= UNKNOWN || atomic_load(&census->board->rows[row].leader) <= 1)
+        if (row >= UNKNOWN_ROW || atomic_load(&census->board->rows[row].leader) <= 1)
             return row == NO_ROW;
     }
 
@@ -662,7 +662,7 @@ static bool recheck(struct ss_census *census, struct ss_census_member *member) {
 
     census->budget -= census->budget > 0;
     uint32_t row = follow_descent(census, member->pid, &process);
-    if (row == UNKNOWN)
+    if (row == UNKNOWN_ROW)
         return true;
     if (row == NO_ROW)
         return false;
@@ -674,7 +674,7 @@ static bool recheck(struct ss_census *census, struct ss_census_member *member) {
 }
 
 static bool is_leaving(const struct ss_census *census, uint32_t row) {
-    return census->left_at[row] && census->now - census->left_at[row] < LEAVING;
+    return census->left_at[row] && census->now - census->left_at[row] < LEAVING_TIME;
 }
 
 /* Checks a newcomer. Returns whether to check it again soon. */
@@ -685,7 +685,7 @@ static bool check_newcomer(struct ss_census *census, struct ss_census_newcomer *
     newcomer->due = census->now + (wait > SHORT_INTERVAL ? wait : SHORT_INTERVAL);
 
     if (!newcomer->ours)
-        return index == SS_PID_MAP_NONE && !examine(census, newcomer->pid) && age < UNSEEN;
+        return index == SS_PID_MAP_NONE && !examine(census, newcomer->pid) && age < UNSEEN_PATIENCE;
     if (index == SS_PID_MAP_NONE)
         return false;
     struct ss_census_member *member = &census->members[index];
@@ -697,7 +697,7 @@ static bool check_newcomer(struct ss_census *census, struct ss_census_newcomer *
     /* At a low duty a process may hardly have run yet, so it counts as young for longer. */
     double duty = ss_double_from_word(atomic_load(&census->board->rows[member->row].global_duty));
     double share = is_leaving(census, member->row) ? fmin(fmax(duty, DUTY_MIN), 1) : 1;
-    return member->slot == SS_BOARD_BRANCHES_MAX && age < (ss_time)(YOUTH / share);
+    return member->slot == SS_BOARD_BRANCHES_MAX && age < (ss_time)(YOUNG_TIME / share);
 }
 
 /* Checks newcomers that are due, or all, including those that it finds meanwhile. */
@@ -900,7 +900,7 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
     census->found_ours = census->added_branch = false;
     census->fresh = true;
     census->unrelated_parent = 0;
-    census->budget = BUDGET;
+    census->budget = DESCENTS_MAX;
     census->now = now;
 
     read_rows(census);
@@ -916,7 +916,7 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
     if (due) {
         recount(census, latest);
         plan_rescan(census);
-        census->recount_due = now + RECOUNT;
+        census->recount_due = now + RECOUNT_INTERVAL;
     }
     if (census->rescan_after != census->rescan_until)
         census->rescan_after =

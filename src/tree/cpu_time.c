@@ -11,19 +11,20 @@
 #include "platform/platform.h"
 
 /*
- * Listings may take at most 1 / COST_PART of the time. If clocks cover the time between listings,
- * they may take at most 1 / COST_PART_SPARED, at intervals of at least LISTING_INTERVAL.
+ * Listings may take at most 1 / COST_DIVISOR of the time. If clocks cover the time between
+ * listings, they may take at most 1 / COST_DIVISOR_WITH_CLOCKS, at intervals of at least
+ * LISTING_INTERVAL.
  */
-#define COST_PART 50
+#define COST_DIVISOR 50
 
-#define LISTING_INTERVAL (100 * SS_MILLISECOND)
-#define COST_PART_SPARED 200
+#define LISTING_INTERVAL         (100 * SS_MILLISECOND)
+#define COST_DIVISOR_WITH_CLOCKS 200
 
 /*
  * The clocks are corrected by the ratio of listed time to clock time over about this much recent
  * CPU time, and by at most this factor up or down.
  */
-#define LEARNED        (500 * SS_MILLISECOND)
+#define LEARNED_TIME   (500 * SS_MILLISECOND)
 #define CORRECTION_MAX 2.0
 
 /* Number of listings over which an excess of the total over the listed time is worked off. */
@@ -197,8 +198,8 @@ static uint64_t take_listing(struct ss_cpu_time *meter, ss_time now) {
     }
 
     ss_time cost = ss_time_since(ss_platform_now(), begin);
-    meter->due =
-        now + (meter->clocks.count ? LISTING_INTERVAL + COST_PART_SPARED * cost : COST_PART * cost);
+    meter->due = now + (meter->clocks.count ? LISTING_INTERVAL + COST_DIVISOR_WITH_CLOCKS * cost
+                                            : COST_DIVISOR * cost);
     return total;
 }
 
@@ -252,7 +253,7 @@ static void follow_clocks(struct ss_cpu_time *meter) {
     meter->clock_sum += more;
     meter->unlisted += more;
     double right =
-        meter->by_clocks < LEARNED ? 1 : (double)meter->by_listings / (double)meter->by_clocks;
+        meter->by_clocks < LEARNED_TIME ? 1 : (double)meter->by_listings / (double)meter->by_clocks;
     meter->total +=
         (uint64_t)((double)more * fmin(fmax(right, 1 / CORRECTION_MAX), CORRECTION_MAX));
 }
@@ -266,7 +267,7 @@ static void reconcile(struct ss_cpu_time *meter) {
     meter->by_listings += meter->listed - meter->compared;
     meter->unlisted = 0;
     meter->compared = meter->listed;
-    while (meter->by_clocks > 2 * LEARNED) {
+    while (meter->by_clocks > 2 * LEARNED_TIME) {
         meter->by_clocks /= 2;
         meter->by_listings /= 2;
     }

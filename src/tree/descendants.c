@@ -82,12 +82,12 @@ void ss_descendants_signal(const struct ss_descendants *list, int signal) {
 #define SETTLE_ROUND (3 * SS_MILLISECOND)
 
 /* Number of looks in a row that must find no stopped process. */
-#define EMPTY_LOOKS 2
+#define EMPTY_SCANS 2
 
 #define WAVES   2
 #define SETTLED WAVES
 
-struct look {
+struct scan {
     uint32_t wave;
     bool waits;     /* a process of this wave has not settled */
     bool runnable;  /* such a process only needs CPU time */
@@ -98,7 +98,7 @@ struct look {
  * Continues a process if it is stopped, and records whether it has settled. Returns whether it
  * still exists.
  */
-static bool look_at(struct ss_descendant *item, struct look *look) {
+static bool settle_process(struct ss_descendant *item, struct scan *scan) {
     char state = ss_platform_process_state(item->pid, item->started);
     if (!state)
         return false;
@@ -107,20 +107,20 @@ static bool look_at(struct ss_descendant *item, struct look *look) {
         state == 'T' && ss_platform_process_signal_by_pid(item->pid, item->started, SIGCONT) == 0;
     bool waits = stopped || state == 'D' || state == 'R';
 
-    look->continued |= stopped;
+    scan->continued |= stopped;
     if (!waits || ss_platform_process_cpu_time(item->pid) >= item->used + FORK_TIME)
         item->wave = SETTLED;
-    look->waits |= item->wave <= look->wave;
-    look->runnable |= item->wave <= look->wave && state == 'R';
+    scan->waits |= item->wave <= scan->wave;
+    scan->runnable |= item->wave <= scan->wave && state == 'R';
     return true;
 }
 
 /* Looks at children before their parents. Removes processes that have ended from the list. */
-static void look_at_all(struct ss_descendants *list, struct look *look) {
+static void settle_all(struct ss_descendants *list, struct scan *scan) {
     uint32_t first = list->count;
     for (uint32_t i = list->count; i-- > 0;) {
         struct ss_descendant item = list->items[i];
-        if (look_at(&item, look))
+        if (settle_process(&item, scan))
             list->items[--first] = item;
     }
     list->count -= first;
@@ -135,19 +135,19 @@ void ss_descendants_settle(struct ss_descendants *list) {
 
     for (uint32_t i = 0; i < list->count; i++)
         list->items[i].used = ss_platform_process_cpu_time(list->items[i].pid);
-    for (int empty = 0; wave < WAVES || empty < EMPTY_LOOKS;) {
-        struct look look = {.wave = wave < WAVES ? wave : WAVES - 1};
+    for (int empty = 0; wave < WAVES || empty < EMPTY_SCANS;) {
+        struct scan scan = {.wave = wave < WAVES ? wave : WAVES - 1};
         uint32_t known = list->count;
         ss_descendants_find(list, false);
         for (uint32_t i = known; i < list->count; i++)
             list->items[i].wave = wave + 1;
 
-        look_at_all(list, &look);
-        wave += !look.waits && wave < WAVES;
-        empty = look.continued ? 0 : empty + 1;
+        settle_all(list, &scan);
+        wave += !scan.waits && wave < WAVES;
+        empty = scan.continued ? 0 : empty + 1;
 
         ss_time now = ss_platform_now();
-        if (now >= begin + (look.runnable ? SETTLE_PATIENCE : STOP_PATIENCE))
+        if (now >= begin + (scan.runnable ? SETTLE_PATIENCE : STOP_PATIENCE))
             return;
         ss_platform_sleep_until(now + SETTLE_ROUND);
     }

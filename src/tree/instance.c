@@ -19,7 +19,7 @@
 #define STOP_ROUND    (50 * SS_MICROSECOND)
 
 /* Number of stops between two searches for a running thread. */
-#define AIM_INTERVAL 8
+#define STOPS_PER_SEARCH 8
 
 /* How long an instance runs before it is continued once more: hardly any fork() takes longer. */
 #define RECONTINUE_DELAY SS_SECOND
@@ -124,8 +124,8 @@ static void stop_leader(struct ss_instance *instance) {
     if (instance->leader <= 1 || instance->attached)
         return;
     /* At the first stop the leader has only just started. */
-    if (instance->stops++ % AIM_INTERVAL == 1)
-        instance->listener = ss_platform_thread_at_work(instance->leader);
+    if (instance->stops++ % STOPS_PER_SEARCH == 1)
+        instance->listener = ss_platform_runnable_thread(instance->leader);
     if (instance->listener)
         ss_platform_thread_signal(instance->leader, instance->listener, SIGSTOP);
 }

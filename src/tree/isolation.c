@@ -181,7 +181,7 @@ static void suspend(void) {
 }
 
 /* Does nothing: the signal only interrupts a wait. */
-static void notice(int number) {
+static void interrupt_wait(int number) {
     (void)number;
 }
 
@@ -200,7 +200,7 @@ static void unstop(pid_t first) {
  * process inside was killed.
  */
 static bool receive(pid_t first, int report, struct message *message) {
-    struct sigaction stopped = {.sa_handler = notice, .sa_flags = SA_RESTART};
+    struct sigaction stopped = {.sa_handler = interrupt_wait, .sa_flags = SA_RESTART};
     sigaction(SIGCHLD, &stopped, NULL);
     sigset_t none;
     sigemptyset(&none);

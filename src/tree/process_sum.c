@@ -7,7 +7,7 @@
 #include "platform/platform.h"
 
 /* Resolution of the CPU time of waited-for children: 10 ms each for user and system time. */
-#define STEP (20 * SS_MILLISECOND)
+#define RESOLUTION (20 * SS_MILLISECOND)
 
 void ss_process_sum_close(struct ss_process_sum *sum) {
     free(sum->now.items);
@@ -129,7 +129,7 @@ static uint64_t compute_total(struct ss_process_sum *sum) {
     uint64_t total = sum->lost;
     for (uint32_t i = 0; i < sum->now.count; i++) {
         struct ss_process_sum_item *process = &sum->now.items[i];
-        uint64_t known = process->waited - process->waited_before + STEP;
+        uint64_t known = process->waited - process->waited_before + RESOLUTION;
         if (process->ended > known && process->ended - known > process->lost)
             process->lost = process->ended - known;
         if (process->pid)

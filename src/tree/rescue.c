@@ -27,7 +27,7 @@
 #define KILLED_INTERVAL (3 * SS_MILLISECOND)
 
 /* Number of looks in a row that must find nothing: a birth may be reported after the first one. */
-#define EMPTY_LOOKS 2
+#define EMPTY_SCANS 2
 
 /* Polling interval in milliseconds for processes without a pidfd. */
 #define POLL_INTERVAL_MS 50
@@ -140,7 +140,7 @@ static bool search(struct ss_rescue *rescue) {
 static void kill_attached(struct ss_rescue *rescue, uint32_t index) {
     ss_time begin = ss_platform_now();
     uint32_t left = 0;
-    for (int empty = 0; empty < EMPTY_LOOKS;) {
+    for (int empty = 0; empty < EMPTY_SCANS;) {
         bool runnable, complete = search(rescue);
         ss_rescue_refresh_holds(rescue);
         kill_holds(rescue, index);

@@ -204,22 +204,23 @@ static void visit_process(void *context, pid_t pid) {
 
 /*
  * A scan of all processes takes longer than a process of an endless chain lives, so it may meet
- * none of them. Therefore examines the latest pids repeatedly: until none was missed for CALM, or,
- * if other programs also start such processes, until none was ours for CHASE.
+ * none of them. Therefore examines the latest pids repeatedly: until none was missed for CALM_TIME,
+ * or, if other programs also start such processes, until none was ours for CHASE_TIME.
  */
-#define CALM           (20 * SS_MILLISECOND)
-#define CHASE          (300 * SS_MILLISECOND)
-#define RECENT         16
+#define CALM_TIME      (20 * SS_MILLISECOND)
+#define CHASE_TIME     (300 * SS_MILLISECOND)
+#define RECENT_PIDS    16
 #define CHASE_INTERVAL (100 * SS_MICROSECOND)
 
 static void chase(struct ss_sweep *sweep, ss_time deadline) {
     struct ss_process process;
     pid_t seen = ss_platform_pid_latest();
     ss_time begin = ss_platform_now(), calm = begin;
-    for (ss_time now = begin; now < deadline && now < calm + CALM && now < begin + CHASE;) {
+    for (ss_time now = begin;
+         now < deadline && now < calm + CALM_TIME && now < begin + CHASE_TIME;) {
         uint32_t touched = sweep->touched;
         pid_t latest = ss_platform_pid_latest();
-        for (pid_t pid = latest > RECENT ? latest - RECENT : 2; pid <= latest; pid++) {
+        for (pid_t pid = latest > RECENT_PIDS ? latest - RECENT_PIDS : 2; pid <= latest; pid++) {
             visit_process(sweep, pid);
             if (pid > seen && !ss_platform_process_info(pid, &process))
                 calm = ss_platform_now();

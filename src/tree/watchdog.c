@@ -6,10 +6,10 @@
 
 #include "platform/platform.h"
 
-#define INTERVAL (500 * SS_MILLISECOND)
+#define CHECK_INTERVAL (500 * SS_MILLISECOND)
 
 /* More CPU time than one turn of any loop needs. */
-#define STUCK SS_SECOND
+#define STUCK_CPU_TIME SS_SECOND
 
 struct ss_watched {
     uint32_t beat;
@@ -39,7 +39,7 @@ static bool is_stuck(struct ss_watched *watched, uint32_t beat, pid_t pid) {
 
     ss_time cpu_time = ss_platform_process_cpu_time(pid);
     if (watched->suspect)
-        return ss_time_since(cpu_time, watched->cpu_time) > STUCK;
+        return ss_time_since(cpu_time, watched->cpu_time) > STUCK_CPU_TIME;
     watched->suspect = true;
     watched->cpu_time = cpu_time;
     return false;
@@ -69,7 +69,7 @@ void ss_watchdog_check(struct ss_watchdog *watchdog, ss_time now) {
     struct ss_board *board = watchdog->board;
     if (now < watchdog->next)
         return;
-    watchdog->next = now + INTERVAL;
+    watchdog->next = now + CHECK_INTERVAL;
 
     uint32_t beat = watchdog->watched[board->instances].beat;
     bool silent = atomic_load(&board->beat) == beat;

@@ -21,8 +21,8 @@
  * Removing two details from W values of noise with a correlation r lowers r by (6 + 9 r) / W. This
  * was found in series of 120 and of 240 values, 1,500 for each r from 0 to 0.9.
  */
-#define DETAILS_LOSE      6
-#define DETAILS_LOSE_MORE 9
+#define CORRECTION_BASE  6
+#define CORRECTION_SLOPE 9
 
 /* With fewer events per window, the counts would be too coarse. */
 #define EVENTS_PER_WINDOW 5
@@ -61,7 +61,7 @@ static enum ss_shape kind_of(size_t shape) {
     return shape == STEPS ? SS_SHAPE_DRIFT : SS_SHAPE_WARM_UP;
 }
 
-static double find_mean(const double *values, size_t count) {
+static double compute_mean(const double *values, size_t count) {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
         sum += values[i];
@@ -69,7 +69,7 @@ static double find_mean(const double *values, size_t count) {
 }
 
 /* Estimates the correlation of successive residuals without the bias of a short series. */
-static double find_correlation(const double *residuals, size_t count) {
+static double compute_correlation(const double *residuals, size_t count) {
     double products = 0, squares = 0;
     for (size_t i = 0; i < count; i++) {
         squares += residuals[i] * residuals[i];
@@ -121,7 +121,7 @@ static void find_detail(const double *values, size_t count, double best[]) {
     for (size_t detail = 0; detail < count - 1 + BENDS + EXPONENTIALS + POWERS; detail++) {
         for (size_t i = 0; i < count; i++)
             heights[i] = detail_at(detail, i, count);
-        double middle = find_mean(heights, count);
+        double middle = compute_mean(heights, count);
         for (size_t i = 0; i < count; i++)
             heights[i] -= middle;
         double product = multiply(values, heights, count);
@@ -138,7 +138,7 @@ static void find_detail(const double *values, size_t count, double best[]) {
  * series changed in another way: a step between two eighteenths, a drift that is not linear, a
  * temporary change. So two details are removed first.
  */
-static double find_noise_correlation(const double *values, double mean, size_t count) {
+static double compute_noise_correlation(const double *values, double mean, size_t count) {
     double rest[SS_STATIONARITY_MAX] = {0}, first[SS_STATIONARITY_MAX], second[SS_STATIONARITY_MAX];
 
     for (size_t i = 0; i < count; i++)
@@ -149,8 +149,8 @@ static double find_noise_correlation(const double *values, double mean, size_t c
     remove_shape(second, first, count);
     if (multiply(second, second, count) > 0)
         remove_shape(rest, second, count);
-    double correlation = find_correlation(rest, count);
-    double lost = (DETAILS_LOSE + DETAILS_LOSE_MORE * correlation) / (double)count;
+    double correlation = compute_correlation(rest, count);
+    double lost = (CORRECTION_BASE + CORRECTION_SLOPE * correlation) / (double)count;
     return fmin(correlation + lost, CORRELATION_MAX);
 }
 
@@ -161,7 +161,7 @@ static struct fit fit_shape(
 
     for (size_t i = 0; i < count; i++)
         heights[i] = shape_at(shape, i, count);
-    double middle = find_mean(heights, count);
+    double middle = compute_mean(heights, count);
     for (size_t i = 0; i < count; i++) {
         spread += (heights[i] - middle) * (heights[i] - middle);
         product += (heights[i] - middle) * (values[i] - mean);
@@ -173,7 +173,7 @@ static struct fit fit_shape(
         rest += residuals[i] * residuals[i];
     }
 
-    fit.correlation = fmin(find_correlation(residuals, count), limit);
+    fit.correlation = fmin(compute_correlation(residuals, count), limit);
     fit.error =
         sqrt(rest / ((double)count - 2) * (1 + fit.correlation) / (1 - fit.correlation) / spread);
     return fit;
@@ -186,11 +186,11 @@ struct ss_change ss_stationarity_find(const double *values, size_t count) {
     if (count <= SHAPES || count > SS_STATIONARITY_MAX)
         return change;
 
-    double mean = find_mean(values, count);
+    double mean = compute_mean(values, count);
     if (!isfinite(mean) || mean <= 0)
         return change;
 
-    double noise = find_noise_correlation(values, mean, count);
+    double noise = compute_noise_correlation(values, mean, count);
     for (size_t shape = 0; shape < SHAPES; shape++) {
         struct fit fit = fit_shape(values, mean, count, shape, noise);
         double certainty = fit.error > 0 ? fabs(fit.slope) / fit.error : INFINITY;

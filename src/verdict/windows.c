@@ -50,7 +50,7 @@ struct cursor {
 };
 
 /* Returns the amount in the first `cells` cells. */
-static double find_sum(struct cursor *cursor, double cells) {
+static double sum_up_to(struct cursor *cursor, double cells) {
     const double *amounts = cursor->windows->cells;
     while ((double)cursor->done + 1 <= cells && cursor->done < SS_WINDOWS_CELLS)
         cursor->sum += amounts[cursor->done++];
@@ -72,7 +72,7 @@ void ss_windows_split(
 
     for (size_t i = 0; i < count; i++) {
         double now = i + 1 < count ? cells * (double)(i + 1) / (double)count : cells;
-        double sum = cells > 0 ? find_sum(&cursor, now) : 0;
+        double sum = cells > 0 ? sum_up_to(&cursor, now) : 0;
         amounts[i] = sum - before;
         before = sum;
     }

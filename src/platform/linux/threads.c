@@ -35,7 +35,7 @@ void ss_platform_process_threads(
     }
 }
 
-static pid_t find_at_work(const char *path, pid_t process) {
+static pid_t find_runnable(const char *path, pid_t process) {
     SS_OWNED(closedir) DIR *folder = opendir(path);
     pid_t found = 0;
     struct dirent *entry;
@@ -51,12 +51,12 @@ static pid_t find_at_work(const char *path, pid_t process) {
     return found;
 }
 
-pid_t ss_platform_thread_at_work(pid_t process) {
+pid_t ss_platform_runnable_thread(pid_t process) {
     struct ss_linux_path path = ss_linux_path("/proc/%d/task", (int)process);
     struct stat status;
     if (stat(path.text, &status) < 0 || status.st_nlink <= LINKS_OF_ONE_THREAD)
         return 0;
-    return find_at_work(path.text, process);
+    return find_runnable(path.text, process);
 }
 
 void ss_platform_thread_signal(pid_t process, pid_t thread, int signal) {

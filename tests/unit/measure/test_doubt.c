@@ -45,7 +45,7 @@ TEST(doubts_are_blamed_on_their_cause) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ss_doubt doubt = {
             .kind = cases[i].kind,
-            .part = 0.8,
+            .fraction = 0.8,
             .instances_use = cases[i].instances_use,
             .others_use = cases[i].others_use,
             .own_use = cases[i].own_use,
@@ -72,7 +72,7 @@ TEST(others_are_not_blamed_for_a_load_that_is_not_theirs) {
     for (size_t i = 0; i < 3; i++) {
         struct ss_doubt doubt = {
             .kind = SS_DOUBT_ABOVE,
-            .part = 0.8,
+            .fraction = 0.8,
             .only_instances = true,
             .instances_use = uses[i],
             .others_use = 0.6,
