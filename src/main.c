@@ -60,7 +60,7 @@ static int run(struct ss_plan *plan) {
     if (status < 0)
         print_error(&error);
     else if (outcome.status == 0 && outcome.signal == 0 &&
-             ss_outcome_check(&outcome, plan->tolerance, &error) < 0)
+             ss_outcome_check(&outcome, plan->tolerance_percent, &error) < 0)
         outcome.status = print_error(&error);
     if (*outcome.loss) {
         struct ss_error loss = {0};

@@ -39,7 +39,7 @@ static bool is_same(const struct place *a, const struct place *b) {
 
 static int check_pair(const struct ss_path *a, const struct ss_path *b, struct ss_error *error) {
     struct place first, second;
-    if (!a->path || !b->path || (a->read && b->read))
+    if (!a->path || !b->path || (a->is_input && b->is_input))
         return 0;
 
     resolve(&first, a->path);
@@ -47,10 +47,10 @@ static int check_pair(const struct ss_path *a, const struct ss_path *b, struct s
     if (!is_same(&first, &second))
         return 0;
 
-    if (a->read || b->read)
+    if (a->is_input || b->is_input)
         return ss_error_fail(error, "%s would overwrite %s, which %s reads: choose another file",
-            a->read ? b->option : a->option, ss_words_show(b->path).text,
-            a->read ? a->option : b->option);
+            a->is_input ? b->option : a->option, ss_words_show(b->path).text,
+            a->is_input ? a->option : b->option);
     return ss_error_fail(error, "%s and %s would both write to %s: choose another file", a->option,
         b->option, ss_words_show(b->path).text);
 }

@@ -13,7 +13,7 @@
 struct ss_path {
     const char *option; /* such as "--json" */
     const char *path;   /* NULL if not given */
-    bool read;          /* an input, which may be shared */
+    bool is_input;      /* an input, which may be shared */
 };
 
 /*

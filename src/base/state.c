@@ -193,9 +193,9 @@ static int accept_file(
     return ss_state_check(file, trust, path, error) < 0 ? -1 : ss_owned_take(&file);
 }
 
-int ss_state_folder(int parent, const char *name, const struct ss_trust *trust, bool makes,
+int ss_state_folder(int parent, const char *name, const struct ss_trust *trust, bool create,
     const char *path, struct ss_error *error) {
-    if (makes && mkdirat(parent, name, 0755) < 0 && errno != EEXIST)
+    if (create && mkdirat(parent, name, 0755) < 0 && errno != EEXIST)
         return fail(path, error);
     return accept_file(
         openat(parent, name, O_RDONLY | O_DIRECTORY | SAFE_FLAGS), trust, path, error);

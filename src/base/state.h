@@ -33,11 +33,11 @@ SS_MUST_USE SS_NONNULL(1, 2) int ss_trust_user(
 
 /*
  * Open a name in the folder `parent` without following links. `path` is used in messages; `flags`
- * are those of open(); `makes` creates the folder if it is absent. Only we may write to new files
+ * are those of open(); `create` creates the folder if it is absent. Only we may write to new files
  * and folders. Return a descriptor, SS_STATE_ABSENT, or -1 with the error and errno set.
  */
 SS_MUST_USE SS_NONNULL(2, 3, 5) int ss_state_folder(int parent, const char *name,
-    const struct ss_trust *trust, bool makes, const char *path, struct ss_error *error);
+    const struct ss_trust *trust, bool create, const char *path, struct ss_error *error);
 SS_MUST_USE SS_NONNULL(2, 4, 5) int ss_state_file(int parent, const char *name, int flags,
     const struct ss_trust *trust, const char *path, struct ss_error *error);
 

@@ -170,7 +170,7 @@ static const struct ss_argument rows[] = {
         .needs = "status"},
     {'q', NULL, {"quiet", AT(quiet), .help = "print neither the summary nor its warnings"}},
     {'v', NULL, {"verbose", AT(verbose), .help = "print more about what the run does"}},
-    {0, "PERCENT", {"tolerance", SS_OPTION_PERCENT, AT(tolerance), .min = "0",
+    {0, "PERCENT", {"tolerance", SS_OPTION_PERCENT, AT(tolerance_percent), .min = "0",
         .help = "exit with status 3 if the mean error of the run, up or down, exceeds this or is unknown"}},
     {0, NULL, {"dry-run", AT(dry_run), .help = "check everything, print the plan, start nothing"}},
     {0, NULL, {"list-modules", AT(list_modules), .help = "list the available modules"}},
@@ -194,7 +194,7 @@ static int cut_slashes(const char **name, struct ss_option_store *store) {
 }
 
 int ss_cli_parse(struct ss_cli *cli, char **argv, struct ss_error *error) {
-    *cli = (struct ss_cli){.duration = SS_TIME_NEVER, .tolerance = NAN, .arguments = argv};
+    *cli = (struct ss_cli){.duration = SS_TIME_NEVER, .tolerance_percent = NAN, .arguments = argv};
     if (ss_arguments_parse(rows, cli, &cli->store, argv, &cli->command, error) < 0)
         return -1;
     if (cut_slashes(&cli->output, &cli->store) < 0 || cut_slashes(&cli->record, &cli->store) < 0)

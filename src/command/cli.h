@@ -49,7 +49,7 @@ struct ss_cli {
     const char *trust_owner; /* only showstopper-replay uses it */
     int progress;            /* enum ss_progress_when */
     ss_time grace;
-    double tolerance; /* in percent; NaN if off */
+    double tolerance_percent; /* in percent; NaN if off */
     const char *set_pid;
     const char *set_load;
     const char *status_pid;

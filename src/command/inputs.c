@@ -19,7 +19,7 @@ static int fail_recording(const char *path, const char *why, struct ss_error *er
     return ss_error_fail(error, "%s: %s", ss_words_show(path).text, why);
 }
 
-static void note_identity(struct ss_input *input, const struct stat *status) {
+static void record_identity(struct ss_input *input, const struct stat *status) {
     input->device = status->st_dev;
     input->inode = status->st_ino;
     input->size = status->st_size;
@@ -49,7 +49,7 @@ static int spool(struct ss_input *input, int pipe, struct ss_error *error) {
         return ss_error_fail(error, "cannot copy %s for the record: %s",
             ss_words_show(input->path).text, strerror(why));
 
-    note_identity(input, &status);
+    record_identity(input, &status);
     snprintf(input->spool, sizeof input->spool, "/dev/fd/%d", input->file);
     return 0;
 }
@@ -64,7 +64,7 @@ static int open_input(struct ss_input *input, struct ss_error *error) {
     if (!S_ISREG(status.st_mode))
         return spool(input, file, error);
     input->file = ss_owned_take(&file);
-    note_identity(input, &status);
+    record_identity(input, &status);
     return 0;
 }
 

@@ -405,7 +405,7 @@ static int check_limits(
 
 int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     *plan = (struct ss_plan){.reader = {.file = -1}};
-    plan->tolerance = cli->tolerance;
+    plan->tolerance_percent = cli->tolerance_percent;
     plan->placeholder = cli->placeholder;
     plan->quiet = cli->quiet;
     plan->verbose = cli->verbose;

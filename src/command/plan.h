@@ -46,7 +46,7 @@ struct ss_plan {
     bool has_start_at;
     int64_t start_at; /* wall clock, nanoseconds since 1970 */
     ss_time grace;
-    double tolerance; /* in percent; NaN if off */
+    double tolerance_percent; /* in percent; NaN if off */
 
     bool fail_fast;
     bool repeat;

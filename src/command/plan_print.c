@@ -145,8 +145,8 @@ void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
 
     if (plan->counters)
         fprintf(stream, "%-11s%s\n", "counters", "events of the instances, every second");
-    if (!isnan(plan->tolerance))
-        fprintf(stream, "%-11s%g %% mean error\n", "tolerance", plan->tolerance);
+    if (!isnan(plan->tolerance_percent))
+        fprintf(stream, "%-11s%g %% mean error\n", "tolerance", plan->tolerance_percent);
     if (plan->tty)
         fprintf(stream, "%-11s%s\n", "output", "standard output is a pseudo-terminal");
     if (plan->isolate)

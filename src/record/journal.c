@@ -9,7 +9,7 @@ void ss_journal_end(struct ss_journal *journal, ss_time now) {
     journal->open = false;
 }
 
-void ss_journal_follow(struct ss_journal *journal, const struct ss_stepper *stepper, ss_time now) {
+void ss_journal_record(struct ss_journal *journal, const struct ss_stepper *stepper, ss_time now) {
     if (!journal->ring)
         return;
 

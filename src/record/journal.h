@@ -14,7 +14,7 @@ struct ss_journal {
 };
 
 /* Records the decision of a step. Call this after every step, with the `now` of that step. */
-void ss_journal_follow(struct ss_journal *journal, const struct ss_stepper *stepper, ss_time now);
+void ss_journal_record(struct ss_journal *journal, const struct ss_stepper *stepper, ss_time now);
 
 /* Ends the current interval because control ends. */
 void ss_journal_end(struct ss_journal *journal, ss_time now);

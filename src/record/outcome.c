@@ -84,13 +84,14 @@ void ss_outcome_warn_of_own(struct ss_outcome *outcome) {
             100 * outcome->own_cpu);
 }
 
-int ss_outcome_check(const struct ss_outcome *outcome, double tolerance, struct ss_error *error) {
+int ss_outcome_check(
+    const struct ss_outcome *outcome, double tolerance_percent, struct ss_error *error) {
     double mean = outcome->error_mean_percent;
-    if (isnan(tolerance) || fabs(mean) <= tolerance)
+    if (isnan(tolerance_percent) || fabs(mean) <= tolerance_percent)
         return 0;
     if (isnan(mean))
         return ss_error_set(error, SS_STATUS_TOLERANCE,
             "--tolerance: the mean error is unknown, because no sample was counted");
     return ss_error_set(error, SS_STATUS_TOLERANCE,
-        "--tolerance: the mean error, %+.2f %%, is outside of +-%g %%", mean, tolerance);
+        "--tolerance: the mean error, %+.2f %%, is outside of +-%g %%", mean, tolerance_percent);
 }

@@ -124,10 +124,10 @@ void ss_outcome_take_iterations(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations);
 
 /*
- * Checks the mean error. Fails with SS_STATUS_TOLERANCE. `tolerance` is in percent; NaN turns the
+ * Checks the mean error. Fails with SS_STATUS_TOLERANCE. `tolerance_percent` of NaN turns the
  * check off.
  */
 SS_MUST_USE int ss_outcome_check(
-    const struct ss_outcome *outcome, double tolerance, struct ss_error *error);
+    const struct ss_outcome *outcome, double tolerance_percent, struct ss_error *error);
 
 #endif

@@ -401,10 +401,9 @@ void ss_recorder_close(
         outcome->lines_lost += lines->lost;
         if (lines->err)
             ss_outcome_warn_of_loss(outcome,
-                "cannot write %s/%s: %s: %llu line%s of the record %s lost",
-                recorder->plan->record, files[i].name, strerror(lines->err),
-                (unsigned long long)lines->lost, lines->lost == 1 ? "" : "s",
-                lines->lost == 1 ? "was" : "were");
+                "cannot write %s/%s: %s: %llu line%s of the record %s lost", recorder->plan->record,
+                files[i].name, strerror(lines->err), (unsigned long long)lines->lost,
+                lines->lost == 1 ? "" : "s", lines->lost == 1 ? "was" : "were");
     }
 
     outcome->record = recorder->record;

@@ -34,7 +34,7 @@ static void report_end(struct ss_master *master, const struct ss_end *end) {
         master, "instance %s ended %s: %s", master->plan->numbers[end->instance], when, how);
 }
 
-static void note_end(struct ss_master *master, uint32_t index, ss_time at, int status) {
+static void record_end(struct ss_master *master, uint32_t index, ss_time at, int status) {
     char how[SS_END_TEXT_SIZE];
     ss_time start = atomic_load(&master->board->control_start);
     struct ss_end end = {
@@ -71,7 +71,7 @@ static void on_ended(struct ss_master *master, uint32_t index) {
         return;
     }
 
-    note_end(master, index, at, wait_status);
+    record_end(master, index, at, wait_status);
     if (status == 0)
         return;
 
@@ -144,7 +144,7 @@ static void on_failure(struct ss_master *master, uint32_t index, enum ss_failure
     ss_master_end(master, "error", SIGTERM);
 }
 
-void ss_master_watch(struct ss_master *master) {
+void ss_master_handle_board(struct ss_master *master) {
     for (uint32_t i = 0; i < master->plan->instances; i++) {
         struct ss_row *row = &master->board->rows[i];
         uint32_t life = atomic_load(&row->life);
@@ -310,7 +310,7 @@ void ss_master_handle_events(struct ss_master *master, ss_time deadline) {
 
     if (polls[POLL_WAKEUP].revents) {
         ss_wakeup_drain(master->crew.wakeup[0]);
-        ss_master_watch(master);
+        ss_master_handle_board(master);
     }
 
     int signal;

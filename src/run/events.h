@@ -5,7 +5,7 @@
 #include "run/state.h"
 
 /* Handles changes on the board: instances that have started or ended, iterations, failures. */
-void ss_master_watch(struct ss_master *master);
+void ss_master_handle_board(struct ss_master *master);
 
 void ss_master_reap(struct ss_master *master);
 

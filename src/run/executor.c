@@ -166,7 +166,7 @@ static bool stays_empty(struct executor *executor, ss_time deadline) {
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
         bool looked = (int32_t)(atomic_load(&board->searches) - needed) >= 0;
-        ss_instance_follow(&executor->instance, 0);
+        ss_instance_refresh_branches(&executor->instance, 0);
         ss_time now = ss_platform_now();
         if (!ss_instance_is_empty(&executor->instance))
             return false;
@@ -303,7 +303,8 @@ static void await_end(struct executor *executor) {
 
         atomic_fetch_add(&executor->row->beat, 1);
         ss_instance_reap_orphans(&executor->instance);
-        ss_instance_follow(&executor->instance, (int)atomic_load(&executor->board->end_signal));
+        ss_instance_refresh_branches(
+            &executor->instance, (int)atomic_load(&executor->board->end_signal));
         if (is_orphaned(executor) || ss_instance_is_empty(&executor->instance) || now >= grace)
             return;
 
@@ -323,7 +324,7 @@ _Noreturn static void end_instance(struct executor *executor) {
         leave_run(executor, 0, true);
     }
 
-    ss_instance_follow(&executor->instance, 0);
+    ss_instance_refresh_branches(&executor->instance, 0);
     /* The leader may have exited by itself before this process got a CPU to notice it. */
     bool by_itself = !executor->instance.attached && ss_instance_has_ended(&executor->instance);
     if (by_itself)
@@ -380,13 +381,13 @@ _Noreturn static void run_loop(struct executor *executor) {
         ss_signals_regain_priority();
         check_events(executor);
         bool stopped = executor->stepper.state == SS_STATE_STOPPED;
-        ss_instance_follow(&executor->instance, stopped ? SIGSTOP : 0);
+        ss_instance_refresh_branches(&executor->instance, stopped ? SIGSTOP : 0);
         read_cpu_time(executor);
         ss_time now = ss_platform_now();
         if (executor->stepper.controlled && now >= executor->stepper.deadline)
             ss_shared_histogram_add(&executor->row->lateness, now - executor->stepper.deadline);
         struct ss_action action = ss_stepper_step(&executor->stepper, now);
-        ss_journal_follow(&executor->journal, &executor->stepper, now);
+        ss_journal_record(&executor->journal, &executor->stepper, now);
         if (action.failure)
             action = give_up(executor, action.failure);
         if (action.change)

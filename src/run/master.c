@@ -24,7 +24,7 @@
 /* A run that waits for --start-at reads the wall clock this often, because it may be set. */
 #define CLOCK_INTERVAL (100 * SS_MILLISECOND)
 
-static void note_setpoint(struct ss_master *master, const struct ss_setpoint_change *change) {
+static void record_setpoint(struct ss_master *master, const struct ss_setpoint_change *change) {
     bool set = !isnan(change->load);
     ss_recorder_event(master->recorder, &(struct ss_record_event){change->time, "target_set", -1,
                                             set ? NULL : "trace", change->load});
@@ -38,12 +38,12 @@ static void note_setpoint(struct ss_master *master, const struct ss_setpoint_cha
  * Before the warm-up, the origin of the record's times is not known. `now` is SS_TIME_NEVER at the
  * last call.
  */
-static void note_setpoints(struct ss_master *master, ss_time now) {
+static void record_setpoints(struct ss_master *master, ss_time now) {
     struct ss_setpoint_change change;
     if (master->stage < SS_STAGE_WARMUP)
         return;
     while (ss_setpoints_take(&master->board->setpoints, &master->setpoints, now, &change))
-        note_setpoint(master, &change);
+        record_setpoint(master, &change);
 }
 
 static void warn_of_missed_setpoints(struct ss_master *master) {
@@ -58,7 +58,7 @@ static void warn_of_missed_setpoints(struct ss_master *master) {
 }
 
 /* Limits change only with samples, so the origin of the record's times is known by now. */
-static void note_limit(struct ss_master *master) {
+static void record_limit(struct ss_master *master) {
     const struct ss_capacity *capacity = &master->monitor.capacity;
     if (capacity->changes == master->limits_seen)
         return;
@@ -70,7 +70,7 @@ static void note_limit(struct ss_master *master) {
         capacity->latest == 1 ? "" : "s");
 }
 
-static void note_progress(struct ss_master *master, ss_time now) {
+static void update_progress(struct ss_master *master, ss_time now) {
     const struct ss_monitor_sample *sample = &master->monitor.latest;
     bool controlled = master->stage > SS_STAGE_WARMUP;
     struct ss_progress_values values = {
@@ -112,7 +112,7 @@ static void take_sample(struct ss_master *master, ss_time now) {
     if (master->stage == SS_STAGE_COUNTING)
         ss_conditions_sample(&master->conditions, now);
     ss_recorder_flush(master->recorder, master->board);
-    note_progress(master, now);
+    update_progress(master, now);
 }
 
 static ss_time next_deadline(const struct ss_master *master) {
@@ -135,14 +135,14 @@ static void supervise(struct ss_master *master) {
         ss_master_handle_events(master, next_deadline(master));
         ss_time now = ss_platform_now();
         ss_master_read_sensor(master, now);
-        note_setpoints(master, now);
+        record_setpoints(master, now);
         take_sample(master, now); /* sampled before the stage changes, so that the last sample of
                                      the stage is not lost */
         ss_master_take_perf(master, now);
         ss_master_advance(master, now);
-        note_limit(master);
+        record_limit(master);
         if (master->crew.running == 0 && master->stage >= SS_STAGE_STARTING) {
-            ss_master_watch(master);
+            ss_master_handle_board(master);
             ss_master_handle(master, SS_EVENT_GONE, "workloads", SIGTERM);
         }
 
@@ -385,7 +385,7 @@ static int open_master(struct ss_master *master) {
  * Warns of processes that survived SIGKILL. If the instances are attached, the run fails, because
  * --end requested their end.
  */
-static void warn_of_left(struct ss_master *master) {
+static void warn_of_survivors(struct ss_master *master) {
     uint32_t left = atomic_load(&master->board->survivors);
     for (uint32_t i = 0; i < master->plan->instances; i++)
         left += atomic_load(&master->board->rows[i].survivors);
@@ -456,7 +456,7 @@ static void close_master(struct ss_master *master) {
     if (master->crew.board) {
         end_sensor(master);
         ss_crew_dismiss_guardian(&master->crew);
-        ss_master_watch(master); /* records the instances that the guardian has ended */
+        ss_master_handle_board(master); /* records the instances that the guardian has ended */
     }
 
     ss_output_drain(&master->output, ss_platform_now());
@@ -469,10 +469,10 @@ static void close_master(struct ss_master *master) {
     }
 
     if (master->crew.board) {
-        warn_of_left(master);
+        warn_of_survivors(master);
         warn_of_abandoned(master);
         warn_of_excess(master);
-        note_setpoints(master, SS_TIME_NEVER);
+        record_setpoints(master, SS_TIME_NEVER);
         warn_of_missed_setpoints(master);
         ss_crew_close(&master->crew);
     }

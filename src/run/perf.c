@@ -11,7 +11,7 @@
 /* How long to wait for the counts of executors. Later ones are added to the next row. */
 #define PATIENCE (20 * SS_MILLISECOND)
 
-static void say_missing(struct ss_master *master, const char *text) {
+static void record_missing(struct ss_master *master, const char *text) {
     ss_master_record_event(master, "counters_missing", -1, text, NAN);
     ss_master_print_verbose(master, "counters: %s", text);
 }
@@ -27,7 +27,7 @@ static int report_missing(struct ss_master *master) {
     if (ss_perf_add(&probe, 0, true) < 0)
         return ss_error_memory(master->error);
     while (ss_perf_explain(&probe, &at, text, sizeof text))
-        say_missing(master, text);
+        record_missing(master, text);
     ss_perf_close(&probe);
     return 0;
 }
@@ -99,7 +99,7 @@ void ss_master_take_perf(struct ss_master *master, ss_time now) {
         request_counts(master, now);
 }
 
-static void say_uncounted(struct ss_master *master) {
+static void record_uncounted(struct ss_master *master) {
     char text[128];
     uint32_t threads = 0;
     for (uint32_t i = 0; i < master->plan->instances; i++)
@@ -109,7 +109,7 @@ static void say_uncounted(struct ss_master *master) {
     snprintf(text, sizeof text,
         "%u thread%s not counted: too many open files: raise the limit (ulimit -n)",
         (unsigned)threads, threads == 1 ? " was" : "s were");
-    say_missing(master, text);
+    record_missing(master, text);
 }
 
 void ss_master_end_perf(struct ss_master *master, ss_time now) {
@@ -118,7 +118,7 @@ void ss_master_end_perf(struct ss_master *master, ss_time now) {
         if (perf->collect_at != SS_TIME_NEVER)
             write_row(master, perf->requested_at, perf->runnable);
         write_row(master, now, ss_platform_count_runnable(NULL));
-        say_uncounted(master);
+        record_uncounted(master);
     }
     free(perf->totals);
 }

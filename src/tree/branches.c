@@ -113,7 +113,7 @@ static void drop_stale(struct ss_holds *holds, struct ss_board *board, uint32_t 
     for (uint32_t i = 0; i < holds->count; i++) {
         struct ss_hold *hold = &holds->list[i];
         if (is_current(board, hold) && (row == SS_HOLDS_ALL || !has_left(board, hold))) {
-            holds->of_slot[hold->slot] = kept + 1;
+            holds->index_of_slot[hold->slot] = kept + 1;
             holds->list[kept++] = *hold;
             continue;
         }
@@ -127,7 +127,7 @@ static void drop_stale(struct ss_holds *holds, struct ss_board *board, uint32_t 
             confirm_left(board, hold);
         }
         ss_hold_close(hold);
-        holds->of_slot[hold->slot] = 0;
+        holds->index_of_slot[hold->slot] = 0;
     }
     holds->count = kept;
 }
@@ -138,7 +138,7 @@ static void open_new(struct ss_holds *holds, struct ss_board *board, uint32_t ro
         struct ss_branch *branch = &ss_board_branches(board)[slot];
         uint32_t serial = atomic_load(&branch->serial); /* before the owner, see open_hold() */
         uint32_t owner = atomic_load(&branch->owner);
-        if (!owner || (row != SS_HOLDS_ALL && owner != row + 1) || holds->of_slot[slot])
+        if (!owner || (row != SS_HOLDS_ALL && owner != row + 1) || holds->index_of_slot[slot])
             continue;
 
         struct ss_hold *hold = &holds->list[holds->count];
@@ -149,7 +149,7 @@ static void open_new(struct ss_holds *holds, struct ss_board *board, uint32_t ro
         }
         if (!open_hold(hold, branch))
             continue;
-        holds->of_slot[slot] = ++holds->count;
+        holds->index_of_slot[slot] = ++holds->count;
 
         /* Too late to hold this group. Report it: the guardian may hold it and not notice. */
         if (row != SS_HOLDS_ALL && hold->group && hold->pidfd < 0 && !hold->by_pid) {
@@ -160,22 +160,22 @@ static void open_new(struct ss_holds *holds, struct ss_board *board, uint32_t ro
 }
 
 bool ss_holds_refresh(
-    struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *fresh) {
+    struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *first_new) {
     uint32_t changes = atomic_load(
         row == SS_HOLDS_ALL ? &board->branch_changes : &board->rows[row].branch_changes);
-    *fresh = holds->count;
+    *first_new = holds->count;
     if (changes == holds->seen)
         return false;
 
     holds->seen = changes;
     drop_stale(holds, board, row);
-    *fresh = holds->count;
+    *first_new = holds->count;
     open_new(holds, board, row);
     return true;
 }
 
 const struct ss_hold *ss_holds_find(const struct ss_holds *holds, uint32_t slot) {
-    uint32_t index = holds->of_slot[slot];
+    uint32_t index = holds->index_of_slot[slot];
     return index ? &holds->list[index - 1] : NULL;
 }
 

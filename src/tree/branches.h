@@ -27,9 +27,9 @@ struct ss_hold {
 
 struct ss_holds {
     uint32_t count;
-    uint32_t seen;                              /* the board's change counter at the last refresh */
-    uint32_t of_slot[SS_BOARD_BRANCHES_MAX];    /* index in `list` plus 1; 0 if not held */
-    struct ss_hold list[SS_BOARD_BRANCHES_MAX]; /* oldest first */
+    uint32_t seen; /* the board's change counter at the last refresh */
+    uint32_t index_of_slot[SS_BOARD_BRANCHES_MAX]; /* index in `list` plus 1; 0 if not held */
+    struct ss_hold list[SS_BOARD_BRANCHES_MAX];    /* oldest first */
 };
 
 #define SS_HOLDS_ALL UINT32_MAX
@@ -64,10 +64,10 @@ void ss_branches_notify(struct ss_board *board, uint32_t row);
 /*
  * Opens new branches of this row, or of all rows, and closes those that have left the board. For a
  * single row, also closes branches that have left the instance, and continues all that it closes.
- * Sets `fresh` to the index of the first new entry. Returns false if nothing has changed.
+ * Sets `first_new` to the index of the first new entry. Returns false if nothing has changed.
  */
 bool ss_holds_refresh(
-    struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *fresh);
+    struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *first_new);
 
 /* Returns the entry for a slot of the board, or NULL. */
 const struct ss_hold *ss_holds_find(const struct ss_holds *holds, uint32_t slot);

@@ -36,8 +36,8 @@ static bool has_group(const struct ss_guardian *guardian) {
     return *guardian->board->group;
 }
 
-static void wait_for_events(struct ss_guardian *guardian, int timeout) {
-    ss_rescue_step(&guardian->rescue, timeout);
+static void wait_for_events(struct ss_guardian *guardian, int timeout_ms) {
+    ss_rescue_step(&guardian->rescue, timeout_ms);
     guardian->notified |= guardian->rescue.polls[SS_RESCUE_FORKS].revents ||
                           guardian->rescue.polls[SS_RESCUE_WAKEUP].revents;
 }

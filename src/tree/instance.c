@@ -169,15 +169,15 @@ void ss_instance_signal(struct ss_instance *instance, int signal) {
     ss_holds_signal(&instance->holds, 0, SS_HOLDS_ALL, signal);
 }
 
-void ss_instance_follow(struct ss_instance *instance, int signal) {
-    uint32_t fresh;
-    if (!ss_holds_refresh(&instance->holds, instance->board, instance->row, &fresh))
+void ss_instance_refresh_branches(struct ss_instance *instance, int signal) {
+    uint32_t first_new;
+    if (!ss_holds_refresh(&instance->holds, instance->board, instance->row, &first_new))
         return;
     if (signal)
-        ss_holds_signal(&instance->holds, fresh, SS_HOLDS_ALL, signal);
+        ss_holds_signal(&instance->holds, first_new, SS_HOLDS_ALL, signal);
     /* They may have been stopped with the group that they were leaving. */
     if (signal != SIGSTOP)
-        ss_holds_signal(&instance->holds, fresh, SS_HOLDS_ALL, SIGCONT);
+        ss_holds_signal(&instance->holds, first_new, SS_HOLDS_ALL, SIGCONT);
     if (instance->freezer <= 0)
         instance->freezer = ss_freezer_open(instance->board, instance->row);
     freeze(instance, signal == SIGSTOP);
@@ -185,7 +185,7 @@ void ss_instance_follow(struct ss_instance *instance, int signal) {
 
 bool ss_instance_release(struct ss_instance *instance) {
     struct ss_descendants list = {0};
-    ss_instance_follow(instance, 0);
+    ss_instance_refresh_branches(instance, 0);
     if (instance->attached)
         ss_descendants_add(&list, instance->root.pid, instance->root.started);
     else
@@ -319,7 +319,7 @@ void ss_instance_kill_all(struct ss_instance *instance, _Atomic uint32_t *word, 
         uint32_t seen = atomic_load(word);
         ss_time now = ss_platform_now();
 
-        ss_instance_follow(instance, 0);
+        ss_instance_refresh_branches(instance, 0);
         ss_instance_signal(instance, SIGKILL);
         ss_instance_continue(instance);
 

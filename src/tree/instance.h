@@ -88,7 +88,7 @@ SS_MUST_USE SS_NONNULL() ss_time ss_instance_recontinue(struct ss_instance *inst
  * Updates the branches. Sends `signal`, unless it is 0, to new ones, and continues them unless it
  * is SIGSTOP.
  */
-void ss_instance_follow(struct ss_instance *instance, int signal);
+void ss_instance_refresh_branches(struct ss_instance *instance, int signal);
 
 /*
  * Continues all processes of an instance that outlives us, including those that are not branches

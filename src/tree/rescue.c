@@ -78,8 +78,8 @@ static void signal_instance(const struct ss_rescue *rescue, uint32_t index, int 
 }
 
 void ss_rescue_refresh_holds(struct ss_rescue *rescue) {
-    uint32_t fresh;
-    ss_holds_refresh(rescue->holds, rescue->board, SS_HOLDS_ALL, &fresh);
+    uint32_t first_new;
+    ss_holds_refresh(rescue->holds, rescue->board, SS_HOLDS_ALL, &first_new);
 }
 
 /*
@@ -249,14 +249,14 @@ static void sweep_for_losses(struct ss_rescue *rescue) {
     }
 }
 
-uint32_t ss_rescue_step(struct ss_rescue *rescue, int timeout) {
+uint32_t ss_rescue_step(struct ss_rescue *rescue, int timeout_ms) {
     uint32_t count = rescue->board->instances;
     uint32_t left = 0;
     for (uint32_t i = 0; i < SS_RESCUE_EXECUTORS + count; i++)
         rescue->polls[i].revents = 0;
-    if (rescue->must_poll && (timeout < 0 || timeout > POLL_INTERVAL_MS))
-        timeout = POLL_INTERVAL_MS;
-    poll(rescue->polls, SS_RESCUE_EXECUTORS + count, timeout);
+    if (rescue->must_poll && (timeout_ms < 0 || timeout_ms > POLL_INTERVAL_MS))
+        timeout_ms = POLL_INTERVAL_MS;
+    poll(rescue->polls, SS_RESCUE_EXECUTORS + count, timeout_ms);
     if (rescue->polls[SS_RESCUE_WAKEUP].revents)
         ss_wakeup_drain(rescue->polls[SS_RESCUE_WAKEUP].fd);
 

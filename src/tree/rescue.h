@@ -46,10 +46,10 @@ SS_MUST_USE int ss_rescue_open(
     struct ss_rescue *rescue, struct ss_board *board, pid_t master, int wakeup, int master_wakeup);
 
 /*
- * Sleeps until an event, or for `timeout` milliseconds, and ends what dead executors have left.
+ * Sleeps until an event, or for `timeout_ms`, and ends what dead executors have left.
  * Returns the number of executors that are not done with their instances.
  */
-uint32_t ss_rescue_step(struct ss_rescue *rescue, int timeout);
+uint32_t ss_rescue_step(struct ss_rescue *rescue, int timeout_ms);
 
 void ss_rescue_refresh_holds(struct ss_rescue *rescue);
 

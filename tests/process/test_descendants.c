@@ -197,7 +197,7 @@ TEST_CASE(stopped_descendants_are_continued_as_branches) {
     for (int i = 0; i < 2; i++)
         ck_assert_uint_lt(ss_branch_claim(instance.board, 0, shared->pids[i], started[i], true),
             SS_BOARD_BRANCHES_MAX);
-    ss_instance_follow(&instance, 0);
+    ss_instance_refresh_branches(&instance, 0);
     ck_assert(come_to(kin_waits, started));
 }
 

@@ -52,7 +52,7 @@ TEST(default_modules_are_the_recommended_ones) {
     assert_string_equal(cli.placeholder, "%");
     assert_int_equal(cli.progress, SS_PROGRESS_AUTO);
     assert_that(cli.duration, ==, SS_TIME_NEVER);
-    assert_true(isnan(cli.tolerance));
+    assert_true(isnan(cli.tolerance_percent));
     assert_int_equal(cli.instances, 0);
     assert_null(cli.command[0]);
 }
@@ -115,7 +115,7 @@ TEST(counts_and_times_of_options_are_parsed) {
     assert_that(cli.settle, ==, 107 * SS_MILLISECOND);
     assert_that(cli.duration, ==, 3600 * SS_SECOND);
     assert_that(cli.grace, ==, 0);
-    assert_that(cli.tolerance, ==, 1.5);
+    assert_that(cli.tolerance_percent, ==, 1.5);
     assert_int_equal(cli.progress, SS_PROGRESS_ALWAYS);
     parse("--progress=never");
     assert_int_equal(cli.progress, SS_PROGRESS_NEVER);
@@ -324,7 +324,7 @@ TEST(invalid_options_are_refused) {
     for (size_t i = 0; i < COUNT(cases); i++)
         refuse(cases[i].line, cases[i].begin);
     parse("-n 1000000 --duration 1u --tolerance 5%");
-    assert_that(cli.tolerance, ==, 5);
+    assert_that(cli.tolerance_percent, ==, 5);
     parse("-p '' -C '' --iteration ''");
     assert_string_equal(cli.options[SS_KIND_CONTROL], "");
 }

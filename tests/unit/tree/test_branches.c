@@ -209,7 +209,7 @@ TEST_WITH(changed_slot_serial_causes_a_new_hold, open_board, close_board) {
 #define PLACE 2048
 
 static struct {
-    char *memory; /* of the holds, with the entry of_slot[PLACE] at the start of `page` */
+    char *memory; /* of the holds, with the entry index_of_slot[PLACE] at the start of `page` */
     char *page;   /* reading it calls begin_next_use() */
     size_t page_size, size;
 } trap;
@@ -229,7 +229,7 @@ static void fill_slot(pid_t pid, uint64_t start) {
 }
 
 static void set_trap(void) {
-    size_t offset = offsetof(struct ss_holds, of_slot) + PLACE * sizeof *holds->of_slot;
+    size_t offset = offsetof(struct ss_holds, index_of_slot) + PLACE * sizeof *holds->index_of_slot;
     trap.page_size = (size_t)sysconf(_SC_PAGESIZE);
     size_t before = (offset + trap.page_size - 1) / trap.page_size * trap.page_size;
     trap.size = before + sizeof *holds;
@@ -241,7 +241,7 @@ static void set_trap(void) {
     assert_int_equal(mprotect(trap.page, trap.page_size, PROT_NONE), 0);
 }
 
-/* holds->of_slot is read between the owner and the pid of a slot. */
+/* holds->index_of_slot is read between the owner and the pid of a slot. */
 TEST_WITH(slot_used_again_while_it_is_read_is_held_later, open_board, close_board) {
     struct sigaction action = {.sa_handler = begin_next_use}, before;
     atomic_store(&board->branches_used, PLACE + 1);

@@ -213,7 +213,7 @@ static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
         trial->lives[number].switches += trial->now >= trial->counted_from;
     }
 
-    ss_journal_follow(&trial->lives[number].journal, &trial->steppers[number], trial->now);
+    ss_journal_record(&trial->lives[number].journal, &trial->steppers[number], trial->now);
     set_alarm(trial, number, action.deadline);
 
     if (action.change && action.state == SS_STATE_RUNNING) {
