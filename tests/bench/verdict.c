@@ -436,12 +436,12 @@ struct service {
     struct scene *scene;
     double normal; /* noise of the response times, in standard deviations */
     struct {
-        struct request_one *one; /* NULL: free */
+        struct request_in_flight *one; /* NULL: free */
         ss_time end;
     } slots[CAP];
 };
 
-static void serve(void *context, struct request_one *one) {
+static void serve(void *context, struct request_in_flight *one) {
     struct service *service = context;
     struct scene *scene = service->scene;
     double part = (double)one->sent / (double)(SECONDS * SS_SECOND);
@@ -500,13 +500,13 @@ static ss_time send_all(struct request_generator *generator, struct service *ser
             break;
         now = end < due ? end : due;
         if (end <= due) {
-            struct request_one *one = service->slots[first].one;
+            struct request_in_flight *one = service->slots[first].one;
             service->slots[first].one = NULL;
-            request_generator_finish(generator, one, answer(scene), 0, now);
+            request_generator_finish_request(generator, one, answer(scene), 0, now);
         } else {
             request_generator_advance(generator, now);
         }
-        due = request_generator_wake(generator);
+        due = request_generator_deadline(generator);
         if (due != SS_TIME_NEVER && due > now)
             due = wake_generator(scene, due);
     }
@@ -536,7 +536,7 @@ static struct judged send_requests(struct scene *scene) {
     double rate =
         scene->fault == FEW_SUCCESSES ? limit_of(SS_CHECK_SUCCESSES) / STRENGTH / SECONDS : RATE;
     struct request_rules rules = {
-        .cap = closed ? 1 : CAP, .closed = closed, .end = SECONDS * SS_SECOND, .targets = 1};
+        .cap = closed ? 1 : CAP, .clients = closed, .end = SECONDS * SS_SECOND, .targets = 1};
     struct request_transport transport = {serve, &service};
     service = (struct service){.scene = scene};
     if (request_profile_constant(&profile, rate, SECONDS * SS_SECOND, &error) < 0 ||
@@ -552,11 +552,11 @@ static struct judged send_requests(struct scene *scene) {
         .rules = rules,
         .profile = closed ? NULL : &profile,
         .given.shape = REQUEST_CONSTANT,
-        .asked = (cut ? SECONDS / 2 : SECONDS) * SS_SECOND,
+        .sending_time = (cut ? SECONDS / 2 : SECONDS) * SS_SECOND,
         .stopped = cut,
         .took = end > SECONDS * SS_SECOND || cut ? end : SECONDS * SS_SECOND,
-        .clock_moved = NAN,
-        .suspended = NAN,
+        .clock_moved_ms = NAN,
+        .suspended_seconds = NAN,
         .tally = &tally,
     };
     struct judged judged = {request_verdict(&result), responses_change_by_t(&tally, result.took)};

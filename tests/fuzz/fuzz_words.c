@@ -13,7 +13,7 @@ static void check_quoted(char *const *words, size_t count) {
         ss_words_quote(stream, words[i]);
         putc(' ', stream);
     }
-    FUZZ_CHECK(fclose(stream) == 0 && !strpbrk(line, "\n\r") && !quote_is_continued(line));
+    FUZZ_CHECK(fclose(stream) == 0 && !strpbrk(line, "\n\r") && !quote_line_is_continued(line));
     char **split = ss_words_split(line, &again, NULL);
     FUZZ_CHECK(split && again == count);
     for (size_t i = 0; i < count; i++)

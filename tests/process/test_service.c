@@ -136,7 +136,7 @@ static pid_t start(void (*act)(void)) {
 }
 
 static int find(const struct sockaddr *address, socklen_t length, struct ss_error *error) {
-    const struct service_of of = {.kind = SERVICE_OF_URL};
+    const struct service_selector of = {.kind = SERVICE_OF_URL};
     struct service_address served = {.length = length};
     memcpy(&served.socket, address, length);
     return service_find(&service, &of, &served, 1, NULL, error);
@@ -286,23 +286,23 @@ TEST_CASE(processes_behind_a_proxy_are_named) {
     char text[256];
     struct proc_tree_name name = proc_tree_name(NULL, getpid());
     pid_t server = start(lead);
-    service_work_look(&work, 1 * SS_SECOND);
-    service_work_look(&work, 2 * SS_SECOND);
+    service_work_sample(&work, 1 * SS_SECOND);
+    service_work_sample(&work, 2 * SS_SECOND);
     order(ORDER_WORK);
-    service_work_look(&work, 3 * SS_SECOND);
+    service_work_sample(&work, 3 * SS_SECOND);
     size_t kept = 0; /* what else runs on this machine may use more */
     for (size_t i = 0; i < work.count; i++) {
         if (proc_tree_is_below(NULL, work.items[i].pid, getpid()))
             work.items[kept++] = work.items[i];
     }
     work.count = kept;
-    ck_assert(service_work_of_others(&work, &proxy, 0.05, text, sizeof text));
+    ck_assert(service_work_describe_others(&work, &proxy, 0.05, text, sizeof text));
     ck_assert_msg(strstr(text, name.text) != NULL, "%s", text);
 
     ck_assert(SS_GROW(whole.roots.items, 1, whole.roots.room));
     whole.roots.items[whole.roots.count++] = server;
-    ck_assert(!service_work_of_others(&work, &whole, 0.05, text, sizeof text));
-    ck_assert(!service_work_of_others(&work, &proxy, 1e6, text, sizeof text));
+    ck_assert(!service_work_describe_others(&work, &whole, 0.05, text, sizeof text));
+    ck_assert(!service_work_describe_others(&work, &proxy, 1e6, text, sizeof text));
     service_free(&whole);
     service_work_free(&work);
     kin_end(server);
@@ -315,12 +315,12 @@ TEST_CASE(a_process_that_does_most_of_the_work_is_named) {
     char text[96] = "";
     pid_t server = start(lead);
     ck_assert_msg(find_port(&error) == 0, "%s", error.message);
-    service_work_look(&workers, 1 * SS_SECOND);
+    service_work_sample(&workers, 1 * SS_SECOND);
     order(ORDER_WORK);
-    service_work_look(&workers, 2 * SS_SECOND);
-    ck_assert(service_work_is_uneven(&workers, &service, text, sizeof text));
+    service_work_sample(&workers, 2 * SS_SECOND);
+    ck_assert(service_work_describe_uneven(&workers, &service, text, sizeof text));
     ck_assert_msg(strstr(text, ") did ") && strstr(text, "% of the work of "), "%s", text);
-    ck_assert(!service_work_is_uneven(&workers, &none, text, sizeof text));
+    ck_assert(!service_work_describe_uneven(&workers, &none, text, sizeof text));
     service_work_free(&workers);
     service_free(&service);
     kin_end(server);

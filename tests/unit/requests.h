@@ -31,7 +31,7 @@ static inline void made_up_open(struct made_up *made) {
         .profile = &made->profile,
         .given = {.rate = 100, .arrival = REQUEST_EVEN, .seed = UINT64_C(18446744073709551557)},
         .begin = 1795000000.25,
-        .asked = 10 * SS_SECOND,
+        .sending_time = 10 * SS_SECOND,
         .took = 10 * SS_SECOND,
         .own_cpu_seconds = NAN,
         .own_wait_seconds = NAN,

@@ -102,7 +102,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
     struct ssactuate_options options;
 
     int result = ssactuate_options_parse(&options, &known, argv, error);
-    if (result == 0 && !ss_program_answer("ssactuate", &options.store, options.help,
+    if (result == 0 && !ss_program_print_requested("ssactuate", &options.store, options.help,
                            options.version, ssactuate_options_print_help))
         result = options.verb->changes && ss_platform_check_proc(error) < 0
                      ? -1

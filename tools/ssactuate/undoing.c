@@ -81,8 +81,8 @@ static int lock_knobs(
 
 static int note_group(
     struct ssactuate_undoing *undoing, const struct limit_group *group, struct ss_error *error) {
-    if (*group->left &&
-        ssactuate_journal_add_group(&undoing->journal, group->caller, group->left, error) < 0)
+    if (*group->caller_home && ssactuate_journal_add_group(&undoing->journal, group->caller_group,
+                                   group->caller_home, error) < 0)
         return -1;
 
     for (int i = 0; i < LIMIT_KINDS; i++) {

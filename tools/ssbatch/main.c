@@ -32,8 +32,8 @@ static int run(char **argv, int *status, struct ss_error *error) {
     int result = ssbatch_options_parse(&options, argv, error);
     const struct ss_option_store *warnings = options.quiet ? NULL : &options.store;
 
-    if (result == 0 && !ss_program_answer("ssbatch", warnings, options.help, options.version,
-                           ssbatch_options_print_help))
+    if (result == 0 && !ss_program_print_requested("ssbatch", warnings, options.help,
+                           options.version, ssbatch_options_print_help))
         result = choose_action(&options)(&options, status, error);
 
     ss_option_store_free(&options.store);

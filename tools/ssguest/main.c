@@ -73,8 +73,8 @@ static int carry_out(struct request *request, int *status, struct ss_error *erro
 static int run(char **argv, int *status, struct ss_error *error) {
     struct request request = {0};
     int result = ss_arguments_parse(rows, &request, &request.store, argv, &request.command, error);
-    if (result == 0 && !ss_program_answer("showstopper-guest", &request.store, request.help,
-                           request.version, print_help))
+    if (result == 0 && !ss_program_print_requested("showstopper-guest", &request.store,
+                           request.help, request.version, print_help))
         result = carry_out(&request, status, error);
 
     ss_option_store_free(&request.store);

@@ -264,8 +264,8 @@ static int run(char **argv, int *status, struct ss_error *error) {
     struct ssload_request request;
     int result = ssload_request_parse(&request, argv, error);
     const struct ss_option_store *warnings = request.quiet ? NULL : &request.store;
-    if (result == 0 && !ss_program_answer("ssload", warnings, request.help, request.version,
-                           ssload_request_print_help))
+    if (result == 0 && !ss_program_print_requested("ssload", warnings, request.help,
+                           request.version, ssload_request_print_help))
         result = measure(&request, status, error);
     ss_option_store_free(&request.store);
     return result;

@@ -41,7 +41,8 @@ int ssplace_print_group(const struct ssplace *place, struct ss_error *error) {
         return ss_error_fail(error, "%s has no control group", place->name);
 
     snprintf(path, sizeof path, "/%s", place->group);
-    if (first.pid > 0 && named_group_account_of(first.pid, path, sizeof path, place->roots) < 0)
+    if (first.pid > 0 &&
+        named_group_accounting_path(first.pid, path, sizeof path, place->roots) < 0)
         return ss_error_fail(error, "%s: the container has exited", place->name);
     puts(path);
     return 0;

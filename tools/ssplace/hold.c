@@ -163,7 +163,7 @@ static int publish(const struct holder *holder, struct ss_error *error) {
     int status = file ? fclose(file) : -1;
 
     if (holder->is_container && status == 0) {
-        first.pid = named_group_first(place->group, place->roots);
+        first.pid = named_group_init_pid(place->group, place->roots);
         first.started = ss_platform_process_started(first.pid);
         if (first.started == 0)
             return fail(holder, "cannot find the container's first process", error);

@@ -147,8 +147,8 @@ static int carry_out(struct ssplace_options *options, int *status, struct ss_err
 static int run(char **argv, int *status, struct ss_error *error) {
     struct ssplace_options options;
     int result = ssplace_options_parse(&options, argv, error);
-    if (result == 0 && !ss_program_answer("showstopper-place", &options.store, options.help,
-                           options.version, ssplace_options_print_help))
+    if (result == 0 && !ss_program_print_requested("showstopper-place", &options.store,
+                           options.help, options.version, ssplace_options_print_help))
         result = carry_out(&options, status, error);
     if (result < 0 && error->status == SS_ERROR_FAILED)
         error->status = 1; /* required by tools/experiments/env/README.md */

@@ -252,8 +252,8 @@ static int execute(struct request *request, int *status, struct ss_error *error)
 static int run(char **argv, int *status, struct ss_error *error) {
     struct request request = {.sets = -1};
     int result = ss_arguments_parse(rows, &request, &request.store, argv, NULL, error);
-    if (result == 0 && !ss_program_answer("showstopper-platform", &request.store, request.help,
-                           request.version, print_help))
+    if (result == 0 && !ss_program_print_requested("showstopper-platform", &request.store,
+                           request.help, request.version, print_help))
         result = execute(&request, status, error);
     ss_option_store_free(&request.store);
     return result;

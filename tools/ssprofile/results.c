@@ -27,7 +27,7 @@ struct reader {
 };
 
 struct row {
-    char text[COLUMNS][TEXT_NAME];
+    char text[COLUMNS][TEXT_NAME_SIZE];
     bool lower;
     double result;
 };
@@ -236,7 +236,7 @@ const char *ssprofile_name_fault(const char *name) {
     size_t length = strlen(name);
     if (length == 0)
         return "is empty";
-    if (length >= TEXT_NAME)
+    if (length >= TEXT_NAME_SIZE)
         return "is longer than 511 bytes";
     if (ss_letter_has_controls(name))
         return "contains a control character";

@@ -75,7 +75,7 @@ static void take_levels(struct ssprofile_levels *levels, const struct cpufreq_po
     *levels = (struct ssprofile_levels){
         .lowest = 1000 * policy->lowest, .highest = 1000 * policy->highest};
 
-    char *rest = policy->table;
+    char *rest = policy->frequencies;
     for (char *word; (word = strsep(&rest, " "));) {
         double level = 1000 * sys_tree_parse_number(word);
         if (!(level > 0) || levels->count == sizeof levels->table / sizeof *levels->table)

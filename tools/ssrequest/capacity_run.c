@@ -34,12 +34,12 @@ struct finder {
     uint64_t probe_number;            /* number of a request to this target in --requests-file */
 };
 
-static void send_one(void *context, struct request_one *one) {
+static void send_one(void *context, struct request_in_flight *one) {
     const struct finder *finder = context;
     ssrequest_http_send(finder->run->http, one);
 }
 
-static void send_probe(void *context, struct request_one *one) {
+static void send_probe(void *context, struct request_in_flight *one) {
     const struct finder *finder = context;
     one->target = finder->probe_target;
     one->number = finder->probe_number;
@@ -72,7 +72,8 @@ static int run_schedule(struct finder *finder, struct request_schedule *schedule
             &finder->run->generator, &rules, schedule, transport, &finder->run->tally, error) < 0)
         return -1;
     if (hooks)
-        request_generator_watch(finder->run->generator, request_trial_observe, &finder->watch);
+        request_generator_set_observer(
+            finder->run->generator, request_trial_observe, &finder->watch);
 
     int why = ssrequest_loop_run(
         finder->run->loop, finder->run->generator, finder->run->http, hooks, &finder->last);
@@ -160,7 +161,7 @@ static int settle_target(struct finder *finder, uint32_t target, struct ss_error
 static const char *describe(const struct request_trial *trial) {
     if (trial->held)
         return trial->steady ? "held" : "held, but not stationary";
-    if (trial->resources > 0)
+    if (trial->resource_failures > 0)
         return "failed: the generator lacked resources";
     return request_trial_is_limited(trial) ? "failed: the generator was the limit" : "failed";
 }
@@ -193,7 +194,7 @@ static void add_generator(const struct finder *finder, struct request_trial *tri
     trial->took = ss_time_seconds(stats->length);
     trial->own_cpu = stats->own_cpu;
     trial->own_wait = stats->own_wait;
-    trial->resources = finder->run->tally.outcomes[REQUEST_RESOURCES];
+    trial->resource_failures = finder->run->tally.outcomes[REQUEST_RESOURCES];
     trial->generator_is_limit = request_generator_is_limit(&result);
 }
 

@@ -31,8 +31,8 @@
 struct slot {
     CURL *easy;
     struct ssrequest_http *http;
-    struct request_one *one; /* NULL if idle */
-    CURLU *url;              /* a copy, because targets may be freed before their requests end */
+    struct request_in_flight *one; /* NULL if idle */
+    CURLU *url; /* a copy, because targets may be freed before their requests end */
     const struct request_message *message; /* the message set in the handle; NULL if none */
     uint32_t target; /* index of the target set in the handle, in the set with number `set` */
     uint64_t set;    /* number of a set of targets, see `set_number` */
@@ -682,14 +682,14 @@ static void expire(struct ssrequest_http *http, ss_time now) {
 static void report_ended(struct ssrequest_http *http) {
     struct slot *slot;
     while ((slot = http->done)) {
-        struct request_one *one = slot->one;
+        struct request_in_flight *one = slot->one;
         http->done = slot->next_done;
         slot->one = NULL;
         http->ended(http->context, one, slot->outcome, slot->bytes, slot->finished);
     }
 }
 
-void ssrequest_http_send(void *context, struct request_one *one) {
+void ssrequest_http_send(void *context, struct request_in_flight *one) {
     struct ssrequest_http *http = context;
     struct slot *slot = &http->slots[one->slot];
     const struct request_messages *messages = &http->options->messages;

@@ -21,7 +21,7 @@
 struct ssrequest_http;
 
 /* Called for each request that has ended, but never from ssrequest_http_send(). */
-typedef void ssrequest_http_ended(void *context, struct request_one *one,
+typedef void ssrequest_http_ended(void *context, struct request_in_flight *one,
     enum request_outcome outcome, uint64_t bytes, ss_time now);
 
 /* Opens the transport. The options must outlive it. */
@@ -45,7 +45,7 @@ void ssrequest_http_begin(
  * Sends a request and sets its `sent` to the actual time. Fits send() of struct request_transport,
  * with `http` as the context.
  */
-SS_NONNULL() void ssrequest_http_send(void *http, struct request_one *one);
+SS_NONNULL() void ssrequest_http_send(void *http, struct request_in_flight *one);
 
 /*
  * Handles an event of the caller's epoll. Returns false if the tag belongs to the caller, whose

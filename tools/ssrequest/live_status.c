@@ -44,8 +44,8 @@ static void add_rates(struct drawing *drawing, const struct ssrequest_status_val
         snprintf(
             total, sizeof total, " of %s", request_show_time(ss_time_seconds(values->total)).text);
 
-    if (values->closed)
-        snprintf(goal, sizeof goal, "closed loop of %s", request_show_count(values->closed).text);
+    if (values->clients)
+        snprintf(goal, sizeof goal, "closed loop of %s", request_show_count(values->clients).text);
     else if (!isnan(second->load))
         snprintf(
             goal, sizeof goal, "load %.1f of %.1f %%", 100 * second->load, 100 * second->target);

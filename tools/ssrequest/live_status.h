@@ -16,8 +16,8 @@
 #define SSREQUEST_STATUS_TEXT 1024
 
 struct ssrequest_status_values {
-    ss_time total;   /* length of the run; SS_TIME_NEVER if unlimited */
-    uint64_t closed; /* number of clients; 0 in an open loop */
+    ss_time total;    /* length of the run; SS_TIME_NEVER if unlimited */
+    uint64_t clients; /* number of clients; 0 in an open loop */
     uint64_t cap;
     const struct request_second *second; /* the last second */
     const struct request_tally *tally;   /* tally of the whole run */

@@ -163,7 +163,7 @@ static int find_capacity(struct ssrequest_run *run, int *status, struct ss_error
     if (open_network(run, error) < 0)
         return -1;
 
-    if (options->record && (run->record = request_folder_open(options->record, NULL, error)) < 0)
+    if (options->record && (run->record = request_folder_create(options->record, NULL, error)) < 0)
         return -1;
     wait_for_start(run);
 
@@ -213,7 +213,7 @@ static int follow_schedule(struct ssrequest_run *run, int *status, struct ss_err
         request_schedule_begin(&run->schedule, &run->profile,
             (enum request_arrival)options->given.arrival, options->given.seed);
     if (service_is_held(&options->service))
-        request_schedule_turn(&run->schedule, 0, 0);
+        request_schedule_set_rate(&run->schedule, 0, 0);
 
     if (!options->dry_run)
         return make_requests(run, status, error);
@@ -234,7 +234,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
     ss_platform_hide_memory();
 
     int result = ssrequest_options_parse(&options, argv, error);
-    if (result == 0 && !ss_program_answer("ssrequest", &options.store, options.help,
+    if (result == 0 && !ss_program_print_requested("ssrequest", &options.store, options.help,
                            options.version, ssrequest_options_print_help))
         result = execute(&options, status, error);
 

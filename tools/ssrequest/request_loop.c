@@ -53,10 +53,10 @@ void ssrequest_loop_pause_usage(struct ssrequest_loop *loop) {
     loop->paused_waited = ss_platform_own_wait();
 }
 
-static void on_ended(void *context, struct request_one *one, enum request_outcome outcome,
+static void on_ended(void *context, struct request_in_flight *one, enum request_outcome outcome,
     uint64_t bytes, ss_time now) {
     struct ssrequest_loop *loop = context;
-    request_generator_finish(loop->generator, one, outcome, bytes, now);
+    request_generator_finish_request(loop->generator, one, outcome, bytes, now);
 }
 
 void ssrequest_loop_stop(struct ssrequest_loop *loop) {
@@ -115,7 +115,7 @@ static void arm(struct ssrequest_loop *loop, ss_time moment) {
 }
 
 static int wait_for_events(struct ssrequest_loop *loop, struct epoll_event *events) {
-    ss_time next = ssrequest_earlier(loop->period_end, request_generator_wake(loop->generator));
+    ss_time next = ssrequest_earlier(loop->period_end, request_generator_deadline(loop->generator));
     next = ssrequest_earlier(next, ssrequest_http_next(loop->http));
     next = ssrequest_earlier(next, loop->step);
 
@@ -191,7 +191,7 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct request_generator *ge
     advance(loop);
     handle_events(loop);
 
-    stats->length = request_generator_over(generator);
+    stats->length = request_generator_end_time(generator);
     stats->end = stats->begin + (int64_t)stats->length;
     stats->connections = ssrequest_http_connections(http);
     stats->own_cpu = ss_time_seconds(ss_platform_process_cpu_time(getpid()) - loop->excluded_used);

@@ -121,7 +121,7 @@ static int take_header(
 }
 
 /* Prepares a run with --load: control sets the rate and the end, so the schedule has no end. */
-static int settle_held(struct ssrequest_options *options, struct ss_error *error) {
+static int complete_held(struct ssrequest_options *options, struct ss_error *error) {
     struct request_rate_options *given = &options->given;
     if (given->arrival == REQUEST_CONCURRENT)
         return ss_error_fail(error, "--load cannot be combined with --arrival concurrent, which "
@@ -143,15 +143,15 @@ static int settle_held(struct ssrequest_options *options, struct ss_error *error
 }
 
 /* Checks and completes the options that set the rate, hold a load or search for a capacity. */
-static int settle_given(struct ssrequest_options *options, struct ss_error *error) {
+static int complete_rate(struct ssrequest_options *options, struct ss_error *error) {
     struct request_rate_options *given = &options->given;
     bool held = service_is_held(&options->service);
 
-    if (request_rate_settle(given, options->capacity || held, error) < 0)
+    if (request_rate_complete(given, options->capacity || held, error) < 0)
         return -1;
 
     if (held)
-        return settle_held(options, error);
+        return complete_held(options, error);
 
     if (given->duration == SS_TIME_NEVER && given->shape == REQUEST_CONSTANT)
         given->duration = REQUEST_DURATION_DEFAULT;
@@ -198,7 +198,7 @@ static int take_origins(struct ssrequest_options *options, struct ss_error *erro
     return 0;
 }
 
-static int settle_messages(struct ssrequest_options *options, struct ss_error *error) {
+static int complete_messages(struct ssrequest_options *options, struct ss_error *error) {
     struct request_messages *messages = &options->messages;
     if (!options->requests_file)
         return request_messages_open(messages, options->method, options->data, error);
@@ -207,7 +207,7 @@ static int settle_messages(struct ssrequest_options *options, struct ss_error *e
                : take_origins(options, error);
 }
 
-static int settle_start(struct ssrequest_options *options, struct ss_error *error) {
+static int complete_start(struct ssrequest_options *options, struct ss_error *error) {
     int64_t now = ss_platform_wallclock();
     options->start_at = now;
     if (!options->start_at_text)
@@ -221,9 +221,9 @@ static int settle_start(struct ssrequest_options *options, struct ss_error *erro
     return 0;
 }
 
-static int settle(struct ssrequest_options *options, struct ss_error *error) {
-    if (settle_given(options, error) < 0 || settle_start(options, error) < 0 ||
-        settle_messages(options, error) < 0)
+static int complete(struct ssrequest_options *options, struct ss_error *error) {
+    if (complete_rate(options, error) < 0 || complete_start(options, error) < 0 ||
+        complete_messages(options, error) < 0)
         return -1;
 
     if (options->url_count == 0 && !options->dry_run)
@@ -234,7 +234,7 @@ static int settle(struct ssrequest_options *options, struct ss_error *error) {
 
 int ssrequest_options_parse(
     struct ssrequest_options *options, char **argv, struct ss_error *error) {
-    *options = (struct ssrequest_options){.given = request_rate_nothing()};
+    *options = (struct ssrequest_options){.given = request_rate_unset()};
 
     ss_platform_affinity(&options->measured);
     sigprocmask(SIG_BLOCK, NULL, &options->mask);
@@ -244,7 +244,7 @@ int ssrequest_options_parse(
         return -1;
     if (!options->scheduling)
         return ss_error_memory(error);
-    return options->help || options->version ? 0 : settle(options, error);
+    return options->help || options->version ? 0 : complete(options, error);
 }
 
 void ssrequest_options_close(struct ssrequest_options *options) {

@@ -23,7 +23,7 @@ struct ssrequest_output {
     struct ssrequest_listener *listener;
     struct ssrequest_lookup *lookup;   /* for `urls` commands */
     struct ssrequest_service *service; /* NULL unless the load of the service sets the rate */
-    struct request_held held;          /* valid after the run, if `service` is set */
+    struct request_held_load held;     /* valid after the run, if `service` is set */
     struct request_tally other_tally;  /* swapped with the run's while requests do not count */
     bool ever_counted, counting; /* whether requests have ever counted, and whether they do now */
     size_t interval_count;       /* number of control intervals that are in the rows */
@@ -43,8 +43,8 @@ static int set_rate(struct ssrequest_output *output, double rate, struct ss_erro
         return ss_error_fail(error, "rate: cannot set the rate of a run with --load");
 
     ss_time now = ssrequest_loop_now(output->run->loop);
-    request_generator_turn(output->run->generator, now, rate);
-    request_rows_turn(output->rows, now, rate);
+    request_generator_set_rate(output->run->generator, now, rate);
+    request_rows_set_rate(output->rows, now, rate);
     output->override_rate = rate;
     return 0;
 }
@@ -144,13 +144,13 @@ static int execute(void *context, const struct request_control *control,
     }
 }
 
-static void send_one(void *context, struct request_one *one) {
+static void send_one(void *context, struct request_in_flight *one) {
     struct ssrequest_output *output = context;
     ssrequest_http_send(output->run->http, one);
-    request_rows_send(output->rows, one);
+    request_rows_record_sent(output->rows, one);
 }
 
-static void observe(void *context, const struct request_one *one, enum request_fate fate,
+static void observe(void *context, const struct request_in_flight *one, enum request_fate fate,
     const struct request_ended *ended) {
     struct ssrequest_output *output = context;
 
@@ -207,7 +207,7 @@ static ss_time on_step(void *context, ss_time now) {
         return next;
 
     output->override_rate = control->action.rate;
-    request_rows_turn(output->rows, now, output->override_rate);
+    request_rows_set_rate(output->rows, now, output->override_rate);
     add_load(output);
     return next;
 }
@@ -227,7 +227,7 @@ static void on_second(void *context, ss_time end) {
 
     const struct ssrequest_status_values values = {
         .total = output->service ? SS_TIME_NEVER : output->run->rules.end,
-        .closed = options->given.closed,
+        .clients = options->given.closed,
         .cap = options->given.cap,
         .second = request_rows_last(output->rows),
         .tally = &output->run->tally,
@@ -269,7 +269,7 @@ static int open_generator(struct ssrequest_output *output, struct ss_error *erro
     if (request_generator_open(
             &run->generator, &run->rules, schedule, &transport, &run->tally, error) < 0)
         return -1;
-    request_generator_watch(run->generator, observe, output);
+    request_generator_set_observer(run->generator, observe, output);
     return 0;
 }
 
@@ -287,7 +287,7 @@ int ssrequest_output_open(struct ssrequest_run *run, struct ss_error *error) {
         return -1;
     output->current_count = options->url_count;
 
-    if (options->each && request_rows_keep_each(output->rows, options->each,
+    if (options->each && request_rows_open_each(output->rows, options->each,
                              ssrequest_loop_signals(run->loop), error) < 0)
         return ss_error_wrap(error, "--each");
     if (options->control && open_control(output, error) < 0)
@@ -298,12 +298,12 @@ int ssrequest_output_open(struct ssrequest_run *run, struct ss_error *error) {
             ssrequest_service_open(&output->service, run, error) < 0))
         return -1;
     if (output->service)
-        request_rows_hold(output->rows);
+        request_rows_add_load_columns(output->rows);
 
     if (open_generator(output, error) < 0)
         return -1;
     if (options->record &&
-        (run->record = request_folder_open(options->record, output->rows, error)) < 0)
+        (run->record = request_folder_create(options->record, output->rows, error)) < 0)
         return -1;
 
     ssrequest_status_open(&output->status, options->quiet);
@@ -339,9 +339,9 @@ static struct request_result result_of(struct ssrequest_run *run) {
         end = ssrequest_service_end(output->service);
     }
 
-    ss_time asked = stats->stopped < end ? stats->stopped : end;
+    ss_time sending_time = stats->stopped < end ? stats->stopped : end;
     if (output->ever_counted && !output->counting) /* the run ended early, in another search */
-        request_rows_exchange(output->rows, &run->tally, &output->other_tally, asked);
+        request_rows_exchange(output->rows, &run->tally, &output->other_tally, sending_time);
 
     ss_time excluded = ss_time_add(counting, run->tally.left_out);
 
@@ -354,18 +354,18 @@ static struct request_result result_of(struct ssrequest_run *run) {
         .profile = options->given.closed || output->service ? NULL : &run->profile,
         .held = output->service ? &output->held : NULL,
         .given = options->given,
-        .turned = output->override_rate >= 0 && !output->service,
+        .rate_changed = output->override_rate >= 0 && !output->service,
         .begin = (double)stats->begin / 1e9,
-        .asked = ss_time_since(asked, excluded),
-        .stopped = (asked < end && (end != SS_TIME_NEVER || output->service)) ||
+        .sending_time = ss_time_since(sending_time, excluded),
+        .stopped = (sending_time < end && (end != SS_TIME_NEVER || output->service)) ||
                    (output->service && ssrequest_service_failure(output->service)),
         .took = ss_time_since(stats->length, excluded),
-        .skipped = counting,
+        .counted_from = counting,
         .left_out = run->tally.left_out,
         .own_cpu_seconds = stats->own_cpu,
         .own_wait_seconds = stats->own_wait,
-        .clock_moved = (double)stats->clock_set_by / 1e6,
-        .suspended = fmax((double)stats->suspended / 1e9, 0),
+        .clock_moved_ms = (double)stats->clock_set_by / 1e6,
+        .suspended_seconds = fmax((double)stats->suspended / 1e9, 0),
         .connections = (double)stats->connections,
         .tally = &run->tally,
         .per_target = &output->per_target,
@@ -431,8 +431,8 @@ int ssrequest_output_capacity(const struct ssrequest_run *run,
     const struct request_capacity *capacity, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     const struct ssrequest_loop_stats *stats = &run->stats;
-    struct request_stretch trial = {.end = options->given.duration, .rate = NAN};
-    const struct request_profile profile = {.stretches = &trial, .count = 1};
+    struct request_segment trial = {.end = options->given.duration, .rate = NAN};
+    const struct request_profile profile = {.segments = &trial, .count = 1};
 
     struct request_result result = {
         .program = "ssrequest",
@@ -443,10 +443,10 @@ int ssrequest_output_capacity(const struct ssrequest_run *run,
         .profile = &profile,
         .given = options->given,
         .begin = (double)stats->begin / 1e9,
-        .asked = stats->length,
+        .sending_time = stats->length,
         .took = stats->length,
         .capacity = capacity,
-        .demand = options->capacity,
+        .criterion = options->capacity,
     };
 
     result.given.rate = NAN;

@@ -42,10 +42,10 @@ struct ssrequest_service {
 };
 
 /* Adds the service of one URL; all URLs must belong to the same service. */
-static int add_service(struct service *service, const struct service_of *of,
+static int add_service(struct service *service, const struct service_selector *selector,
     const struct service_address *addresses, size_t count, struct ss_error *error) {
     struct service found = {0};
-    int result = service_find(&found, of, addresses, count, NULL, error);
+    int result = service_find(&found, selector, addresses, count, NULL, error);
     bool is_first = service->roots.count == 0 && !*service->group;
     if (result == 0 && !is_first && !service_is_same(service, &found))
         result = ss_error_fail(error,
@@ -63,24 +63,24 @@ int ssrequest_service_find(
     struct ssrequest_run *run, const struct ssrequest_targets *targets, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     struct service_address addresses[SSREQUEST_ADDRESSES_MAX];
-    struct service_of of;
+    struct service_selector selector;
 
     if (!service_measures_own(&options->service))
         return 0;
-    if (service_of_parse(&of, options->of, error) < 0)
+    if (service_selector_parse(&selector, options->of, error) < 0)
         return ss_error_wrap(error, "--of");
-    if (of.kind != SERVICE_OF_URL)
-        return add_service(&run->service, &of, NULL, 0, error);
+    if (selector.kind != SERVICE_OF_URL)
+        return add_service(&run->service, &selector, NULL, 0, error);
 
     if (targets->socket) {
         if (service_address_of_path(addresses, targets->socket, error) < 0)
             return -1;
-        return add_service(&run->service, &of, addresses, 1, error);
+        return add_service(&run->service, &selector, addresses, 1, error);
     }
 
     for (uint32_t i = 0; i < targets->count; i++) {
         size_t count = ssrequest_target_addresses(&targets->list[i], addresses);
-        if (add_service(&run->service, &of, addresses, count, error) < 0)
+        if (add_service(&run->service, &selector, addresses, count, error) < 0)
             return -1;
     }
     return 0;
@@ -172,7 +172,7 @@ void ssrequest_service_begin(struct ssrequest_service *service) {
     struct ss_counters_source counters = {read_counters, service};
     service_control_begin(&service->control, counters, ss_platform_now());
     if (service->usage)
-        service_work_look(&service->search_work, ss_platform_now());
+        service_work_sample(&service->search_work, ss_platform_now());
 }
 
 void ssrequest_service_close(struct ssrequest_service *service) {
@@ -195,8 +195,8 @@ struct service_control *ssrequest_service_control(struct ssrequest_service *serv
 }
 
 static void end_sending(struct ssrequest_service *service, ss_time now) {
-    if (service->control_work.looks == 1)
-        service_work_look(&service->control_work, ss_platform_now());
+    if (service->control_work.sample_count == 1)
+        service_work_sample(&service->control_work, ss_platform_now());
     service->ended = now;
     request_generator_end(service->run->generator, now);
 }
@@ -241,23 +241,23 @@ static void check_others(struct ssrequest_service *service, enum ss_rate_stage b
     const struct service_control *control = &service->control;
     char names[512];
 
-    if (!service->usage || control->rate.stage == before || service->search_work.looks == 3)
+    if (!service->usage || control->rate.stage == before || service->search_work.sample_count == 3)
         return;
     if (before == SS_RATE_SINGLE) /* not yet: work after the last answer counts, too */
         return;
 
-    service_work_look(&service->search_work, ss_platform_now());
+    service_work_sample(&service->search_work, ss_platform_now());
     if (before == SS_RATE_SILENT)
         service->used = control->latest.used;
-    if (service->search_work.looks < 3)
+    if (service->search_work.sample_count < 3)
         return;
 
-    double seconds =
-        ss_time_seconds(service->search_work.looked[2] - service->search_work.looked[1]);
+    double seconds = ss_time_seconds(
+        service->search_work.sample_times[2] - service->search_work.sample_times[1]);
     double used =
         (double)(control->latest.used - service->used) / 1e9 - control->background * seconds;
 
-    if (service_work_of_others(
+    if (service_work_describe_others(
             &service->search_work, &service->run->service, used, names, sizeof names) &&
         !service->run->options->quiet)
         fprintf(stderr,
@@ -280,7 +280,7 @@ static int step_control(struct ssrequest_service *service, ss_time now) {
     if (control->episode != episode && ssrequest_http_renew(run->http, &service->error) < 0)
         return -1;
 
-    request_generator_turn(run->generator, now, control->action.rate);
+    request_generator_set_rate(run->generator, now, control->action.rate);
     if (control->action.single && pending == 0)
         request_generator_add(run->generator, now);
     check_limit(service);
@@ -288,8 +288,8 @@ static int step_control(struct ssrequest_service *service, ss_time now) {
 
     if (control->begin == SS_TIME_NEVER)
         return 0;
-    if (service->usage && service->control_work.looks == 0)
-        service_work_look(&service->control_work, clock);
+    if (service->usage && service->control_work.sample_count == 0)
+        service_work_sample(&service->control_work, clock);
     if (service->counting == SS_TIME_NEVER && control->counting)
         service->counting = now;
 
@@ -321,12 +321,13 @@ ss_time ssrequest_service_step(struct ssrequest_service *service, ss_time now, b
     return ss_time_add(now, ss_time_since(control->action.deadline, clock));
 }
 
-ss_time ssrequest_service_describe(struct ssrequest_service *service, struct request_held *held) {
+ss_time ssrequest_service_describe(
+    struct ssrequest_service *service, struct request_held_load *held) {
     service_control_describe(&service->control, ss_platform_now(), held);
-    if (service->control_work.looks < 2 ||
-        !service_work_is_uneven(
-            &service->control_work, &service->run->service, held->uneven, sizeof held->uneven))
-        held->uneven[0] = '\0';
+    if (service->control_work.sample_count < 2 ||
+        !service_work_describe_uneven(&service->control_work, &service->run->service,
+            held->dominant_process, sizeof held->dominant_process))
+        held->dominant_process[0] = '\0';
     return service->counting == SS_TIME_NEVER ? 0 : service->counting;
 }
 

@@ -42,7 +42,8 @@ SS_NONNULL() bool ssrequest_service_is_counting(const struct ssrequest_service *
 
 /* Describes the service after the run. Returns when counting began, or 0. Call this once. */
 SS_NONNULL()
-ss_time ssrequest_service_describe(struct ssrequest_service *service, struct request_held *held);
+ss_time ssrequest_service_describe(
+    struct ssrequest_service *service, struct request_held_load *held);
 
 /* Returns whether counting began, and the target was never out of reach for long. */
 SS_NONNULL()

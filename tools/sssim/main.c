@@ -154,8 +154,8 @@ static int execute(char **argv, int *exit_status, struct ss_error *error) {
         return fleet_command(argv + 1, error);
 
     int status = simulation_parse(&simulation, argv, error);
-    if (status < 0 ||
-        ss_program_answer("sssim", NULL, simulation.help, simulation.version, print_help)) {
+    if (status < 0 || ss_program_print_requested(
+                          "sssim", NULL, simulation.help, simulation.version, print_help)) {
         simulation_close(&simulation);
         return status;
     }

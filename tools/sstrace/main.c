@@ -44,7 +44,8 @@ static int convert(const struct sstrace_request *request, struct ss_error *error
 }
 
 static int carry_out(const struct sstrace_request *request, struct ss_error *error) {
-    if (ss_program_answer("sstrace", NULL, request->help, request->version, sstrace_help_print))
+    if (ss_program_print_requested(
+            "sstrace", NULL, request->help, request->version, sstrace_help_print))
         return 0;
     if (request->split)
         return sstrace_split_run(request, error);

@@ -23,13 +23,13 @@ TEST(final_backslash_continues_line_outside_of_comments_and_single_quotes) {
     static const char *const continued[] = {
         "\\", "a \\", "a\\\\\\", "\"a\\", "a#\\", "'a'\\", "$'a\\", "# a\nb \\", "'#' \\"};
     for (size_t i = 0; i < sizeof continued / sizeof *continued; i++) {
-        if (!quote_is_continued(continued[i]))
+        if (!quote_line_is_continued(continued[i]))
             fail_msg("should be continued: %s", continued[i]);
     }
     static const char *const ended[] = {
         "", "a", "a\\\\", "a \\ ", "'a\\", "# \\", "a # \\", "\\$'a\\", "\"\" # \\", "$ 'a\\"};
     for (size_t i = 0; i < sizeof ended / sizeof *ended; i++) {
-        if (quote_is_continued(ended[i]))
+        if (quote_line_is_continued(ended[i]))
             fail_msg("should not be continued: %s", ended[i]);
     }
 }

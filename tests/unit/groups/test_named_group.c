@@ -63,20 +63,20 @@ TEST(init_process_of_a_container_group_is_found) {
     tree_write("proc/1/status", "Name:\tinit\nNSpid:\t1\n");
     tree_write("cgroup/cpu/" NAME "/cgroup.procs", "1\n");
     tree_write("cgroup/cpu/" NAME "/monitor/cgroup.procs", "69\n");
-    assert_int_equal(named_group_first(NAME, roots()), 0);
+    assert_int_equal(named_group_init_pid(NAME, roots()), 0);
     tree_write("cgroup/cpu/" NAME "/payload/cgroup.procs", "71\n72\n70\n");
-    assert_int_equal(named_group_first(NAME, roots()), 70);
+    assert_int_equal(named_group_init_pid(NAME, roots()), 70);
 }
 
 TEST(group_with_the_cpu_time_counter_is_found) {
     char path[256];
     tree_new();
-    assert_int_equal(named_group_account_of(70, path, sizeof path, roots()), -1);
+    assert_int_equal(named_group_accounting_path(70, path, sizeof path, roots()), -1);
     tree_write("proc/70/cgroup", "4:cpuset:/a\n0::/here\n");
-    assert_int_equal(named_group_account_of(70, path, sizeof path, roots()), 0);
+    assert_int_equal(named_group_accounting_path(70, path, sizeof path, roots()), 0);
     assert_string_equal(path, "/here");
     tree_write("proc/70/cgroup", "4:cpu,cpuacct:/there\n0::/here\n");
-    assert_int_equal(named_group_account_of(70, path, sizeof path, roots()), 0);
+    assert_int_equal(named_group_accounting_path(70, path, sizeof path, roots()), 0);
     assert_string_equal(path, "/there");
 }
 

@@ -89,12 +89,12 @@ TEST(group_is_found_by_its_number) {
     tree_write("groups/unified/cgroup.controllers", "");
     tree_write("groups/unified/system.slice/web.service/cpu.stat", "usage_usec 5\n");
     assert_int_equal(stat(tree_path("groups/unified/system.slice/web.service"), &status), 0);
-    assert_true(service_group_numbered(&world_roots, status.st_ino, &group));
+    assert_true(service_group_by_number(&world_roots, status.st_ino, &group));
     assert_string_equal(group.path, "/system.slice/web.service");
     assert_string_equal(group.folder, tree_path("groups/unified/system.slice/web.service"));
     assert_int_equal(stat(tree_path("groups/unified/system.slice"), &status), 0);
-    assert_false(service_group_numbered(&world_roots, status.st_ino, &group));
-    assert_false(service_group_numbered(&world_roots, 1, &group));
+    assert_false(service_group_by_number(&world_roots, status.st_ino, &group));
+    assert_false(service_group_by_number(&world_roots, 1, &group));
 }
 
 UNIT_RUN

@@ -29,11 +29,11 @@ static struct service_address address_of(const char *host, uint16_t port) {
 }
 
 static int find(const char *of, const char *host, uint16_t port) {
-    struct service_of parsed;
+    struct service_selector parsed;
     struct service_address address = address_of(host, port);
     service_free(&service);
     error = (struct ss_error){0};
-    if (service_of_parse(&parsed, of, &error) < 0)
+    if (service_selector_parse(&parsed, of, &error) < 0)
         return -1;
     return service_find(&service, &parsed, &address, 1, &world_roots, &error);
 }
@@ -155,7 +155,7 @@ CASE(listener_of_an_address_is_found) {
 }
 
 CASE(first_address_with_a_listener_decides) {
-    const struct service_of of = {.kind = SERVICE_OF_URL};
+    const struct service_selector of = {.kind = SERVICE_OF_URL};
     const struct service_address both[] = {
         address_of("127.0.0.1", 8080), address_of("::1", 8080), address_of("127.0.0.1", 8081)};
     world_listen("::1", 8080, 11);
@@ -356,10 +356,10 @@ CASE(of_names_a_group_or_the_machine) {
 TEST(invalid_of_is_refused) {
     static const char *const texts[] = {"", "web", "group", "group:", "pid:", "pid:0", "pid:x",
         "pid:-1", "pid:4294967297", "PID:1"};
-    struct service_of of;
+    struct service_selector of;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct ss_error refused = {0};
-        if (service_of_parse(&of, texts[i], &refused) == 0)
+        if (service_selector_parse(&of, texts[i], &refused) == 0)
             fail_msg("'%s' is accepted", texts[i]);
         assert_int_equal(refused.status, SS_ERROR_FAILED);
     }

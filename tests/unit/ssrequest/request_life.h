@@ -20,7 +20,7 @@ struct life {
     enum request_outcome outcome; /* of all requests */
     ss_time idle_from;            /* when the server will have completed all requests sent */
     struct {
-        struct request_one *one;
+        struct request_in_flight *one;
         ss_time finish;
     } served[LIFE_CAP_MAX]; /* ring buffer, in order */
     unsigned first, count;
@@ -31,7 +31,7 @@ struct life {
     uint64_t fates[4];
 };
 
-static inline void life_send(void *context, struct request_one *one) {
+static inline void life_send(void *context, struct request_in_flight *one) {
     struct life *life = context;
     assert_int_equal(one->sent, life->now);
     assert_that(one->due, <=, one->sent);
@@ -51,7 +51,7 @@ static inline void life_send(void *context, struct request_one *one) {
     life->served[place].finish = finish;
 }
 
-static inline void life_observe(void *context, const struct request_one *one,
+static inline void life_observe(void *context, const struct request_in_flight *one,
     enum request_fate fate, const struct request_ended *ended) {
     struct life *life = context;
     bool sent = fate == REQUEST_ENDED || fate == REQUEST_UNFINISHED;
@@ -68,7 +68,7 @@ static inline void life_check(const struct life *life) {
     assert_int_equal(tally->sent,
         tally->outcomes[REQUEST_SUCCESS] + request_tally_failed(tally) + tally->unfinished);
     assert_that(tally->unfinished, <=, life->rules.cap);
-    assert_that(tally->unfinished_most, <=, life->rules.cap);
+    assert_that(tally->unfinished_max, <=, life->rules.cap);
 }
 
 /*
@@ -87,7 +87,7 @@ static inline void life_begin(struct life *life, enum request_arrival arrival, u
     assert_succeeds(request_generator_open(&life->generator, &life->rules, &life->schedule,
                         &transport, &life->tally, &error),
         error);
-    request_generator_watch(life->generator, life_observe, life);
+    request_generator_set_observer(life->generator, life_observe, life);
 }
 
 static inline void life_end(struct life *life) {
@@ -102,7 +102,7 @@ static inline void life_end(struct life *life) {
  */
 static inline bool life_go(struct life *life, ss_time until) {
     ss_time finish = life->count > 0 ? life->served[life->first].finish : SS_TIME_NEVER;
-    ss_time next = request_generator_wake(life->generator);
+    ss_time next = request_generator_deadline(life->generator);
     next = next < life->now ? life->now : next;
     ss_time then = finish < next ? finish : next;
     if (then >= until) {
@@ -111,10 +111,10 @@ static inline bool life_go(struct life *life, ss_time until) {
     }
     life->now = then;
     if (finish <= next) {
-        struct request_one *one = life->served[life->first].one;
+        struct request_in_flight *one = life->served[life->first].one;
         life->first = (life->first + 1) % LIFE_CAP_MAX;
         life->count--;
-        request_generator_finish(life->generator, one, life->outcome, 100, life->now);
+        request_generator_finish_request(life->generator, one, life->outcome, 100, life->now);
     } else {
         request_generator_advance(life->generator, life->now);
     }

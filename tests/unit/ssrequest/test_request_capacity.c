@@ -11,10 +11,10 @@
 TEST(capacity_criteria_are_parsed) {
     struct request_criterion criterion;
     assert_int_equal(request_criterion_parse("mean=1s", &criterion, NULL), 0);
-    assert_true(criterion.mean);
+    assert_true(criterion.is_mean);
     assert_int_equal(criterion.limit, SS_SECOND);
     assert_int_equal(request_criterion_parse("p99.9=500m", &criterion, NULL), 0);
-    assert_false(criterion.mean);
+    assert_false(criterion.is_mean);
     assert_near(criterion.share, 0.999, 1e-12);
     assert_int_equal(criterion.limit, SS_SECOND / 2);
     static const char *const wrong[] = {"", "mean", "=1s", "mean=", "mean=1", "p=1s", "p0=1s",
@@ -39,7 +39,7 @@ static void end_count(
 TEST(capacity_criteria_count_all_intended_requests) {
     struct ss_error error = {0};
     struct request_tally tally;
-    struct request_criterion mean = {.mean = true, .limit = SS_SECOND};
+    struct request_criterion mean = {.is_mean = true, .limit = SS_SECOND};
     struct request_criterion p90 = {.share = 0.9, .limit = 1001 * SS_MILLISECOND};
     assert_int_equal(request_tally_open(&tally, SS_SECOND, &error), 0);
     assert_false(request_criterion_holds(&mean, &tally)); /* no request yet */
@@ -154,7 +154,7 @@ TEST(search_ends_if_trials_succeed_at_random) {
             add_trial(&capacity, rate, ss_random_next(&random) < 0.5);
         }
         struct request_capacity_result result = request_capacity_result(&capacity);
-        for (size_t j = 0; j < capacity.count; j++) {
+        for (size_t j = 0; j < capacity.rate_count; j++) {
             const struct request_trials *it = &capacity.rates[j];
             assert_true(it->failed == 0 || it->rate > result.held.rate);
             assert_true(it->held == 0 || result.failed.rate == 0 || it->rate < result.failed.rate);
@@ -184,7 +184,7 @@ TEST(nonstationary_trial_turns_the_capacity_into_a_bound) {
     begin(80);
     unsigned at_the_end = 0;
     for (double rate; request_capacity_next(&capacity, &rate);) {
-        bool last = capacity.count > 5 && rate == 80;
+        bool last = capacity.rate_count > 5 && rate == 80;
         at_the_end += last;
         request_capacity_add(
             &capacity, &(struct request_trial){.rate = rate, .held = rate <= 80, .steady = !last});
@@ -214,7 +214,8 @@ TEST(search_without_a_capacity_finds_one_bound) {
 
 /* The upper end says nothing about the service if the generator was the reason of a failure. */
 TEST(trial_limited_by_the_generator_gives_a_lower_bound) {
-    static const struct request_trial causes[] = {{.generator_is_limit = true}, {.resources = 1}};
+    static const struct request_trial causes[] = {
+        {.generator_is_limit = true}, {.resource_failures = 1}};
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         begin(80);
         for (double rate; request_capacity_next(&capacity, &rate);) {

@@ -49,7 +49,7 @@ TEST_WITH(requests_json_contains_options_and_results, made_up_set_up, made_up_te
 /* Counts a request that was due and sent at 0. */
 static void count_one(struct request_per_target *per_target, uint32_t label, enum request_fate fate,
     enum request_outcome outcome, ss_time took) {
-    const struct request_one one = {.label = label};
+    const struct request_in_flight one = {.label = label};
     const struct request_ended ended = {.finished = took, .outcome = outcome};
     request_per_target_count(per_target, &one, fate, &ended);
 }
@@ -57,7 +57,7 @@ static void count_one(struct request_per_target *per_target, uint32_t label, enu
 /* The second set of targets has the first URL again. */
 TEST_WITH(requests_json_has_figures_of_each_url, made_up_set_up, made_up_tear_down) {
     static const char *const urls[] = {"http://a/", "http://b/", "http://c/", "http://a/"};
-    const struct request_one unsent = {.sent = SS_TIME_NEVER};
+    const struct request_in_flight unsent = {.sent = SS_TIME_NEVER};
     struct request_per_target per_target = {0};
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
         assert_int_equal(request_per_target_add(&per_target, urls[i], NULL), 0);
@@ -103,7 +103,7 @@ TEST_WITH(requests_json_describes_other_runs, made_up_set_up, made_up_tear_down)
     it.result.given.step = 5;
     it.result.given.hold = 2 * SS_SECOND;
     it.result.took = 12 * SS_SECOND;
-    it.result.skipped = 5 * SS_SECOND; /* not counted, before the end */
+    it.result.counted_from = 5 * SS_SECOND; /* not counted, before the end */
     print();
     assert_says(text, "\"end_epoch_seconds\": 1795000017.25,");
     assert_says(text, "\"duration_seconds\": 12,");
@@ -117,7 +117,7 @@ TEST_WITH(requests_json_describes_other_runs, made_up_set_up, made_up_tear_down)
     assert_says(text, "\"kind\": \"trace\",\n    \"rate\": 100,\n    \"trace\": \"day.txt\",");
     it.result.program = "sssim queue";
     it.result.target_count = 0;
-    it.result.rules.closed = 8;
+    it.result.rules.clients = 8;
     it.result.profile = NULL;
     it.result.begin = NAN;
     print();
@@ -137,7 +137,7 @@ TEST_WITH(
     it.result.given.rate = NAN;
     it.result.given.timeout = 3 * SS_SECOND;
     it.result.capacity = &capacity;
-    it.result.demand = "p95=2s";
+    it.result.criterion = "p95=2s";
     print();
     assert_says(text, "\"rate\": null,");
     assert_says(text, "\"timeout_seconds\": 3,");
@@ -157,7 +157,7 @@ TEST_WITH(
     made_up_trial(&capacity, 101, false);
     print();
     assert_says(text, "\"sure\": true");
-    request_capacity_add(&capacity, &(struct request_trial){.rate = 101, .resources = 7});
+    request_capacity_add(&capacity, &(struct request_trial){.rate = 101, .resource_failures = 7});
     print();
     assert_says(text, "\"sure\": false");
     assert_says(text, "\"resources\": 7,\n        \"generator_limited\": true\n");

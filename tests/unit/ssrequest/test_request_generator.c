@@ -54,7 +54,7 @@ TEST(delayed_requests_are_unsent_at_the_end) {
 
 TEST(client_pauses_for_ten_milliseconds_after_a_failure) {
     make(1, SS_SECOND, 10);
-    life.rules.closed = 2;
+    life.rules.clients = 2;
     life.work = 1;
     life.outcome = REQUEST_CONNECTION_REFUSED;
     life_begin(&life, REQUEST_EVEN, 1);
@@ -66,12 +66,12 @@ TEST(clients_beyond_the_cap_wait) {
     static const enum request_when_full answers[] = {REQUEST_DELAY, REQUEST_DROP};
     for (size_t i = 0; i < 2; i++) {
         make(1, SS_SECOND, 2);
-        life.rules.closed = 5;
+        life.rules.clients = 5;
         life.rules.when_full = answers[i];
         life.work = SS_MILLISECOND;
         life_begin(&life, REQUEST_EVEN, 1);
         life_run(&life, 500 * SS_MILLISECOND);
-        assert_int_equal(life.tally.unfinished_most, 2);
+        assert_int_equal(life.tally.unfinished_max, 2);
         assert_in_range(life.tally.sent, 499, 502);
         assert_that((life.tally.refused > 0), ==, (i == 1));
         life_run(&life, SS_TIME_NEVER);
@@ -84,18 +84,18 @@ TEST(request_rate_can_be_changed_during_a_run) {
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 2500 * SS_MILLISECOND);
     assert_int_equal(life.tally.sent, 3);
-    request_generator_turn(life.generator, life.now, 100);
+    request_generator_set_rate(life.generator, life.now, 100);
     life_run(&life, 4500 * SS_MILLISECOND);
     assert_in_range(life.tally.sent, 3 + 199, 3 + 201);
-    request_generator_turn(life.generator, life.now, 0);
+    request_generator_set_rate(life.generator, life.now, 0);
     uint64_t sent = life.tally.sent;
     life_run(&life, 8 * SS_SECOND);
     assert_int_equal(life.tally.sent, sent);
     assert_false(request_generator_is_over(life.generator));
-    request_generator_turn(life.generator, life.now, 10);
+    request_generator_set_rate(life.generator, life.now, 10);
     /* Requests due before a change are still sent. */
     life.now = 9 * SS_SECOND - 1; /* no advance() yet */
-    request_generator_turn(life.generator, life.now, 100);
+    request_generator_set_rate(life.generator, life.now, 100);
     assert_in_range(life.tally.sent, sent + 9, sent + 10);
     life_run(&life, SS_TIME_NEVER);
     assert_in_range(life.tally.sent, sent + 109, sent + 111);
@@ -132,7 +132,8 @@ TEST(overdue_requests_do_not_overtake_waiting_ones) {
     life_run(&life, 850 * SS_MILLISECOND);
     assert_int_equal(life.tally.waiting, 8);
     life.now = 950 * SS_MILLISECOND;
-    request_generator_finish(life.generator, life.served[0].one, REQUEST_SUCCESS, 0, life.now);
+    request_generator_finish_request(
+        life.generator, life.served[0].one, REQUEST_SUCCESS, 0, life.now);
     life.now = SS_SECOND;
     request_generator_advance(life.generator, life.now);
     assert_int_equal(life.tally.sent, 1);
@@ -158,10 +159,10 @@ TEST(waiting_requests_keep_their_order) {
 TEST(many_due_requests_are_sent_in_batches) {
     for (int closed = 0; closed < 2; closed++) {
         make(500, SS_SECOND, LIFE_CAP_MAX);
-        life.rules.closed = closed ? 500 : 0;
+        life.rules.clients = closed ? 500 : 0;
         life_begin(&life, REQUEST_CONCURRENT, 1);
         uint64_t before = 0;
-        while (request_generator_wake(life.generator) == 0) {
+        while (request_generator_deadline(life.generator) == 0) {
             request_generator_advance(life.generator, 0);
             assert_in_range(life.tally.sent - before, 1, 20);
             before = life.tally.sent;
@@ -221,17 +222,17 @@ TEST(generator_reports_when_it_ended) {
     life_begin(&life, REQUEST_EVEN, 1);
     life_run(&life, 15 * SS_SECOND);
     assert_false(request_generator_is_over(life.generator));
-    assert_that(request_generator_wake(life.generator), ==, 15 * SS_SECOND);
+    assert_that(request_generator_deadline(life.generator), ==, 15 * SS_SECOND);
     /* The call is late, after the end. */
     request_generator_advance(life.generator, 15 * SS_SECOND + SS_MILLISECOND);
     assert_true(request_generator_is_over(life.generator));
-    assert_that(request_generator_over(life.generator), ==, 15 * SS_SECOND);
+    assert_that(request_generator_end_time(life.generator), ==, 15 * SS_SECOND);
 
     make(1, 10 * SS_SECOND, 10);
     life.work = 3 * SS_SECOND / 2;
     life_begin(&life, REQUEST_CONCURRENT, 1);
     life_run(&life, SS_TIME_NEVER);
-    assert_that(request_generator_over(life.generator), ==, 15 * SS_SECOND);
+    assert_that(request_generator_end_time(life.generator), ==, 15 * SS_SECOND);
 
     make(1, 10 * SS_SECOND, 10);
     life_begin(&life, REQUEST_EVEN, 1);
@@ -239,10 +240,10 @@ TEST(generator_reports_when_it_ended) {
     life.work = SS_SECOND;
     life_run(&life, 5 * SS_SECOND + 1);
     request_generator_stop(life.generator, life.now);
-    assert_that(request_generator_over(life.generator), ==, 5 * SS_SECOND + 1);
+    assert_that(request_generator_end_time(life.generator), ==, 5 * SS_SECOND + 1);
     life.now += 2;
     request_generator_abandon(life.generator, life.now);
-    assert_that(request_generator_over(life.generator), ==, 5 * SS_SECOND + 3);
+    assert_that(request_generator_end_time(life.generator), ==, 5 * SS_SECOND + 3);
 }
 
 /* The queue is limited to 2^24 requests of eight bytes. */
@@ -316,7 +317,7 @@ TEST(remaining_targets_keep_unfinished_requests) {
 
 static ss_time clock_of_sending;
 
-static void send_slowly(void *context, struct request_one *one) {
+static void send_slowly(void *context, struct request_in_flight *one) {
     (void)context;
     clock_of_sending += SS_MILLISECOND;
     one->sent = clock_of_sending;
@@ -347,7 +348,7 @@ TEST(invalid_generator_rules_are_refused) {
         {.cap = 1, .targets = 0},
         {.cap = 1, .targets = REQUEST_TARGETS_MAX + 1},
         {.cap = UINT32_MAX, .targets = 1},
-        {.cap = 1, .targets = 1, .closed = UINT32_MAX},
+        {.cap = 1, .targets = 1, .clients = UINT32_MAX},
     };
     struct request_transport transport = {0};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -362,7 +363,7 @@ TEST(invalid_generator_rules_are_refused) {
 }
 
 struct under_way {
-    struct request_one *one;
+    struct request_in_flight *one;
     ss_time finish;
 };
 
@@ -380,7 +381,7 @@ static uint64_t draw(struct random_life *any, uint64_t below) {
     return (uint64_t)(ss_random_next(&any->random) * (double)below);
 }
 
-static void any_send(void *context, struct request_one *one) {
+static void any_send(void *context, struct request_in_flight *one) {
     struct random_life *any = context;
     assert_null(any->under_way[one->slot].one);
     assert_that(one->due, <=, any->now);
@@ -389,7 +390,7 @@ static void any_send(void *context, struct request_one *one) {
     any->under_way[one->slot] = (struct under_way){one, any->now + length};
 }
 
-static void observe_any(void *context, const struct request_one *one, enum request_fate fate,
+static void observe_any(void *context, const struct request_in_flight *one, enum request_fate fate,
     const struct request_ended *ended) {
     struct random_life *any = context;
     (void)ended;
@@ -435,17 +436,17 @@ static void live(
     struct random_life *any, struct request_generator *generator, struct request_tally *tally) {
     for (unsigned step = 0; step < 5000 && !request_generator_is_over(generator); step++) {
         struct under_way *first = first_to_finish(any);
-        ss_time next = request_generator_wake(generator);
+        ss_time next = request_generator_deadline(generator);
         assert_true(first || next != SS_TIME_NEVER);
         if (next != SS_TIME_NEVER)
             next += draw(any, 3) == 0 ? draw(any, 5 * SS_MILLISECOND) : 0; /* a late timer */
         if (first && first->finish <= next) {
             go_to(any, tally, first->finish);
-            struct request_one *one = first->one;
+            struct request_in_flight *one = first->one;
             first->one = NULL;
             enum request_outcome outcome =
                 draw(any, 3) > 0 ? REQUEST_SUCCESS : draw(any, REQUEST_OUTCOMES);
-            request_generator_finish(generator, one, outcome, draw(any, 1000), any->now);
+            request_generator_finish_request(generator, one, outcome, draw(any, 1000), any->now);
         } else {
             go_to(any, tally, next);
             request_generator_advance(generator, any->now);
@@ -457,8 +458,8 @@ static void live(
         else if (chance == 1)
             request_generator_retarget(generator, some_stay,
                 (uint32_t)(any->rules.targets = (uint32_t)(1 + draw(any, 4))));
-        else if (chance < 5 && any->rules.closed == 0)
-            request_generator_turn(generator, any->now, (double)draw(any, 400));
+        else if (chance < 5 && any->rules.clients == 0)
+            request_generator_set_rate(generator, any->now, (double)draw(any, 400));
         check_any(any, tally);
     }
 }
@@ -470,7 +471,7 @@ static void live_once(uint64_t seed) {
     any.rules = (struct request_rules){
         .cap = 1 + draw(&any, 64),
         .when_full = draw(&any, 2) ? REQUEST_DROP : REQUEST_DELAY,
-        .closed = draw(&any, 3) == 0 ? 1 + draw(&any, 80) : 0,
+        .clients = draw(&any, 3) == 0 ? 1 + draw(&any, 80) : 0,
         .end = draw(&any, 4) == 0 ? SS_TIME_NEVER : draw(&any, 4 * SS_SECOND),
         .max = draw(&any, 3) == 0 ? 1 + draw(&any, 600) : 0,
         .targets = (uint32_t)(1 + draw(&any, 4)),
@@ -487,12 +488,12 @@ static void live_once(uint64_t seed) {
     assert_int_equal(request_tally_open(&tally, 0, &error), 0);
     assert_int_equal(
         request_generator_open(&generator, &any.rules, &schedule, &transport, &tally, &error), 0);
-    request_generator_watch(generator, observe_any, &any);
+    request_generator_set_observer(generator, observe_any, &any);
     live(&any, generator, &tally);
     uint64_t under_way = tally.unfinished;
     request_generator_abandon(generator, any.now);
     assert_true(request_generator_is_over(generator));
-    assert_that(request_generator_wake(generator), ==, SS_TIME_NEVER);
+    assert_that(request_generator_deadline(generator), ==, SS_TIME_NEVER);
     request_generator_advance(generator, any.now + SS_SECOND);
     assert_int_equal(tally.unfinished, under_way);
     check_any(&any, &tally);

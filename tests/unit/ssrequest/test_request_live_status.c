@@ -21,7 +21,7 @@ static struct request_second second = {
 
 static int print(char text[SSREQUEST_STATUS_TEXT], struct made_up *it, uint64_t closed, int width) {
     struct ssrequest_status_values values = {.total = closed ? SS_TIME_NEVER : 60 * SS_SECOND,
-        .closed = closed,
+        .clients = closed,
         .cap = 200,
         .second = &second,
         .tally = &it->tally};

@@ -46,7 +46,7 @@ static int tear_down(void **state) {
 }
 
 static void open_record(void) {
-    it->record = request_folder_open(it->path, it->rows, NULL);
+    it->record = request_folder_create(it->path, it->rows, NULL);
     assert_that(it->record, >=, 0);
 }
 
@@ -60,15 +60,17 @@ static char *read_whole(const char *name) {
 }
 
 /* Reports a request as the generator does. */
-static struct request_one send_one(uint64_t number, ss_time due, ss_time now) {
-    struct request_one one = {.number = number, .due = due, .sent = now, .target = 1, .label = 7};
+static struct request_in_flight send_one(uint64_t number, ss_time due, ss_time now) {
+    struct request_in_flight one = {
+        .number = number, .due = due, .sent = now, .target = 1, .label = 7};
     request_tally_due(&it->made.tally);
     request_tally_send(&it->made.tally, due, now);
-    request_rows_send(it->rows, &one);
+    request_rows_record_sent(it->rows, &one);
     return one;
 }
 
-static void end_one(const struct request_one *one, ss_time now, enum request_outcome outcome) {
+static void end_one(
+    const struct request_in_flight *one, ss_time now, enum request_outcome outcome) {
     struct request_ended ended = {.due = one->due,
         .sent = one->sent,
         .finished = now,
@@ -84,9 +86,9 @@ TEST_WITH(request_events_are_counted_in_their_second, set_up, tear_down) {
     request_rows_begin(it->rows, 1795000000.5);
     assert_false(request_rows_advance(it->rows, 0));
     assert_null(request_rows_last(it->rows));
-    struct request_one first = send_one(0, 0, 2 * SS_MILLISECOND);
-    struct request_one second = send_one(1, 0, SS_MILLISECOND);
-    struct request_one third = send_one(2, 0, SS_MILLISECOND);
+    struct request_in_flight first = send_one(0, 0, 2 * SS_MILLISECOND);
+    struct request_in_flight second = send_one(1, 0, SS_MILLISECOND);
+    struct request_in_flight third = send_one(2, 0, SS_MILLISECOND);
     request_tally_due(&it->made.tally);
     request_tally_due(&it->made.tally);
     request_tally_refuse(&it->made.tally);
@@ -112,7 +114,7 @@ TEST_WITH(requests_of_a_second_count_although_tallies_change, set_up, tear_down)
     struct request_tally other;
     const struct request_second *last;
     assert_int_equal(request_tally_open(&other, SS_SECOND, NULL), 0);
-    struct request_one first = send_one(0, 0, 0);
+    struct request_in_flight first = send_one(0, 0, 0);
     request_rows_advance(it->rows, SS_SECOND);
     /* It completes at the end of its second. */
     end_one(&first, SS_SECOND, REQUEST_SUCCESS);
@@ -127,7 +129,7 @@ TEST_WITH(requests_of_a_second_count_although_tallies_change, set_up, tear_down)
     assert_int_equal(last->completed, 1);
     assert_int_equal(it->made.tally.intended, 2);
 
-    struct request_one third = send_one(3, 2 * SS_SECOND, 2 * SS_SECOND);
+    struct request_in_flight third = send_one(3, 2 * SS_SECOND, 2 * SS_SECOND);
     end_one(&third, 2 * SS_SECOND + 1, REQUEST_SUCCESS);
     request_rows_exchange(it->rows, &it->made.tally, &other, 2 * SS_SECOND + 1);
     send_one(4, 2 * SS_SECOND + 2, 2 * SS_SECOND + 2);
@@ -144,10 +146,10 @@ TEST_WITH(requests_of_a_second_count_although_tallies_change, set_up, tear_down)
 TEST_WITH(response_times_of_each_second_are_recorded, set_up, tear_down) {
     open_record();
     request_rows_begin(it->rows, 1795000000.5);
-    struct request_one first = send_one(0, 0, 0);
-    struct request_one second = send_one(1, 0, 2 * SS_MILLISECOND);
-    struct request_one third = send_one(2, 0, 0);
-    struct request_one failed = send_one(3, 0, 0);
+    struct request_in_flight first = send_one(0, 0, 0);
+    struct request_in_flight second = send_one(1, 0, 2 * SS_MILLISECOND);
+    struct request_in_flight third = send_one(2, 0, 0);
+    struct request_in_flight failed = send_one(3, 0, 0);
     end_one(&first, 2 * SS_MILLISECOND, REQUEST_SUCCESS);
     end_one(&second, 4 * SS_MILLISECOND, REQUEST_SUCCESS);
     end_one(&failed, 5 * SS_MILLISECOND, REQUEST_RESET);
@@ -170,8 +172,8 @@ TEST_WITH(partially_created_record_is_removed, set_up, tear_down) {
     assert_int_equal(mkdir(it->path, 0777), 0);
     assert_int_equal(mkdir(tree_path("record/response-times.csv"), 0777), 0);
     int folder = open(it->path, O_RDONLY | O_DIRECTORY);
-    assert_fails(
-        request_rows_keep(it->rows, folder, &error), error, "response-times.csv: File exists");
+    assert_fails(request_rows_create_files(it->rows, folder, &error), error,
+        "response-times.csv: File exists");
     assert_int_equal(access(tree_path("record/requests.csv"), F_OK), -1);
     close_rows();
     close(folder);
@@ -197,14 +199,14 @@ TEST_WITH(requests_csv_heading_names_every_column, set_up, tear_down) {
 }
 
 TEST_WITH(second_of_a_rate_change_has_the_mean_rate, set_up, tear_down) {
-    request_rows_turn(it->rows, SS_SECOND + SS_SECOND / 4, 300);
-    request_rows_turn(it->rows, SS_SECOND + SS_SECOND / 2, 0);
+    request_rows_set_rate(it->rows, SS_SECOND + SS_SECOND / 4, 300);
+    request_rows_set_rate(it->rows, SS_SECOND + SS_SECOND / 2, 0);
     assert_float_equal(request_rows_last(it->rows)->rate, 100, 1e-9);
     request_rows_advance(it->rows, 2 * SS_SECOND);
     assert_float_equal(request_rows_last(it->rows)->rate, 25 + 75, 1e-9);
     request_rows_advance(it->rows, 3 * SS_SECOND);
     assert_float_equal(request_rows_last(it->rows)->rate, 0, 1e-9);
-    request_rows_turn(it->rows, 3 * SS_SECOND, 300);
+    request_rows_set_rate(it->rows, 3 * SS_SECOND, 300);
     request_rows_advance(it->rows, 4 * SS_SECOND);
     assert_float_equal(request_rows_last(it->rows)->rate, 300, 1e-9);
     /* The profile ends after 10 s. */
@@ -213,7 +215,7 @@ TEST_WITH(second_of_a_rate_change_has_the_mean_rate, set_up, tear_down) {
 }
 
 TEST_WITH(last_row_has_the_mean_rate_of_its_part_of_a_second, set_up, tear_down) {
-    request_rows_turn(it->rows, SS_SECOND / 5, 50);
+    request_rows_set_rate(it->rows, SS_SECOND / 5, 50);
     request_rows_finish(it->rows, 2 * SS_SECOND / 5);
     assert_float_equal(request_rows_last(it->rows)->rate, 75, 1e-9);
 }
@@ -221,13 +223,13 @@ TEST_WITH(last_row_has_the_mean_rate_of_its_part_of_a_second, set_up, tear_down)
 /* A file is replaced only when the run begins. */
 TEST_WITH(failed_starts_keep_earlier_files, set_up, tear_down) {
     const char *path = tree_path("each.csv");
-    assert_int_equal(request_rows_keep_each(it->rows, path, -1, NULL), 0);
+    assert_int_equal(request_rows_open_each(it->rows, path, -1, NULL), 0);
     close_rows();
     assert_int_equal(access(path, F_OK), -1);
 
     path = tree_write("each.csv", "kept\n");
     assert_int_equal(request_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
-    assert_int_equal(request_rows_keep_each(it->rows, path, -1, NULL), 0);
+    assert_int_equal(request_rows_open_each(it->rows, path, -1, NULL), 0);
     close_rows();
     tree_assert_file("each.csv", "kept\n");
 }
@@ -237,11 +239,11 @@ TEST_WITH(output_pipe_without_a_reader_is_refused, set_up, tear_down) {
     const char *path = tree_path("each.csv");
     char text[256];
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(request_rows_keep_each(it->rows, path, -1, &error), -1);
+    assert_int_equal(request_rows_open_each(it->rows, path, -1, &error), -1);
     assert_says(error.message, "each.csv: no process reads this pipe: start its reader first");
     int reader = open(path, O_RDONLY | O_NONBLOCK);
     assert_that(reader, >=, 0);
-    assert_int_equal(request_rows_keep_each(it->rows, path, -1, NULL), 0);
+    assert_int_equal(request_rows_open_each(it->rows, path, -1, NULL), 0);
     request_rows_begin(it->rows, NAN);
     close_rows();
     assert_that(read(reader, text, sizeof text), >, 10);
@@ -254,11 +256,12 @@ TEST_WITH(every_request_is_written_as_one_line, set_up, tear_down) {
         if (again)
             assert_int_equal(
                 request_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
-        assert_int_equal(request_rows_keep_each(it->rows, tree_path("each.csv"), -1, NULL), 0);
+        assert_int_equal(request_rows_open_each(it->rows, tree_path("each.csv"), -1, NULL), 0);
         request_rows_begin(it->rows, NAN);
-        struct request_one one = send_one(0, 0, SS_MILLISECOND);
+        struct request_in_flight one = send_one(0, 0, SS_MILLISECOND);
         end_one(&one, 2 * SS_MILLISECOND, REQUEST_STATUS);
-        struct request_one waits = {.number = 1, .due = 5 * SS_MILLISECOND, .sent = SS_TIME_NEVER};
+        struct request_in_flight waits = {
+            .number = 1, .due = 5 * SS_MILLISECOND, .sent = SS_TIME_NEVER};
         struct request_ended never = {
             .due = waits.due, .sent = SS_TIME_NEVER, .finished = SS_SECOND};
         request_rows_observe(it->rows, &waits, REQUEST_REFUSED, &never);
@@ -276,7 +279,7 @@ TEST_WITH(every_request_is_written_as_one_line, set_up, tear_down) {
 
 TEST_WITH(request_record_never_replaces_an_existing_folder, set_up, tear_down) {
     struct ss_error error = {0};
-    assert_int_equal(request_folder_open(tree_root, it->rows, &error), -1);
+    assert_int_equal(request_folder_create(tree_root, it->rows, &error), -1);
     assert_says(error.message, "--record: ");
     assert_says(error.message, "already exists: choose another folder");
     open_record();
@@ -296,7 +299,7 @@ TEST_WITH(request_record_never_replaces_an_existing_folder, set_up, tear_down) {
 TEST_WITH(lost_request_lines_are_reported, set_up, tear_down) {
     SKIP_UNLESS_FULL();
     struct ss_error error = {0};
-    assert_int_equal(request_rows_keep_each(it->rows, "/dev/full", -1, NULL), 0);
+    assert_int_equal(request_rows_open_each(it->rows, "/dev/full", -1, NULL), 0);
     request_rows_begin(it->rows, NAN);
     assert_fails(request_rows_close(it->rows, &error), error,
         "/dev/full: No space left on device; 1 line lost");

@@ -86,10 +86,10 @@ TEST_WITH(requests_are_due_at_the_expected_times, NULL, forget) {
     } rows[] = {
         {3, 0, 2000, REQUEST_EVEN, 0, 0,
             {0, 333.333333, 666.666667, 1000, 1333.333333, 1666.666667}, 6},
-        /* 2.5 per second: the half is carried over, and the last stretch is half a second. */
+        /* 2.5 per second: the half is carried over, and the last segment is half a second. */
         {2.5, 0, 3500, REQUEST_CONCURRENT, 0, 0, {0, 0, 1000, 1000, 1000, 2000, 2000, 3000}, 8},
         /*
-         * The rate gives no whole number of requests per stretch, and no request may be lost at a
+         * The rate gives no whole number of requests per segment, and no request may be lost at a
          * border: 0, 0.25, 0.5, 0.75.
          */
         {1, 0.25, 1000, REQUEST_EVEN, 0, 0, {1000, 3333.333333}, 2},
@@ -109,7 +109,8 @@ TEST_WITH(requests_are_due_at_the_expected_times, NULL, forget) {
             make_constant(rows[i].rate, rows[i].length * SS_MILLISECOND);
         request_schedule_begin(&schedule, &profile, rows[i].arrival, 1);
         if (rows[i].change_at > 0)
-            request_schedule_turn(&schedule, rows[i].change_at * SS_MILLISECOND, rows[i].change);
+            request_schedule_set_rate(
+                &schedule, rows[i].change_at * SS_MILLISECOND, rows[i].change);
         for (int j = 0; j < rows[i].count; j++) {
             ss_time due = next(), expected = (ss_time)(rows[i].due[j] * 1e6 + 0.5);
             if (due != expected)
@@ -142,10 +143,10 @@ static double distance(double *gaps, size_t count) {
 /* Returns the expected number of requests until `time`. */
 static double expected_until(ss_time time) {
     double expected = 0;
-    for (size_t i = 0; i < profile.count && profile.stretches[i].begin < time; i++) {
-        const struct request_stretch *stretch = &profile.stretches[i];
-        ss_time end = stretch->end < time ? stretch->end : time;
-        expected += stretch->rate * ss_time_seconds(end - stretch->begin);
+    for (size_t i = 0; i < profile.count && profile.segments[i].begin < time; i++) {
+        const struct request_segment *segment = &profile.segments[i];
+        ss_time end = segment->end < time ? segment->end : time;
+        expected += segment->rate * ss_time_seconds(end - segment->begin);
     }
     return expected;
 }
@@ -215,13 +216,13 @@ TEST_WITH(rate_change_applies_at_once, NULL, forget) {
     request_schedule_begin(&schedule, &profile, REQUEST_EVEN, 1);
     assert_int_equal(next(), 0);
     assert_int_equal(request_schedule_peek(&schedule), 100 * SS_SECOND);
-    request_schedule_turn(&schedule, 50 * SS_SECOND, 10);
+    request_schedule_set_rate(&schedule, 50 * SS_SECOND, 10);
     /* Half a request had accumulated. */
     assert_int_equal(next(), 50 * SS_SECOND + 50 * SS_MILLISECOND);
     assert_int_equal(next(), 50 * SS_SECOND + 150 * SS_MILLISECOND);
-    request_schedule_turn(&schedule, 51 * SS_SECOND, 0);
+    request_schedule_set_rate(&schedule, 51 * SS_SECOND, 0);
     assert_that(request_schedule_peek(&schedule), ==, SS_TIME_NEVER);
-    request_schedule_turn(&schedule, 999 * SS_SECOND, 10);
+    request_schedule_set_rate(&schedule, 999 * SS_SECOND, 10);
     unsigned count = 0;
     while (next() != SS_TIME_NEVER)
         count++;
@@ -233,7 +234,7 @@ TEST_WITH(rate_change_of_concurrent_requests_applies_next_second, NULL, forget) 
     request_schedule_begin(&schedule, &profile, REQUEST_CONCURRENT, 1);
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(next(), i / 2 * SS_SECOND);
-    request_schedule_turn(&schedule, SS_SECOND + 1, 3);
+    request_schedule_set_rate(&schedule, SS_SECOND + 1, 3);
     for (unsigned i = 0; i < 9; i++)
         assert_int_equal(next(), (2 + i / 3) * SS_SECOND);
     assert_that(next(), ==, SS_TIME_NEVER);
@@ -249,8 +250,8 @@ static void make_trace(const char *text, double rate, ss_time duration) {
 
 static double rate_at(ss_time time) {
     for (size_t i = 0; i < profile.count; i++)
-        if (time < profile.stretches[i].end)
-            return profile.stretches[i].rate;
+        if (time < profile.segments[i].end)
+            return profile.segments[i].rate;
     return -1;
 }
 
@@ -280,7 +281,7 @@ TEST_WITH(trace_profile_multiplies_its_loads_by_the_rate, NULL, forget) {
     assert_near(rate_at(35 * SS_SECOND), 20, 1e-9);
     assert_near(expected_until(40 * SS_SECOND), (400 + 1500 + 0 + 200), 1e-6);
     for (size_t i = 1; i < profile.count; i++)
-        assert_int_equal(profile.stretches[i].begin, profile.stretches[i - 1].end);
+        assert_int_equal(profile.segments[i].begin, profile.segments[i - 1].end);
 }
 
 TEST_WITH(invalid_request_profiles_are_refused, NULL, forget) {

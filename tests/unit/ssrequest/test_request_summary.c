@@ -36,7 +36,7 @@ TEST_WITH(summary_of_a_good_run_reports_no_problem, made_up_set_up, made_up_tear
     assert_does_not_say(text, "Successes alone look better");
     assert_does_not_say(text, "cannot reach a higher rate");
     it.result.own_cpu_seconds = 9.5;
-    it.result.turned = true;
+    it.result.rate_changed = true;
     print();
     assert_says(text, "The generator used 95 % of a CPU: it cannot reach a higher rate");
     assert_says(
@@ -47,7 +47,7 @@ TEST_WITH(summary_of_a_good_run_reports_no_problem, made_up_set_up, made_up_tear
 TEST_WITH(summary_of_requests_due_at_once_has_no_means, made_up_set_up, made_up_tear_down) {
     struct request_machine machine = {
         .active = NAN, .idle = NAN, .watts = NAN, .speed = 0.5, .contention = {NAN, NAN}};
-    it.result.asked = 0;
+    it.result.sending_time = 0;
     it.result.machine = &machine;
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
     print();
@@ -58,7 +58,7 @@ TEST_WITH(summary_of_requests_due_at_once_has_no_means, made_up_set_up, made_up_
 }
 
 TEST_WITH(summary_begins_with_the_load_that_was_reached, made_up_set_up, made_up_tear_down) {
-    struct request_held held = {.target_mean = 0.5,
+    struct request_held_load held = {.target_mean = 0.5,
         .load_mean = 0.4,
         .cost = 0.01,
         .rate = 100,
@@ -140,7 +140,7 @@ TEST_WITH(summary_reports_unsent_and_unanswered_requests, made_up_set_up, made_u
 }
 
 TEST_WITH(summary_reports_a_closed_loop, made_up_set_up, made_up_tear_down) {
-    it.result.rules.closed = 8;
+    it.result.rules.clients = 8;
     it.result.profile = NULL;
     made_up_end(&it, 0, 0, SS_MILLISECOND, REQUEST_SUCCESS);
     print();
@@ -173,7 +173,7 @@ TEST_WITH(summary_shows_the_status_of_failures, made_up_set_up, made_up_tear_dow
         "500, 1 with status 404.");
     assert_says(text, "failed   995 with status 500\nfailed   1 with status 404\n");
     /* The first 4 ms are not counted. */
-    it.result.skipped = 4 * SS_MILLISECOND;
+    it.result.counted_from = 4 * SS_MILLISECOND;
     print();
     assert_says(text, "failed, from 1.00 ms to 996 ms: ");
 }
@@ -199,7 +199,7 @@ TEST_WITH(summary_names_the_cause_of_the_limit, made_up_set_up, made_up_tear_dow
     made_up_end(&it, 0, 20 * SS_MILLISECOND, SS_MILLISECOND, REQUEST_SUCCESS);
     print();
     assert_says(text, "The service was the limit");
-    it.result.rules.closed = 8;
+    it.result.rules.clients = 8;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         it.result.own_cpu_seconds = rows[i].used;
         it.result.own_wait_seconds = rows[i].waited;
@@ -217,7 +217,7 @@ static void print_search(const struct request_trial *trials, size_t count) {
         request_capacity_add(&capacity, &trials[i]);
     it.result.tally = NULL;
     it.result.capacity = &capacity;
-    it.result.demand = "mean=1s";
+    it.result.criterion = "mean=1s";
     print();
 }
 
@@ -255,7 +255,7 @@ TEST_WITH(summary_of_a_search_states_its_confidence, made_up_set_up, made_up_tea
             "1 trial failed at 101, but in 1 of them the generator was the limit",
             "the generator limited the rate."},
         {{{.rate = 101, .generator_is_limit = true}, {.rate = 100, .held = true, .steady = true},
-             {.rate = 101, .resources = 7}},
+             {.rate = 101, .resource_failures = 7}},
             3, "2 of 2 trials failed at 101, but in 1 of them the generator ran out of descriptors",
             ""},
     };

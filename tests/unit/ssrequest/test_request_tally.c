@@ -78,7 +78,7 @@ TEST_WITH(clearing_a_tally_keeps_unfinished_requests, make, forget) {
         request_tally_due(&tally);
     request_tally_refuse(&tally);
     assert_int_equal(tally.intended, 15);
-    assert_int_equal(tally.unfinished_most, 10);
+    assert_int_equal(tally.unfinished_max, 10);
     /* After clearing, and then after another run began. */
     static const unsigned kept[] = {4, 0};
     for (size_t i = 0; i < 2; i++) {
@@ -92,7 +92,7 @@ TEST_WITH(clearing_a_tally_keeps_unfinished_requests, make, forget) {
         assert_int_equal(tally.refused, 0);
         assert_int_equal(tally.sent, left);
         assert_int_equal(tally.intended, 2 * left);
-        assert_int_equal(tally.unfinished_most, left);
+        assert_int_equal(tally.unfinished_max, left);
         assert_int_equal(tally.bytes, 0);
         assert_int_equal(request_tally_failed(&tally), 0);
         assert_int_equal(tally.lateness.count, 0);
@@ -124,7 +124,7 @@ TEST_WITH(exchanged_tally_counts_requests_in_progress, make, forget) {
     assert_int_equal(request_tally_failed(&tally), 0);
     assert_int_equal(tally.sent, 2);
     assert_int_equal(tally.outcomes[REQUEST_SUCCESS], 1);
-    assert_int_equal(tally.unfinished_most, 2);
+    assert_int_equal(tally.unfinished_max, 2);
     /* The time in between is not part of what is counted. */
     end(SS_SECOND, 2 * SS_SECOND, 4 * SS_SECOND, REQUEST_RESET);
     assert_int_equal(tally.first_failure, 2 * SS_SECOND);

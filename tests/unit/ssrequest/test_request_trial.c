@@ -16,11 +16,11 @@
 TEST(independent_times_are_stationary) {
     unsigned reached = 0, rises = 0;
     for (uint64_t random = 1, i = 0; i < 200; i++) {
-        struct request_steady steady = {0};
+        struct request_batches batches = {0};
         for (int j = 0; j < 500; j++)
-            request_steady_add(&steady, -log(1 - ss_random_next(&random)));
-        reached += request_steady_is_reached(&steady, 1);
-        rises += request_steady_rises(&steady);
+            request_batches_add(&batches, -log(1 - ss_random_next(&random)));
+        reached += request_batches_are_steady(&batches, 1);
+        rises += request_batches_rise(&batches);
     }
     assert_in_range(reached, 180, 198);
     assert_in_range(rises, 0, 5);
@@ -28,11 +28,11 @@ TEST(independent_times_are_stationary) {
 
 TEST(rising_times_are_not_stationary) {
     for (int j = 16; j < 3000; j = j * 3 / 2) {
-        struct request_steady steady = {0};
+        struct request_batches batches = {0};
         for (int i = 0; i < j; i++)
-            request_steady_add(&steady, 1 + i);
-        assert_false(request_steady_is_reached(&steady, 1));
-        assert_true(request_steady_rises(&steady));
+            request_batches_add(&batches, 1 + i);
+        assert_false(request_batches_are_steady(&batches, 1));
+        assert_true(request_batches_rise(&batches));
     }
 }
 
@@ -44,27 +44,27 @@ TEST(correlated_times_need_a_long_run) {
     unsigned early = 0, late = 0;
     uint64_t random = 5;
     for (int i = 0; i < 100; i++) {
-        struct request_steady steady = {0};
+        struct request_batches batches = {0};
         double value = 0;
         for (int j = 0; j < 20000; j++) {
             value = 0.95 * value + ss_random_next(&random) - 0.5;
-            request_steady_add(&steady, 2 + value);
+            request_batches_add(&batches, 2 + value);
             if (j == 60)
-                early += request_steady_is_reached(&steady, 1);
+                early += request_batches_are_steady(&batches, 1);
         }
-        late += request_steady_is_reached(&steady, 1);
+        late += request_batches_are_steady(&batches, 1);
     }
     assert_in_range(early, 0, 30);
     assert_in_range(late, 80, 100);
 }
 
 TEST(few_times_are_stationary_only_without_a_queue) {
-    struct request_steady steady = {0};
-    assert_false(request_steady_is_reached(&steady, 1));
+    struct request_batches batches = {0};
+    assert_false(request_batches_are_steady(&batches, 1));
     for (int i = 0; i < 16; i++)
-        request_steady_add(&steady, i);
-    assert_false(request_steady_is_reached(&steady, 100));
-    assert_true(request_steady_is_reached(&steady, 1000));
+        request_batches_add(&batches, i);
+    assert_false(request_batches_are_steady(&batches, 100));
+    assert_true(request_batches_are_steady(&batches, 1000));
 }
 
 /*
@@ -74,7 +74,7 @@ TEST(few_times_are_stationary_only_without_a_queue) {
 static struct life life;
 static struct request_trial_watch watch;
 
-static void see(void *context, const struct request_one *one, enum request_fate fate,
+static void see(void *context, const struct request_in_flight *one, enum request_fate fate,
     const struct request_ended *ended) {
     request_trial_observe(context, one, fate, ended);
     life_observe(&life, one, fate, ended);
@@ -92,7 +92,7 @@ static struct request_trial try_rate(
     life_begin(&life, REQUEST_POISSON, seed);
     watch = (struct request_trial_watch){
         .criterion = criterion, .tally = &life.tally, .period = period};
-    request_generator_watch(life.generator, see, &watch);
+    request_generator_set_observer(life.generator, see, &watch);
     do
         life_run(&life, end += period);
     while (!request_trial_step(&watch));
@@ -132,7 +132,7 @@ static struct request_capacity_result search(
  * is still short after 1 s.
  */
 TEST(trial_under_overload_is_not_stationary) {
-    const struct request_criterion limit = {.mean = true, .limit = SS_SECOND};
+    const struct request_criterion limit = {.is_mean = true, .limit = SS_SECOND};
     for (uint64_t seed = 0; seed < 50; seed++) {
         struct request_trial trial = try_rate(105, &limit, SS_SECOND, seed);
         assert_false(trial.held && trial.steady);
@@ -151,7 +151,7 @@ TEST(short_trials_do_not_overstate_the_capacity) {
     } all[] = {{50 * SS_MILLISECOND, 800.0 / 9}, {SS_SECOND, 198.0 / 199 * 100}};
     unsigned sure = 0, right = 0;
     for (size_t i = 0; i < 2; i++) {
-        const struct request_criterion limit = {.mean = true, .limit = all[i].limit};
+        const struct request_criterion limit = {.is_mean = true, .limit = all[i].limit};
         for (ss_time duration = SS_SECOND; duration <= 16 * SS_SECOND; duration *= 4) {
             for (uint64_t seed = 0; seed < 40; seed++) {
                 struct request_capacity_result result = search(&limit, duration, 1000 * seed);

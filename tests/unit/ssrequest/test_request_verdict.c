@@ -8,7 +8,7 @@ static struct ss_verdict verdict;
 static int set_up(void **state) {
     made_up_set_up(state);
     it.result.rules.cap = 1000;
-    it.result.clock_moved = it.result.suspended = 0;
+    it.result.clock_moved_ms = it.result.suspended_seconds = 0;
     return 0;
 }
 
@@ -29,7 +29,8 @@ static void end_requests(ss_time second) {
 TEST_WITH(steady_requests_are_valid, set_up, made_up_tear_down) {
     char reasons[SS_VERDICT_TEXT_SIZE];
     end_requests(20 * SS_MILLISECOND);
-    it.result.asked -= SS_SECOND; /* ends at its maximum number of requests, which is not early */
+    it.result.sending_time -=
+        SS_SECOND; /* ends at its maximum number of requests, which is not early */
     verdict = request_verdict(&it.result);
     assert_string_equal(ss_verdict_word(&verdict), "valid");
     assert_finding(SS_CHECK_RESPONSE, SS_PASSED);
@@ -40,8 +41,8 @@ TEST_WITH(steady_requests_are_valid, set_up, made_up_tear_down) {
     verdict = request_verdict(&it.result);
     ss_verdict_print(reasons, &verdict);
     assert_string_equal(reasons, "ended before the planned time");
-    it.result.clock_moved = -60;
-    it.result.suspended = 2;
+    it.result.clock_moved_ms = -60;
+    it.result.suspended_seconds = 2;
     assert_finding(SS_CHECK_CLOCK, SS_DOUBTFUL);
     assert_finding(SS_CHECK_SUSPENDED, SS_DOUBTFUL);
 }
@@ -63,10 +64,10 @@ TEST_WITH(slower_responses_are_detected, set_up, made_up_tear_down) {
 
 TEST_WITH(response_times_are_not_compared_while_rates_change, set_up, made_up_tear_down) {
     end_requests(40 * SS_MILLISECOND);
-    it.result.turned = true;
+    it.result.rate_changed = true;
     assert_finding(SS_CHECK_RESPONSE, SS_NOT_CHECKED);
-    it.result.turned = false;
-    struct request_held held = {.follows = true};
+    it.result.rate_changed = false;
+    struct request_held_load held = {.follows = true};
     it.result.held = &held;
     assert_finding(SS_CHECK_RESPONSE, SS_NOT_CHECKED);
     held.follows = false;
@@ -82,13 +83,13 @@ TEST_WITH(requests_delayed_by_the_cap_are_not_late, set_up, made_up_tear_down) {
             &it, i * SS_MILLISECOND, 4 * SS_MILLISECOND, 20 * SS_MILLISECOND, REQUEST_SUCCESS);
     assert_finding(SS_CHECK_LATE_REQUESTS, SS_DOUBTFUL);
     assert_true(fabs(verdict.evidence.figures[SS_CHECK_LATE_REQUESTS] - 20) < 0.2);
-    it.result.rules.cap = it.tally.unfinished_most;
+    it.result.rules.cap = it.tally.unfinished_max;
     assert_finding(SS_CHECK_LATE_REQUESTS, SS_NOT_CHECKED);
 }
 
 /* The rate falls by a tenth after half of the time. In a closed loop no request is late. */
 TEST_WITH(closed_loop_is_checked_by_its_throughput, set_up, made_up_tear_down) {
-    it.result.rules.closed = 4;
+    it.result.rules.clients = 4;
     for (ss_time due = 0; due < 9970 * SS_MILLISECOND;) {
         made_up_end(&it, due, 4 * SS_MILLISECOND, 20 * SS_MILLISECOND, REQUEST_SUCCESS);
         due += (due < 5 * SS_SECOND ? 5000 : 5500) * SS_MICROSECOND;
@@ -101,7 +102,7 @@ TEST_WITH(closed_loop_is_checked_by_its_throughput, set_up, made_up_tear_down) {
 
 /* 50 clients get each answer after 100 ms. The last request is lost, and fails after 10 s. */
 TEST_WITH(late_timeout_does_not_change_the_throughput, set_up, made_up_tear_down) {
-    it.result.rules.closed = 50;
+    it.result.rules.clients = 50;
     for (ss_time i = 0; i < 5000; i++) {
         made_up_end(&it, i * 2 * SS_MILLISECOND, 0, 100 * SS_MILLISECOND, REQUEST_SUCCESS);
         /* If no more answers came, all clients would wait for one until the end. */
@@ -149,7 +150,7 @@ TEST_WITH(requests_without_an_answer_are_detected, set_up, made_up_tear_down) {
 }
 
 TEST_WITH(load_of_a_held_service_is_checked, set_up, made_up_tear_down) {
-    struct request_held held = {.cpus = 2, .error_mean_percent = 0.9, .background = 0.09};
+    struct request_held_load held = {.cpus = 2, .error_mean_percent = 0.9, .background = 0.09};
     end_requests(20 * SS_MILLISECOND);
     it.result.held = &held;
     assert_finding(SS_CHECK_MEAN_ERROR, SS_PASSED);

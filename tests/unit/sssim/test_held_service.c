@@ -35,7 +35,7 @@ static struct queue_run_options make(ss_time work) {
 static struct request_tally tally;
 static struct queue_run_end last_end;
 
-static struct request_held hold(struct queue_run_options *options) {
+static struct request_held_load hold(struct queue_run_options *options) {
     struct ss_error error = {0};
     struct request_profile profile = {0};
     assert_succeeds(request_profile_constant(&profile, 1, SERVICE_SENDING_MAX, &error), error);
@@ -87,7 +87,7 @@ CASE(load_is_held_whatever_a_request_costs) {
     for (int i = 0; i < 15; i++) {
         held.load = loads[i % 3];
         struct queue_run_options options = make(works[i / 3]);
-        struct request_held result = hold(&options);
+        struct request_held_load result = hold(&options);
         double target = 0.25 * (i % 3 + 1), rate = target * CPUS / ss_time_seconds(works[i / 3]);
         assert_near(result.target_mean, target, 1e-9);
         assert_near(result.error_mean_percent, 0, 0.1);
@@ -108,7 +108,7 @@ CASE(random_requests_scatter_the_load_as_much_as_at_a_constant_rate) {
         options.held_for = 120 * SS_SECOND;
         options.arrival = poisson ? REQUEST_POISSON : REQUEST_EVEN;
         options.service.spread = exponential ? QUEUE_EXPONENTIAL : QUEUE_CONSTANT;
-        struct request_held result = hold(&options);
+        struct request_held_load result = hold(&options);
         double expected = shot_noise(0.5, works[i / 3], poisson, exponential);
         assert_near(result.error_mean_percent, 0, 0.1 + 2 * sqrt(expected / 2 * 10 / 115 / 115));
         assert_that(result.error_mse_e4, >, 0.7 * expected);
@@ -132,7 +132,7 @@ CASE(changing_and_late_costs_barely_move_the_load) {
             options.service.change_from = 20 * SS_SECOND;
             options.service.change_over = 5 * SS_SECOND;
         }
-        struct request_held result = hold(&options);
+        struct request_held_load result = hold(&options);
         assert_that(result.overshoot_percent, <=, 10);
         assert_that(result.overshoot_percent, >, late ? 0 : 2);
         assert_near(result.error_mean_percent, 0, 0.2);
@@ -195,7 +195,7 @@ CASE(requests_that_use_no_cpu_time_end_the_run) {
 
 /* The group may use one of the machine's two CPUs, and later both. */
 CASE(figures_follow_the_limit_of_a_group) {
-    struct request_held result;
+    struct request_held_load result;
     struct ss_error error = {0};
     const uint64_t changed = 300, steps = 1000;
     held.feedback = "cgroup";
@@ -235,7 +235,7 @@ CASE(background_bounds_and_durations_are_respected) {
         struct queue_run_options options = make(5 * MS);
         options.held_for = rows[i].held_for;
         options.service.background = rows[i].background;
-        struct request_held result = hold(&options);
+        struct request_held_load result = hold(&options);
         assert_near(result.background, rows[i].background, 1e-6);
         assert_near(result.load_mean, rows[i].load_mean, rows[i].within);
         assert_that(result.limited_seconds, >=, rows[i].limited);
@@ -251,7 +251,7 @@ CASE(requests_do_not_pile_up_at_a_load_out_of_reach) {
         held.load = "75%";
         struct queue_run_options options = make(works[i]);
         options.service.workers = 1;
-        struct request_held result = hold(&options);
+        struct request_held_load result = hold(&options);
         double pending = ss_histogram_quantile(&tally.successes[REQUEST_INTENDED], 1);
         assert_near(result.load_mean, 0.5, 0.005);
         assert_that(pending, <=, fmax(2.5, 33 * ss_time_seconds(works[i])));
@@ -259,7 +259,7 @@ CASE(requests_do_not_pile_up_at_a_load_out_of_reach) {
     }
 }
 
-static struct request_held follow(const char *trace, double background) {
+static struct request_held_load follow(const char *trace, double background) {
     tree_new();
     held.load_trace = tree_write("trace", trace);
     struct queue_run_options options = make(5 * MS);
@@ -269,7 +269,7 @@ static struct request_held follow(const char *trace, double background) {
 }
 
 CASE(load_follows_a_trace) {
-    struct request_held result =
+    struct request_held_load result =
         follow("0 20%\n20s 20%\n20s 60%\n40s 60%\n40s 20%\n60s 20%\n", 0.1);
     assert_near(result.seconds, 55, 0.11);
     assert_that(result.overshoot_percent, <=, 5);
@@ -279,7 +279,7 @@ CASE(load_follows_a_trace) {
 
 /* The cost of a request is remembered while none ends. */
 CASE(load_rises_after_two_hours_without_requests) {
-    struct request_held result = follow("0 20%\n20s 20%\n20s 0\n2h 0\n2h 20%\n121M 20%\n", 0);
+    struct request_held_load result = follow("0 20%\n20s 20%\n20s 0\n2h 0\n2h 20%\n121M 20%\n", 0);
     assert_near(result.load_mean / result.target_mean, 1, 0.02);
     assert_that(result.overshoot_percent, <=, 10);
 }
@@ -291,7 +291,7 @@ CASE(interval_of_the_rate_contains_the_true_rate) {
         options.arrival = REQUEST_POISSON;
         options.service.spread = QUEUE_EXPONENTIAL;
         options.seed = options.service.seed = seed;
-        struct request_held result = hold(&options);
+        struct request_held_load result = hold(&options);
         inside += result.rate_low <= 200 && 200 <= result.rate_high;
         assert_that(result.rate_high - result.rate_low, <, 20);
     }
@@ -308,7 +308,7 @@ static int cover(uint64_t episodes, double per_episode) {
         options.service.between_runs = 0.06;
         options.service.per_episode = per_episode;
         options.seed = options.service.seed = seed;
-        struct request_held result = hold(&options);
+        struct request_held_load result = hold(&options);
         assert_that(result.episodes, ==, episodes > 0 ? episodes : 6);
         inside += result.rate_low <= 20.1 && 20.1 <= result.rate_high;
     }
@@ -324,7 +324,7 @@ CASE(interval_of_episodes_covers_what_differs_between_them) {
 CASE(each_episode_begins_with_a_search_and_settles) {
     held.episodes = 6;
     struct queue_run_options options = make(20 * MS);
-    struct request_held result = hold(&options);
+    struct request_held_load result = hold(&options);
     assert_that(result.episodes, ==, 6);
     assert_near(result.seconds, 30, 0.7);
     for (uint32_t i = 0; i < result.episodes; i++)
@@ -389,7 +389,7 @@ CASE(episodes_do_not_overlap) {
     held.episodes = 2;
     open_slow();
     slow.control.length = 10 * SS_SECOND;
-    for (uint64_t pending = 0; !control->resting; step++)
+    for (uint64_t pending = 0; !control->draining; step++)
         pending = answer_up_to(step, pending, 1000);
     assert_false(control->counting);
     assert_near(control->action.rate, 0, 1e-9);
@@ -503,8 +503,8 @@ static void add_intervals(struct service_figures *figures, int count, double cos
     }
 }
 
-static struct request_held finish(struct service_figures *figures, ss_time settle) {
-    struct request_held result = {.cpus = CPUS};
+static struct request_held_load finish(struct service_figures *figures, ss_time settle) {
+    struct request_held_load result = {.cpus = CPUS};
     service_figures_finish(figures, settle, &result);
     service_figures_free(figures);
     return result;
@@ -514,7 +514,7 @@ TEST(intervals_from_settle_on_count) {
     struct service_figures figures = {0};
     add_intervals(&figures, 50, 20e-3, 0.5);
     add_intervals(&figures, 550, 10e-3, 0.5);
-    struct request_held result = finish(&figures, 5 * SS_SECOND);
+    struct request_held_load result = finish(&figures, 5 * SS_SECOND);
     assert_near(result.seconds, 55, 1e-9);
     assert_near(result.cost, 10e-3, 1e-9);
     assert_near(result.rate, 100, 1e-9);
@@ -561,7 +561,7 @@ TEST(interval_follows_from_batches) {
     struct service_figures figures = {0};
     for (const char *block = blocks; *block; block++)
         add_intervals(&figures, 20, *block == '+' ? 11e-3 : 9e-3, 0.5);
-    struct request_held result = finish(&figures, 0);
+    struct request_held_load result = finish(&figures, 0);
     double deviation = sqrt(20 * 20.0 * 20.0 * 20.0 / 19) / 40;
     assert_false(result.correlated);
     assert_near(result.rate_high - 100, 2.0930 * deviation, 0.005);
@@ -592,7 +592,7 @@ TEST(interval_follows_from_the_scatter_between_episodes) {
     for (size_t i = 0; i < 6; i++)
         squares += (rates[i] - 100) * (rates[i] - 100);
     add_episodes(&figures, rates, false);
-    struct request_held result = finish(&figures, 0);
+    struct request_held_load result = finish(&figures, 0);
     assert_that(result.episodes, ==, 6);
     assert_near(result.episode_rates[1], 103, 0.05);
     /* The 97.5 % quantile of Student's t with 5 degrees of freedom is 2.5706. */
@@ -605,7 +605,7 @@ TEST(interval_follows_from_the_scatter_between_episodes) {
 /* The cost changes within episodes only. */
 TEST(interval_of_episodes_is_never_narrower_than_that_of_batches) {
     static const double rates[] = {100, 100, 100, 100, 100, 100};
-    struct request_held result[2];
+    struct request_held_load result[2];
     for (int i = 0; i < 2; i++) {
         struct service_figures figures = {0};
         add_episodes(&figures, rates, i);
@@ -624,7 +624,7 @@ TEST(load_settles_in_each_episode) {
     static const double rates[] = {100, 100, 100, 100, 100, 50};
     struct service_figures figures = {0};
     add_episodes(&figures, rates, false);
-    struct request_held result = finish(&figures, 0);
+    struct request_held_load result = finish(&figures, 0);
     assert_true(isnan(result.settled_seconds));
     add_episodes(&figures, rates, false);
     for (size_t i = 300; i < 320; i++)
@@ -643,7 +643,7 @@ TEST(interval_is_wider_if_batches_are_correlated) {
         struct service_figures figures = {0};
         for (int j = 0; j < (i ? 8 : 64); j++)
             add_intervals(&figures, i ? 160 : 20, j % 2 ? 11e-3 : 10e-3, 0.5);
-        struct request_held result = finish(&figures, 0);
+        struct request_held_load result = finish(&figures, 0);
         assert_int_equal(result.correlated, i);
         widths[i] = result.rate_high - result.rate_low;
     }

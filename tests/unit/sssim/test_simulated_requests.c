@@ -44,7 +44,7 @@ static void measure_profile(
     assert_int_equal(tally->intended, tally->sent + tally->refused + tally->waiting);
     assert_int_equal(tally->sent, succeeded + request_tally_failed(tally) + tally->unfinished);
     assert_int_equal(tally->unfinished, 0);
-    assert_that(tally->unfinished_most, <=, options->rules.cap);
+    assert_that(tally->unfinished_max, <=, options->rules.cap);
 }
 
 static void measure(struct queue_run_options *options, double rate, ss_time length) {
@@ -134,7 +134,7 @@ TEST(many_waiting_requests_are_sent_when_places_become_free) {
 
 TEST(closed_loop_response_time_is_clients_over_capacity) {
     struct queue_run_options options = make(REQUEST_EVEN);
-    options.rules.closed = 10;
+    options.rules.clients = 10;
     options.settle = SS_SECOND;
     options.rules.end = 101 * SS_SECOND;
     measure_profile(&options, NULL);
@@ -344,7 +344,7 @@ static void check_overload(uint64_t *random) {
     measure(&options, rate, length);
     double done = (double)measured.tally.outcomes[REQUEST_SUCCESS];
     double throughput = done / ss_time_seconds(measured.end.end - options.settle);
-    assert_int_equal(measured.tally.unfinished_most, options.rules.cap);
+    assert_int_equal(measured.tally.unfinished_max, options.rules.cap);
     assert_within(mean(REQUEST_ACTUAL) * throughput, cap, 0.01 + cap / min);
     assert_within(throughput, capacity, 0.03 + cap / min);
     assert_int_equal(request_tally_failed(&measured.tally), 0);
@@ -411,7 +411,7 @@ TEST(exactly_the_requested_number_of_requests_is_sent) {
 TEST(closed_loop_clients_send_the_requested_number_of_requests) {
     for (uint64_t max = 1; max <= 25; max += 6) {
         struct queue_run_options options = make(REQUEST_EVEN);
-        options.rules.closed = 10;
+        options.rules.clients = 10;
         options.rules.end = SS_TIME_NEVER;
         options.rules.max = max;
         options.service.workers = 10;

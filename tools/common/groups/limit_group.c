@@ -29,7 +29,7 @@
 struct place {
     char folder[SS_GROUP_PATH_SIZE - 256];
     unsigned missing; /* limits whose controllers the group has not enabled for its children */
-    bool leave;       /* the caller, its only process, must leave it first */
+    bool must_leave;  /* the caller, its only process, must leave it first */
 };
 
 /* The controller of each limit, and the file that sets the limit in version 1. */
@@ -62,7 +62,7 @@ static bool has_file(const char *folder, const char *name, int mode) {
 }
 
 /* Returns whether this process may create a group below `folder`, and move back into `folder`. */
-static bool may_hold(const char *folder) {
+static bool may_create_below(const char *folder) {
     return access(folder, W_OK) == 0 && has_file(folder, "cgroup.procs", W_OK);
 }
 
@@ -106,10 +106,10 @@ static bool is_limited(const char *folder) {
     return false;
 }
 
-static bool can_hold_unified(struct place *place, unsigned limits) {
+static bool try_unified_place(struct place *place, unsigned limits) {
     char processes[4096], own[32];
 
-    if (!may_hold(place->folder))
+    if (!may_create_below(place->folder))
         return false;
 
     place->missing = find_missing(place->folder, "cgroup.subtree_control", limits);
@@ -123,13 +123,13 @@ static bool can_hold_unified(struct place *place, unsigned limits) {
     if (!*processes || !has_file(place->folder, "cgroup.type", F_OK))
         return true;
     snprintf(own, sizeof own, "%d", (int)getpid());
-    place->leave = strcmp(processes, own) == 0;
-    return place->leave;
+    place->must_leave = strcmp(processes, own) == 0;
+    return place->must_leave;
 }
 
 /* Finds a place, searching upward from our own group. */
 static bool find_unified(struct place *place, const char *root, unsigned limits) {
-    while (!can_hold_unified(place, limits)) {
+    while (!try_unified_place(place, limits)) {
         if (strlen(place->folder) <= strlen(root) || is_limited(place->folder))
             return false;
         *strrchr(place->folder, '/') = '\0';
@@ -149,10 +149,10 @@ static void name_unified(struct limit_group *group, unsigned limits, const struc
     struct limit_part part = {.unified = true};
     name_part(&part, place->folder, home, prefix);
 
-    if (place->leave) {
-        snprintf(group->left, sizeof group->left, "%s", place->folder);
-        snprintf(group->caller, sizeof group->caller, "%.4200s.caller", part.folder);
-        snprintf(part.home, sizeof part.home, "%s", group->caller);
+    if (place->must_leave) {
+        snprintf(group->caller_home, sizeof group->caller_home, "%s", place->folder);
+        snprintf(group->caller_group, sizeof group->caller_group, "%.4200s.caller", part.folder);
+        snprintf(part.home, sizeof part.home, "%s", group->caller_group);
     }
 
     group->missing |= place->missing;
@@ -177,7 +177,7 @@ static bool find_part(struct limit_group *group, int limit, const char *prefix,
     snprintf(place.folder, sizeof place.folder, "%s%s", hierarchy.root,
         strcmp(hierarchy.own, "/") == 0 ? "" : hierarchy.own);
     name_part(&group->parts[limit], place.folder, place.folder, prefix);
-    return may_hold(place.folder);
+    return may_create_below(place.folder);
 }
 
 /* Finds the one place that all limits of version 2 share. */
@@ -240,7 +240,7 @@ static int find_root(struct ss_hierarchy *hierarchy, int limit,
 }
 
 /* Creates the group that counts CPU time, if version 1 has a separate hierarchy for that. */
-static int make_account(
+static int make_accounting_group(
     const char *name, const struct ss_platform_roots *roots, struct ss_error *error) {
     struct ss_hierarchy hierarchy;
     char folder[SS_GROUP_PATH_SIZE];
@@ -254,7 +254,7 @@ static int make_account(
 }
 
 /* Removes the group after a failure, except parts that existed before: they may be in use. */
-static void remove_new(struct limit_group *group) {
+static void remove_created(struct limit_group *group) {
     for (int i = 0; i < LIMIT_KINDS; i++) {
         if (group->named && !group->parts[i].made)
             *group->parts[i].folder = '\0';
@@ -284,14 +284,14 @@ int limit_group_make_named(struct limit_group *group, unsigned limits, const cha
 
     if (limit_group_make(group, error) < 0)
         return -1;
-    if (make_account(name, roots, error) == 0)
+    if (make_accounting_group(name, roots, error) == 0)
         return 0;
-    remove_new(group);
+    remove_created(group);
     return -1;
 }
 
 /* Removes groups that killed processes left next to `folder`; rmdir() refuses a group in use. */
-static void remove_old(const char *folder) {
+static void remove_stale(const char *folder) {
     char parent[SS_GROUP_PATH_SIZE];
     const struct dirent *entry;
 
@@ -374,10 +374,10 @@ static int make_part(struct limit_group *group, int limit) {
 static int prepare_place(const struct limit_group *group, const struct limit_part *part) {
     char parent[SS_GROUP_PATH_SIZE];
 
-    if (*group->left) {
-        if (mkdir(group->caller, 0755) < 0 && errno != EEXIST)
+    if (*group->caller_home) {
+        if (mkdir(group->caller_group, 0755) < 0 && errno != EEXIST)
             return -errno;
-        int result = write_file(group->caller, "cgroup.procs", "0");
+        int result = write_file(group->caller_group, "cgroup.procs", "0");
         if (result < 0)
             return result;
     }
@@ -396,7 +396,7 @@ int limit_group_make(struct limit_group *group, struct ss_error *error) {
             continue;
 
         if (!group->named)
-            remove_old(part->folder);
+            remove_stale(part->folder);
         int result = part->unified && !prepared ? prepare_place(group, part) : 0;
         prepared |= part->unified;
         if (result == 0)
@@ -406,7 +406,7 @@ int limit_group_make(struct limit_group *group, struct ss_error *error) {
 
         ss_error_fail(
             error, "cannot create the control group %s: %s", part->folder, strerror(-result));
-        remove_new(group);
+        remove_created(group);
         return -1;
     }
     return 0;
@@ -433,7 +433,7 @@ size_t limit_group_quota_settings(struct limit_setting settings[LIMIT_QUOTA_SETT
 }
 
 /* Returns why the kernel may refuse a limit: ": REASON", or "". */
-static const char *advise(const char *name, int number) {
+static const char *explain_refusal(const char *name, int number) {
     static const struct {
         const char *prefix;
         int number;
@@ -458,7 +458,7 @@ static int set_limit(
     if (status == 0)
         return 0;
     return ss_error_fail(error, "the kernel refuses '%s' for %s/%s: %s%s", value, folder, name,
-        strerror(-status), advise(name, -status));
+        strerror(-status), explain_refusal(name, -status));
 }
 
 static int refuse_changed(const char *folder, const char *name, const char *value, const char *got,
@@ -654,13 +654,13 @@ int limit_group_remove_folder(const char *folder, const char *home) {
 /* Moves the caller back into the group that it left, and removes the group that it moved into. */
 static int return_to_place(const struct limit_group *group) {
     /* A group can have processes only while it enables no controllers for its children. */
-    int result = write_controllers(group->left, group->missing, '-');
+    int result = write_controllers(group->caller_home, group->missing, '-');
     if (result < 0)
         return result;
-    result = write_file(group->left, "cgroup.procs", "0");
+    result = write_file(group->caller_home, "cgroup.procs", "0");
     if (result < 0)
         return result;
-    return limit_group_remove_folder(group->caller, group->left);
+    return limit_group_remove_folder(group->caller_group, group->caller_home);
 }
 
 int limit_group_remove(struct limit_group *group) {
@@ -673,7 +673,7 @@ int limit_group_remove(struct limit_group *group) {
             status = result;
     }
 
-    if (*group->left) {
+    if (*group->caller_home) {
         int result = return_to_place(group);
         if (status == 0)
             status = result;

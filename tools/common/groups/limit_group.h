@@ -18,11 +18,11 @@ struct limit_part {
 
 struct limit_group {
     struct limit_part parts[LIMIT_KINDS];
-    unsigned missing;              /* version 2: limits whose controllers the parent must first
-                                      enable for its children */
-    char left[SS_GROUP_PATH_SIZE]; /* the group that the caller leaves for `caller`; empty if the
-                                      caller stays */
-    char caller[SS_GROUP_PATH_SIZE];
+    unsigned missing; /* version 2: limits whose controllers the parent must first
+                         enable for its children */
+    /* The group that the caller leaves for `caller_group`; empty if the caller stays. */
+    char caller_home[SS_GROUP_PATH_SIZE];
+    char caller_group[SS_GROUP_PATH_SIZE];
     bool named; /* made by limit_group_make_named() */
 };
 

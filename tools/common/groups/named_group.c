@@ -30,7 +30,7 @@ struct search {
     bool deep; /* include subgroups */
     void (*visit)(struct search *search, const char *folder);
 
-    pid_t pid, like;
+    pid_t pid, peer;
     int count;   /* folders that `visit` found or changed */
     int failure; /* 0 or a negative errno */
 };
@@ -94,7 +94,7 @@ static bool has_process(const char *folder, pid_t pid) {
 }
 
 static void join_folder(struct search *search, const char *folder) {
-    if (search->like > 0 && !has_process(folder, search->like))
+    if (search->peer > 0 && !has_process(folder, search->peer))
         return;
 
     FILE *file = open_processes(folder, "r+e");
@@ -107,13 +107,13 @@ static void join_folder(struct search *search, const char *folder) {
 }
 
 int named_group_join(
-    const char *name, pid_t like, pid_t pid, const struct ss_platform_roots *roots) {
+    const char *name, pid_t peer, pid_t pid, const struct ss_platform_roots *roots) {
     struct search search = {.name = name,
         .roots = roots,
-        .deep = like > 0,
+        .deep = peer > 0,
         .visit = join_folder,
         .pid = pid,
-        .like = like};
+        .peer = peer};
     search_all(&search);
     return search.failure < 0 ? search.failure : search.count;
 }
@@ -129,7 +129,7 @@ static FILE *open_of_process(const struct ss_platform_roots *roots, pid_t pid, c
  * Returns whether the process is PID 1 of a namespace below ours. The line "NSpid:" of its status
  * lists its pid in each namespace, from ours inward.
  */
-static bool is_first(const struct ss_platform_roots *roots, pid_t pid) {
+static bool is_namespace_init(const struct ss_platform_roots *roots, pid_t pid) {
     static const char name[] = "NSpid:\t";
     SS_OWNED(fclose) FILE *file = open_of_process(roots, pid, "status");
     SS_OWNED(free) char *line = NULL;
@@ -143,17 +143,17 @@ static bool is_first(const struct ss_platform_roots *roots, pid_t pid) {
     return false;
 }
 
-static void find_first(struct search *search, const char *folder) {
+static void find_init(struct search *search, const char *folder) {
     SS_OWNED(fclose) FILE *file = open_processes(folder, "re");
     int pid;
     while (search->pid == 0 && file && fscanf(file, "%d", &pid) == 1) {
-        if (is_first(search->roots, pid))
+        if (is_namespace_init(search->roots, pid))
             search->pid = pid;
     }
 }
 
-pid_t named_group_first(const char *name, const struct ss_platform_roots *roots) {
-    struct search search = {.name = name, .roots = roots, .deep = true, .visit = find_first};
+pid_t named_group_init_pid(const char *name, const struct ss_platform_roots *roots) {
+    struct search search = {.name = name, .roots = roots, .deep = true, .visit = find_init};
     search_all(&search);
     return search.pid;
 }
@@ -169,7 +169,7 @@ bool named_group_exists(const char *name, const struct ss_platform_roots *roots)
     return search.count > 0;
 }
 
-int named_group_account_of(
+int named_group_accounting_path(
     pid_t pid, char *path, size_t size, const struct ss_platform_roots *roots) {
     char process[32];
     snprintf(process, sizeof process, "%d", (int)pid);

@@ -34,8 +34,8 @@ void ss_program_print_version(const char *name) {
     printf("%s %s\n", name, ss_version());
 }
 
-bool ss_program_answer(const char *name, const struct ss_option_store *store, int help, int version,
-    void (*print_help)(void)) {
+bool ss_program_print_requested(const char *name, const struct ss_option_store *store, int help,
+    int version, void (*print_help)(void)) {
     if (store)
         ss_option_store_print_warnings(stderr, name, store);
 

@@ -26,7 +26,7 @@ int ss_program_main(const char *name, ss_program *program, int argc, char **argv
  * Prints the warnings of `store`, unless it is NULL, to standard error, and the help or the version
  * if requested. Returns whether it printed one of these two.
  */
-SS_MUST_USE SS_NONNULL(1, 5) bool ss_program_answer(const char *name,
+SS_MUST_USE SS_NONNULL(1, 5) bool ss_program_print_requested(const char *name,
     const struct ss_option_store *store, int help, int version, void (*print_help)(void));
 
 void ss_program_print_version(const char *name) SS_NONNULL();

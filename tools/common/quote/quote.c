@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-bool quote_is_continued(const char *line) {
+bool quote_line_is_continued(const char *line) {
     char quote = 0;                       /* the open quote; $ for $'...' */
     bool in_word = false, dollar = false; /* the last character is a $ that is not quoted */
 

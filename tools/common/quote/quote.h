@@ -14,6 +14,6 @@ SS_NONNULL() void quote_csv(FILE *stream, const char *text);
  * Returns whether the line ends with a backslash that continues it in a shell: one outside of
  * comments and single quotes.
  */
-SS_NONNULL() bool quote_is_continued(const char *line);
+SS_NONNULL() bool quote_line_is_continued(const char *line);
 
 #endif

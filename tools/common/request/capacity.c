@@ -8,8 +8,8 @@
 
 static int parse_figure(
     const char *name, struct request_criterion *criterion, struct ss_error *error) {
-    criterion->mean = strcmp(name, "mean") == 0;
-    if (criterion->mean)
+    criterion->is_mean = strcmp(name, "mean") == 0;
+    if (criterion->is_mean)
         return 0;
 
     double percent;
@@ -44,8 +44,8 @@ int request_criterion_parse(
 
 static double figure_of(
     const struct request_criterion *criterion, const struct ss_histogram *times) {
-    return criterion->mean ? ss_histogram_mean(times)
-                           : ss_histogram_quantile(times, criterion->share);
+    return criterion->is_mean ? ss_histogram_mean(times)
+                              : ss_histogram_quantile(times, criterion->share);
 }
 
 double request_criterion_figure(
@@ -59,7 +59,7 @@ double request_criterion_figure(
 bool request_criterion_holds(
     const struct request_criterion *criterion, const struct request_tally *tally) {
     double succeeded = (double)tally->outcomes[REQUEST_SUCCESS];
-    return succeeded >= REQUEST_SUCCESSES_MIN * (double)tally->intended &&
+    return succeeded >= REQUEST_SUCCESS_RATIO_MIN * (double)tally->intended &&
            request_criterion_figure(criterion, tally) <= ss_time_seconds(criterion->limit);
 }
 
@@ -72,7 +72,7 @@ void request_capacity_begin(
 }
 
 bool request_trial_is_limited(const struct request_trial *trial) {
-    return !trial->held && (trial->generator_is_limit || trial->resources > 0);
+    return !trial->held && (trial->generator_is_limit || trial->resource_failures > 0);
 }
 
 void request_capacity_add(struct request_capacity *capacity, const struct request_trial *trial) {
@@ -80,15 +80,15 @@ void request_capacity_add(struct request_capacity *capacity, const struct reques
     if (capacity->trial_count == REQUEST_TRIALS_MAX)
         return;
 
-    while (i < capacity->count && capacity->rates[i].rate != trial->rate)
+    while (i < capacity->rate_count && capacity->rates[i].rate != trial->rate)
         i++;
-    if (i == capacity->count)
-        capacity->rates[capacity->count++] = (struct request_trials){.rate = trial->rate};
+    if (i == capacity->rate_count)
+        capacity->rates[capacity->rate_count++] = (struct request_trials){.rate = trial->rate};
 
     *(trial->held ? &capacity->rates[i].held : &capacity->rates[i].failed) += 1;
     capacity->rates[i].unsteady += trial->held && !trial->steady;
     capacity->rates[i].limited += request_trial_is_limited(trial);
-    capacity->rates[i].short_of_resources += !trial->held && trial->resources > 0;
+    capacity->rates[i].short_of_resources += !trial->held && trial->resource_failures > 0;
     capacity->trials[capacity->trial_count++] = *trial;
 }
 
@@ -96,53 +96,54 @@ void request_capacity_add(struct request_capacity *capacity, const struct reques
  * Bounds found so far. `lowest_failed` may be below `highest_held`: rates between them hold in some
  * trials and fail in others.
  */
-struct known {
+struct bounds {
     double lowest_failed, highest_held; /* rates so far; INFINITY and 0 if none */
     struct request_trials held, failed; /* as in struct request_capacity_result */
 };
 
-static struct known find_bounds(const struct request_capacity *capacity) {
-    struct known known = {.lowest_failed = INFINITY};
-    for (size_t i = 0; i < capacity->count; i++) {
+static struct bounds find_bounds(const struct request_capacity *capacity) {
+    struct bounds bounds = {.lowest_failed = INFINITY};
+    for (size_t i = 0; i < capacity->rate_count; i++) {
         const struct request_trials *it = &capacity->rates[i];
-        if (it->failed > 0 && it->rate < known.lowest_failed)
-            known.lowest_failed = it->rate;
-        if (it->held > 0 && it->rate > known.highest_held)
-            known.highest_held = it->rate;
+        if (it->failed > 0 && it->rate < bounds.lowest_failed)
+            bounds.lowest_failed = it->rate;
+        if (it->held > 0 && it->rate > bounds.highest_held)
+            bounds.highest_held = it->rate;
     }
 
-    for (size_t i = 0; i < capacity->count; i++) {
+    for (size_t i = 0; i < capacity->rate_count; i++) {
         const struct request_trials *it = &capacity->rates[i];
-        if (it->rate < known.lowest_failed && it->rate > known.held.rate)
-            known.held = *it;
-        if (it->rate > known.highest_held &&
-            (known.failed.rate == 0 || it->rate < known.failed.rate))
-            known.failed = *it;
+        if (it->rate < bounds.lowest_failed && it->rate > bounds.held.rate)
+            bounds.held = *it;
+        if (it->rate > bounds.highest_held &&
+            (bounds.failed.rate == 0 || it->rate < bounds.failed.rate))
+            bounds.failed = *it;
     }
 
-    return known;
+    return bounds;
 }
 
 /* Returns the next rate while no rate has failed yet, or none has held; 0 if the search is over. */
-static double next_outside(const struct request_capacity *capacity, const struct known *known) {
+static double next_outside(const struct request_capacity *capacity, const struct bounds *bounds) {
     const struct request_search *search = &capacity->search;
 
-    if (capacity->count == 0)
+    if (capacity->rate_count == 0)
         return search->start;
-    if (known->highest_held == 0)
-        return known->lowest_failed > search->start * START_PART_MIN ? known->lowest_failed / 2 : 0;
-    if (known->highest_held < search->max)
-        return fmin(known->highest_held * 2, search->max);
-    return known->held.held < search->repeats ? known->held.rate : 0;
+    if (bounds->highest_held == 0)
+        return bounds->lowest_failed > search->start * START_PART_MIN ? bounds->lowest_failed / 2
+                                                                      : 0;
+    if (bounds->highest_held < search->max)
+        return fmin(bounds->highest_held * 2, search->max);
+    return bounds->held.held < search->repeats ? bounds->held.rate : 0;
 }
 
 /*
  * Returns the next rate after some held and some failed: narrows the interval, then repeats its
  * ends. Returns 0 if the search is over.
  */
-static double next_inside(const struct request_capacity *capacity, const struct known *known) {
+static double next_inside(const struct request_capacity *capacity, const struct bounds *bounds) {
     const struct request_search *search = &capacity->search;
-    double low = known->lowest_failed, high = known->highest_held;
+    double low = bounds->lowest_failed, high = bounds->highest_held;
 
     if (high < low) {
         if (low - high > search->precision * low)
@@ -150,36 +151,36 @@ static double next_inside(const struct request_capacity *capacity, const struct 
     } else {
         /* Step beyond the uncertain range by its own relative width. */
         double step = fmax(search->precision, (high - low) / high);
-        if (known->held.rate < low * (1 - step))
+        if (bounds->held.rate < low * (1 - step))
             return low * (1 - step);
-        if (known->failed.rate == 0 || known->failed.rate > high * (1 + step))
+        if (bounds->failed.rate == 0 || bounds->failed.rate > high * (1 + step))
             return high * (1 + step);
     }
 
-    if (known->held.held < search->repeats)
-        return known->held.rate;
-    return known->failed.failed < search->repeats ? known->failed.rate : 0;
+    if (bounds->held.held < search->repeats)
+        return bounds->held.rate;
+    return bounds->failed.failed < search->repeats ? bounds->failed.rate : 0;
 }
 
 bool request_capacity_next(const struct request_capacity *capacity, double *rate) {
-    struct known known = find_bounds(capacity);
-    bool inside = known.highest_held > 0 && known.lowest_failed < INFINITY;
-    *rate = inside ? next_inside(capacity, &known) : next_outside(capacity, &known);
+    struct bounds bounds = find_bounds(capacity);
+    bool inside = bounds.highest_held > 0 && bounds.lowest_failed < INFINITY;
+    *rate = inside ? next_inside(capacity, &bounds) : next_outside(capacity, &bounds);
     return *rate > 0 && capacity->trial_count < REQUEST_TRIALS_MAX;
 }
 
 struct request_capacity_result request_capacity_result(const struct request_capacity *capacity) {
-    struct known known = find_bounds(capacity);
+    struct bounds bounds = find_bounds(capacity);
     struct request_capacity_result result = {
-        .held = known.held,
-        .failed = known.failed,
-        .agreed = known.held.held >= capacity->search.repeats &&
-                  known.failed.failed >= capacity->search.repeats,
-        .upper_bound = known.held.unsteady > 0,
-        .lower_bound = known.failed.limited > 0,
+        .held = bounds.held,
+        .failed = bounds.failed,
+        .agreed = bounds.held.held >= capacity->search.repeats &&
+                  bounds.failed.failed >= capacity->search.repeats,
+        .upper_bound = bounds.held.unsteady > 0,
+        .lower_bound = bounds.failed.limited > 0,
     };
 
     result.sure = result.agreed && !result.upper_bound && !result.lower_bound &&
-                  known.failed.rate - known.held.rate <= REQUEST_SURE_WIDTH * known.failed.rate;
+                  bounds.failed.rate - bounds.held.rate <= REQUEST_SURE_WIDTH * bounds.failed.rate;
     return result;
 }

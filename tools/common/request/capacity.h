@@ -21,10 +21,10 @@
 
 #include "tally.h"
 
-#define REQUEST_SUCCESSES_MIN 0.99
+#define REQUEST_SUCCESS_RATIO_MIN 0.99
 
 struct request_criterion {
-    bool mean;    /* true: the mean; false: the percentile at `share` */
+    bool is_mean; /* true: the mean; false: the percentile at `share` */
     double share; /* 0 to 1 */
     ss_time limit;
 };
@@ -70,8 +70,8 @@ struct request_trial {
     double own_cpu;  /* CPU time of the generator in `took`, seconds */
     double own_wait; /* time in `took` when the generator was ready but had no CPU, seconds; NaN if
                         unknown */
-    uint64_t resources;      /* requests that failed because the generator lacked resources */
-    bool generator_is_limit; /* the generator was too busy to send the requests on time */
+    uint64_t resource_failures; /* requests that failed because the generator lacked resources */
+    bool generator_is_limit;    /* the generator was too busy to send the requests on time */
 };
 
 /*
@@ -92,7 +92,7 @@ struct request_trials {
 struct request_capacity {
     struct request_search search;
     struct request_trials rates[REQUEST_TRIALS_MAX]; /* in the order of their first trials */
-    size_t count;
+    size_t rate_count;
     struct request_trial trials[REQUEST_TRIALS_MAX]; /* all trials, in order */
     unsigned trial_count;
 };

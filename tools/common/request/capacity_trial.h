@@ -20,33 +20,33 @@
  * batches, pairs are merged.
  */
 
-#define REQUEST_STEADY_BATCHES 32
+#define REQUEST_BATCHES_MAX 32
 
 /* Batches of response times. Zeroed: no values. */
-struct request_steady {
-    double sums[REQUEST_STEADY_BATCHES];
+struct request_batches {
+    double sums[REQUEST_BATCHES_MAX];
     uint64_t size;  /* number of values in each batch */
     uint64_t count; /* number of values */
     double total;
 };
 
-SS_NONNULL() void request_steady_add(struct request_steady *steady, double seconds);
+SS_NONNULL() void request_batches_add(struct request_batches *batches, double seconds);
 
 /*
  * Returns whether half of von Neumann's ratio of these values shows neither a trend nor correlation
  * of successive values, at the 5 % significance level.
  */
-SS_NONNULL() bool request_steady_is_uncorrelated(const double *values, int count);
+SS_NONNULL() bool request_values_are_uncorrelated(const double *values, int count);
 
 /*
  * Returns whether response times are stationary. This needs at least 16 batches: that ratio shows
  * no trend, or a trend does not matter because batches differ by at most 10 %, or because on
  * average over `elapsed` seconds less than half a request is in the service, so there is no queue.
  */
-SS_NONNULL() bool request_steady_is_reached(const struct request_steady *steady, double elapsed);
+SS_NONNULL() bool request_batches_are_steady(const struct request_batches *batches, double elapsed);
 
 /* Returns whether the sum of the second half of the batches is more than 25 % above the first's. */
-SS_NONNULL() bool request_steady_rises(const struct request_steady *steady);
+SS_NONNULL() bool request_batches_rise(const struct request_batches *batches);
 
 #define REQUEST_TRIAL_WARMUP  1  /* periods of the warm-up */
 #define REQUEST_TRIAL_STAGE   4  /* periods of the first stage */
@@ -57,9 +57,9 @@ struct request_trial_watch {
     const struct request_criterion *criterion;
     struct request_tally *tally; /* tally of the current stage */
     ss_time period;
-    struct request_steady steady; /* response times of the current stage */
-    unsigned periods;             /* number of periods that have ended */
-    unsigned stage, stage_begin;  /* 0 in the warm-up; first period of the stage */
+    struct request_batches batches; /* response times of the current stage */
+    unsigned periods;               /* number of periods that have ended */
+    unsigned stage, stage_begin;    /* 0 in the warm-up; first period of the stage */
     bool is_steady, is_over;
 };
 

@@ -12,7 +12,7 @@
 #include "base/words.h"
 #include "result_document.h"
 
-int request_folder_open(const char *path, struct request_rows *rows, struct ss_error *error) {
+int request_folder_create(const char *path, struct request_rows *rows, struct ss_error *error) {
     struct ss_error why = {0};
     SS_OWNED(close)
     int folder = ss_walk_folder_path(path, O_RDONLY | O_CREAT | O_EXCL, &why);
@@ -24,7 +24,7 @@ int request_folder_open(const char *path, struct request_rows *rows, struct ss_e
         return ss_error_fail(
             error, "--record: cannot write %s: %s", ss_words_show(path).text, why.message);
 
-    if (rows && request_rows_keep(rows, folder, error) < 0) {
+    if (rows && request_rows_create_files(rows, folder, error) < 0) {
         ss_walk_remove_folder(folder, path);
         return -1;
     }
@@ -32,8 +32,8 @@ int request_folder_open(const char *path, struct request_rows *rows, struct ss_e
 }
 
 void request_folder_remove(int folder, const char *path) {
-    unlinkat(folder, REQUEST_ROWS_SECONDS, 0);
-    unlinkat(folder, REQUEST_ROWS_TIMES, 0);
+    unlinkat(folder, REQUEST_SECONDS_FILE, 0);
+    unlinkat(folder, REQUEST_TIMES_FILE, 0);
     ss_walk_remove_folder(folder, path);
 }
 

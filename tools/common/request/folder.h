@@ -16,7 +16,7 @@
  * its descriptor: use it to finish the record, because another user may have replaced the folder at
  * the path by then. Leaves nothing behind on failure.
  */
-SS_MUST_USE SS_NONNULL(1) int request_folder_open(
+SS_MUST_USE SS_NONNULL(1) int request_folder_create(
     const char *path, struct request_rows *rows, struct ss_error *error);
 
 /* Removes the files of a run that did not begin, and the folder. Close the rows first. */

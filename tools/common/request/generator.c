@@ -27,7 +27,7 @@ struct queue {
 };
 
 struct slot {
-    struct request_one one; /* first, so that both structs have the same address */
+    struct request_in_flight one; /* first, so that both structs have the same address */
     bool used;
     uint32_t balanced;  /* target that counts this request in `unfinished_of`, or NO_TARGET */
     uint32_t next_free; /* index of the next free slot, while this one is unused */
@@ -93,7 +93,7 @@ static ss_time queue_take(struct queue *queue) {
 static int check_rules(const struct request_rules *rules, struct ss_error *error) {
     if (rules->cap < 1 || rules->cap > CAP_MAX)
         return ss_error_fail(error, "the cap must be between 1 and %d", CAP_MAX);
-    if (rules->closed > CAP_MAX)
+    if (rules->clients > CAP_MAX)
         return ss_error_fail(error, "too many clients (at most %d)", CAP_MAX);
     if (rules->targets < 1 || rules->targets > REQUEST_TARGETS_MAX)
         return ss_error_fail(
@@ -103,7 +103,7 @@ static int check_rules(const struct request_rules *rules, struct ss_error *error
 
 /* Each queue has room for all clients, so that queue_add() cannot fail. */
 static bool make_clients(struct request_generator *generator) {
-    uint64_t count = generator->rules.closed;
+    uint64_t count = generator->rules.clients;
     if (count == 0)
         return true;
 
@@ -164,13 +164,13 @@ void request_generator_close(struct request_generator *generator) {
     free(generator);
 }
 
-void request_generator_watch(
+void request_generator_set_observer(
     struct request_generator *generator, request_observer *observer, void *context) {
     generator->observer = observer;
     generator->observer_context = context;
 }
 
-static void notify(const struct request_generator *generator, const struct request_one *one,
+static void notify(const struct request_generator *generator, const struct request_in_flight *one,
     enum request_fate fate, const struct request_ended *ended) {
     if (generator->observer)
         generator->observer(generator->observer_context, one, fate, ended);
@@ -223,13 +223,13 @@ static void send_one(
 }
 
 static void add_client(struct request_generator *generator, struct queue *queue, ss_time when) {
-    if (generator->rules.closed > 0)
+    if (generator->rules.clients > 0)
         queue_add(queue, when);
 }
 
 static void notify_unsent(struct request_generator *generator, uint64_t number, ss_time due,
     enum request_fate fate, ss_time now) {
-    struct request_one one = {.number = number, .due = due, .sent = SS_TIME_NEVER};
+    struct request_in_flight one = {.number = number, .due = due, .sent = SS_TIME_NEVER};
     struct request_ended ended = {.due = due, .sent = SS_TIME_NEVER, .finished = now};
     notify(generator, &one, fate, &ended);
 }
@@ -268,7 +268,7 @@ static ss_time next_due(const struct request_generator *generator) {
     if (!has_more(generator))
         return SS_TIME_NEVER;
 
-    if (generator->rules.closed > 0) {
+    if (generator->rules.clients > 0) {
         ss_time ready = queue_first(&generator->ready), pausing = queue_first(&generator->pausing);
         due = ready < pausing ? ready : pausing;
     } else {
@@ -279,7 +279,7 @@ static ss_time next_due(const struct request_generator *generator) {
 }
 
 static void take_due(struct request_generator *generator, ss_time due) {
-    if (generator->rules.closed == 0)
+    if (generator->rules.clients == 0)
         request_schedule_next(generator->schedule, &due);
     else if (queue_first(&generator->ready) == due)
         queue_take(&generator->ready);
@@ -296,7 +296,7 @@ void request_generator_advance(struct request_generator *generator, ss_time now)
     if (generator->stopped)
         return;
 
-    bool ends = now >= generator->rules.end, open = generator->rules.closed == 0;
+    bool ends = now >= generator->rules.end, open = generator->rules.clients == 0;
     generator->sends = SENDS_AT_ONCE;
 
     if (!ends)
@@ -311,7 +311,7 @@ void request_generator_advance(struct request_generator *generator, ss_time now)
         request_generator_stop(generator, generator->rules.end);
 }
 
-ss_time request_generator_wake(const struct request_generator *generator) {
+ss_time request_generator_deadline(const struct request_generator *generator) {
     if (generator->stopped)
         return SS_TIME_NEVER;
     if (generator->waiting.count > 0 && !is_full(generator))
@@ -325,7 +325,7 @@ ss_time request_generator_wake(const struct request_generator *generator) {
 static void catch_up(struct request_generator *generator, ss_time now) {
     do
         request_generator_advance(generator, now);
-    while (request_generator_wake(generator) <= now);
+    while (request_generator_deadline(generator) <= now);
 }
 
 void request_generator_add(struct request_generator *generator, ss_time now) {
@@ -335,9 +335,9 @@ void request_generator_add(struct request_generator *generator, ss_time now) {
     begin_one(generator, now, now);
 }
 
-void request_generator_turn(struct request_generator *generator, ss_time now, double rate) {
+void request_generator_set_rate(struct request_generator *generator, ss_time now, double rate) {
     catch_up(generator, now);
-    request_schedule_turn(generator->schedule, now, rate);
+    request_schedule_set_rate(generator->schedule, now, rate);
 }
 
 static uint32_t find_target(const uint32_t *before, uint32_t targets, uint32_t number) {
@@ -390,8 +390,8 @@ static void extend_end(struct request_generator *generator, ss_time moment) {
     generator->over = generator->over > moment ? generator->over : moment;
 }
 
-void request_generator_finish(struct request_generator *generator, struct request_one *one,
-    enum request_outcome outcome, uint64_t bytes, ss_time now) {
+void request_generator_finish_request(struct request_generator *generator,
+    struct request_in_flight *one, enum request_outcome outcome, uint64_t bytes, ss_time now) {
     struct request_ended ended = {one->due, one->sent, now, outcome, bytes, one->status};
 
     request_tally_end(generator->tally, &ended);
@@ -411,11 +411,11 @@ bool request_generator_is_over(const struct request_generator *generator) {
     if (generator->stopped)
         return true;
     bool more = has_more(generator) &&
-                (generator->rules.end != SS_TIME_NEVER || generator->rules.closed > 0);
+                (generator->rules.end != SS_TIME_NEVER || generator->rules.clients > 0);
     return !more && generator->waiting.count == 0 && next_due(generator) == SS_TIME_NEVER;
 }
 
-ss_time request_generator_over(const struct request_generator *generator) {
+ss_time request_generator_end_time(const struct request_generator *generator) {
     return generator->over;
 }
 
@@ -436,7 +436,7 @@ void request_generator_stop(struct request_generator *generator, ss_time now) {
     }
 
     /* Count requests that are due but were not handled, because this call was late. */
-    while (generator->rules.closed == 0 && is_due(generator, now)) {
+    while (generator->rules.clients == 0 && is_due(generator, now)) {
         ss_time due = next_due(generator);
         take_due(generator, due);
         request_tally_due(generator->tally);

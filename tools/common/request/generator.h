@@ -21,7 +21,7 @@
 #define REQUEST_TARGETS_MAX 64
 
 /* A request in progress. Moments are times since the run began. */
-struct request_one {
+struct request_in_flight {
     uint64_t number; /* from 0, in the order of due times */
     ss_time due, sent;
     uint32_t target; /* index among the current targets */
@@ -33,9 +33,9 @@ struct request_one {
 struct request_transport {
     /*
      * Begins a request. May set its `sent` to a later moment, because sending many requests takes
-     * time. Must not call request_generator_finish(): report immediate failures later.
+     * time. Must not call request_generator_finish_request(): report immediate failures later.
      */
-    void (*send)(void *context, struct request_one *one);
+    void (*send)(void *context, struct request_in_flight *one);
     void *context;
 };
 
@@ -58,7 +58,7 @@ struct request_rules {
      * Number of clients. Each sends its next request after an answer, or 10 ms after a failure. 0:
      * requests follow the schedule.
      */
-    uint64_t closed;
+    uint64_t clients;
     /*
      * When sending ends. Requests that became due earlier are still sent, even if
      * request_generator_advance() is called late; waiting requests and later requests of clients
@@ -86,8 +86,8 @@ enum request_fate {
  * and `one->sent` are SS_TIME_NEVER if the request was never sent; outcome and bytes are valid only
  * with REQUEST_ENDED.
  */
-typedef void request_observer(void *context, const struct request_one *one, enum request_fate fate,
-    const struct request_ended *ended);
+typedef void request_observer(void *context, const struct request_in_flight *one,
+    enum request_fate fate, const struct request_ended *ended);
 
 /*
  * Chooses the target of the next request, from 0 to `count` - 1; `last` is the target of the
@@ -98,34 +98,37 @@ SS_MUST_USE SS_NONNULL() uint32_t request_balance_choose(
 
 struct request_generator;
 
-/* Opens a generator. `schedule` is NULL with `closed`. The caller owns schedule and tally. */
+/* Opens a generator. `schedule` is NULL with `clients`. The caller owns schedule and tally. */
 SS_MUST_USE SS_NONNULL(1, 2, 4) int request_generator_open(struct request_generator **generator,
     const struct request_rules *rules, struct request_schedule *schedule,
     const struct request_transport *transport, struct request_tally *tally, struct ss_error *error);
 void request_generator_close(struct request_generator *generator);
 
 SS_NONNULL(1, 2)
-void request_generator_watch(
+void request_generator_set_observer(
     struct request_generator *generator, request_observer *observer, void *context);
 
-/* Sends a few of the requests that are due. Call it again if request_generator_wake() <= `now`. */
+/*
+ * Sends a few of the requests that are due. Call it again if request_generator_deadline() is at
+ * most `now`.
+ */
 SS_NONNULL() void request_generator_advance(struct request_generator *generator, ss_time now);
 
 /*
  * Returns when to call request_generator_advance() next; SS_TIME_NEVER: only after the next
  * request has ended, if any.
  */
-SS_NONNULL() ss_time request_generator_wake(const struct request_generator *generator);
+SS_NONNULL() ss_time request_generator_deadline(const struct request_generator *generator);
 
 /* Makes a request due at `now`, in addition to those of the schedule. */
 SS_NONNULL() void request_generator_add(struct request_generator *generator, ss_time now);
 
 /*
- * Sends the requests that are due, and sets the rate from `now`; see request_schedule_turn(). Do
- * not use this with `closed`.
+ * Sends the requests that are due, and sets the rate from `now`; see request_schedule_set_rate().
+ * Do not use this with `clients`.
  */
 SS_NONNULL()
-void request_generator_turn(struct request_generator *generator, ss_time now, double rate);
+void request_generator_set_rate(struct request_generator *generator, ss_time now, double rate);
 
 #define REQUEST_TARGET_NEW UINT32_MAX
 
@@ -149,14 +152,15 @@ void request_generator_count_unfinished(
  * request_generator_advance() soon afterwards, because another request may now be sent.
  */
 SS_NONNULL()
-void request_generator_finish(struct request_generator *generator, struct request_one *one,
-    enum request_outcome outcome, uint64_t bytes, ss_time now);
+void request_generator_finish_request(struct request_generator *generator,
+    struct request_in_flight *one, enum request_outcome outcome, uint64_t bytes, ss_time now);
 
 /* Returns whether sending has ended and no request is in progress. */
 SS_MUST_USE SS_NONNULL() bool request_generator_is_over(const struct request_generator *generator);
 
 /* Returns when the run ended: at the end of sending or of the last request, whichever is later. */
-SS_MUST_USE SS_NONNULL() ss_time request_generator_over(const struct request_generator *generator);
+SS_MUST_USE SS_NONNULL() ss_time
+    request_generator_end_time(const struct request_generator *generator);
 
 /* Ends sending: abandons requests that were not sent; the transport finishes those in progress. */
 SS_NONNULL() void request_generator_stop(struct request_generator *generator, ss_time now);

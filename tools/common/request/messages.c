@@ -153,7 +153,7 @@ static const char *end_of_origin(const char *url) {
     return host + strcspn(host, "/?#");
 }
 
-static int find_origin(
+static int find_or_add_origin(
     struct request_messages *messages, const char *url, uint32_t *number, struct ss_error *error) {
     size_t length = (size_t)(end_of_origin(url) - url);
     for (*number = 0; *number < messages->origin_count; ++*number) {
@@ -202,7 +202,8 @@ static int take_place(struct request_messages *messages, struct request_message 
         return ss_error_fail(error, "the file mixes paths and URLs: use only paths or only URLs");
 
     messages->order[messages->count] = 0;
-    if (!is_path && find_origin(messages, word, &messages->order[messages->count], error) < 0)
+    if (!is_path &&
+        find_or_add_origin(messages, word, &messages->order[messages->count], error) < 0)
         return -1;
     return take_target(message, is_path ? word : end_of_origin(word), error);
 }

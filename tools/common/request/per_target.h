@@ -17,7 +17,7 @@
 #include "generator.h"
 
 /* Requests that were sent to a URL. */
-struct request_at_target {
+struct request_target_counts {
     const char *url; /* not owned */
     uint64_t succeeded, failed, unfinished;
     struct ss_histogram successes; /* response times since sending; buckets are at most 0.8 % of
@@ -26,9 +26,9 @@ struct request_at_target {
 
 /* Zeroed: no targets. */
 struct request_per_target {
-    struct request_at_target *targets;
+    struct request_target_counts *targets;
     size_t count, room;
-    size_t *of_labels; /* index of the target of each label; see struct request_one */
+    size_t *label_targets; /* index of the target of each label; see struct request_in_flight */
     size_t label_count, label_room;
 };
 
@@ -43,7 +43,7 @@ SS_NONNULL() void request_per_target_clear(struct request_per_target *per_target
 
 /* Counts a request that ended; ignores one that was never sent. */
 SS_NONNULL()
-void request_per_target_count(struct request_per_target *per_target, const struct request_one *one,
-    enum request_fate fate, const struct request_ended *ended);
+void request_per_target_count(struct request_per_target *per_target,
+    const struct request_in_flight *one, enum request_fate fate, const struct request_ended *ended);
 
 #endif

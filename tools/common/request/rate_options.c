@@ -6,17 +6,17 @@
 #define CAP_DEFAULT 200
 
 /* An option, and bit masks of the shapes that accept it and of those that require it. */
-struct belonging {
+struct shape_option {
     const char *name;
-    bool given;
-    unsigned to, needed_by;
+    bool is_given;
+    unsigned accepted_by, needed_by;
 };
 
 #define CONSTANT (1U << REQUEST_CONSTANT)
 #define STEP     (1U << REQUEST_STEP)
 #define TRACE    (1U << REQUEST_TRACE)
 
-struct request_rate_options request_rate_nothing(void) {
+struct request_rate_options request_rate_unset(void) {
     return (struct request_rate_options){
         .shape = -1,
         .rate = NAN,
@@ -49,7 +49,7 @@ const char *request_balance_name(enum request_balance balance) {
 
 static int check(
     const struct request_rate_options *given, bool finds_rate, struct ss_error *error) {
-    const struct belonging all[] = {
+    const struct shape_option all[] = {
         {"rate", !isnan(given->rate), CONSTANT | TRACE, finds_rate ? TRACE : CONSTANT | TRACE},
         {"duration", given->duration != SS_TIME_NEVER, CONSTANT | TRACE, 0},
         {"max", !isnan(given->max), STEP, STEP},
@@ -60,10 +60,10 @@ static int check(
     const char *shape = request_shape_name((enum request_shape)given->shape);
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (all[i].given && !(all[i].to & 1U << given->shape))
+        if (all[i].is_given && !(all[i].accepted_by & 1U << given->shape))
             return ss_error_fail(error, "--%s has no effect with --profile %s: leave out --%s",
                 all[i].name, shape, all[i].name);
-        if (!all[i].given && (all[i].needed_by & 1U << given->shape))
+        if (!all[i].is_given && (all[i].needed_by & 1U << given->shape))
             return ss_error_fail(
                 error, "--profile %s requires --%s: add --%s", shape, all[i].name, all[i].name);
     }
@@ -78,7 +78,7 @@ static int guess_shape(const struct request_rate_options *given) {
     return steps ? REQUEST_STEP : REQUEST_CONSTANT;
 }
 
-int request_rate_settle(
+int request_rate_complete(
     struct request_rate_options *given, bool finds_rate, struct ss_error *error) {
     if (given->shape < 0)
         given->shape = guess_shape(given);
@@ -108,7 +108,7 @@ struct request_rules request_rate_rules(
     return (struct request_rules){
         .cap = given->cap,
         .when_full = (enum request_when_full)given->when_full,
-        .closed = given->closed,
+        .clients = given->closed,
         .end = given->closed ? given->duration : request_profile_length(profile),
         .balance = (enum request_balance)given->balance,
     };

@@ -89,14 +89,14 @@ const char *request_when_full_name(enum request_when_full when_full);
 const char *request_balance_name(enum request_balance balance);
 
 /* Returns options of which none is given. */
-struct request_rate_options request_rate_nothing(void);
+struct request_rate_options request_rate_unset(void);
 
 /*
  * Checks that the options are consistent, and sets the defaults of the shape, which follows from
  * the other options, and of the cap: 200 or, with `closed`, the number of clients. `finds_rate`: a
  * search finds the rate, so --rate is not required.
  */
-SS_MUST_USE SS_NONNULL(1) int request_rate_settle(
+SS_MUST_USE SS_NONNULL(1) int request_rate_complete(
     struct request_rate_options *given, bool finds_rate, struct ss_error *error);
 
 /* Makes the profile, and reads a trace if one is given. With `closed` the profile is empty. */

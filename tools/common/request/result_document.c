@@ -12,7 +12,7 @@
 #include "show.h"
 
 /* Prints all digits: a double cannot represent every seed. */
-static void print_whole(struct ss_json *json, const char *name, uint64_t number) {
+static void print_integer(struct ss_json *json, const char *name, uint64_t number) {
     char digits[24];
     snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
     ss_json_digits(json, name, digits);
@@ -41,14 +41,14 @@ static void print_profile(struct ss_json *json, const struct request_result *res
 
     if (result->given.shape == REQUEST_TRACE)
         ss_json_text(json, "trace", result->given.trace);
-    ss_json_bool(json, "changed", result->turned);
+    ss_json_bool(json, "changed", result->rate_changed);
     print_time(json, "length_seconds", request_profile_length(result->profile));
     ss_json_close(json, '}');
 }
 
 /* Prints null for values that do not apply to this kind of loop. */
 static void print_request(struct ss_json *json, const struct request_result *result) {
-    bool closed = result->rules.closed > 0;
+    bool closed = result->rules.clients > 0;
 
     ss_json_text(json, "loop", closed ? "closed" : "open");
     ss_json_open(json, "targets", '[');
@@ -58,7 +58,7 @@ static void print_request(struct ss_json *json, const struct request_result *res
     ss_json_text(json, "balance", request_balance_name(result->rules.balance));
 
     if (closed) {
-        print_whole(json, "clients", result->rules.closed);
+        print_integer(json, "clients", result->rules.clients);
         ss_json_text(json, "profile", NULL);
         ss_json_text(json, "arrival", NULL);
         ss_json_text(json, "seed", NULL);
@@ -70,33 +70,33 @@ static void print_request(struct ss_json *json, const struct request_result *res
             print_profile(json, result);
         ss_json_text(
             json, "arrival", request_arrival_name((enum request_arrival)result->given.arrival));
-        print_whole(json, "seed", result->given.seed);
+        print_integer(json, "seed", result->given.seed);
     }
 
-    print_whole(json, "cap", result->rules.cap);
+    print_integer(json, "cap", result->rules.cap);
     /* Clients never exceed the cap, which is their number. */
     ss_json_text(json, "when_full",
-        result->rules.closed ? NULL : request_when_full_name(result->rules.when_full));
+        result->rules.clients ? NULL : request_when_full_name(result->rules.when_full));
     print_time(
         json, "timeout_seconds", result->tally ? result->tally->timeout : result->given.timeout);
 }
 
 static void print_counts(struct ss_json *json, const struct request_tally *tally) {
-    print_whole(json, "intended", tally->intended);
-    print_whole(json, "sent", tally->sent);
-    print_whole(json, "refused", tally->refused);
-    print_whole(json, "waiting", tally->waiting);
-    print_whole(json, "unfinished", tally->unfinished);
-    print_whole(json, "succeeded", tally->outcomes[REQUEST_SUCCESS]);
-    print_whole(json, "failed", request_tally_failed(tally));
+    print_integer(json, "intended", tally->intended);
+    print_integer(json, "sent", tally->sent);
+    print_integer(json, "refused", tally->refused);
+    print_integer(json, "waiting", tally->waiting);
+    print_integer(json, "unfinished", tally->unfinished);
+    print_integer(json, "succeeded", tally->outcomes[REQUEST_SUCCESS]);
+    print_integer(json, "failed", request_tally_failed(tally));
 
     ss_json_open(json, "causes", '{');
     for (int i = REQUEST_SUCCESS + 1; i < REQUEST_OUTCOMES; i++)
-        print_whole(json, request_outcome_name((enum request_outcome)i), tally->outcomes[i]);
+        print_integer(json, request_outcome_name((enum request_outcome)i), tally->outcomes[i]);
     ss_json_close(json, '}');
 
     ss_json_number(json, "success_ratio", request_success_ratio(tally));
-    print_whole(json, "bytes", tally->bytes);
+    print_integer(json, "bytes", tally->bytes);
 }
 
 static void print_distribution(
@@ -108,7 +108,7 @@ static void print_distribution(
         {"p99_seconds", 0.99}, {"p99_9_seconds", 0.999}};
 
     ss_json_open(json, name, '{');
-    print_whole(json, "count", times->count);
+    print_integer(json, "count", times->count);
     ss_json_number(json, "mean_seconds", ss_histogram_mean(times));
     for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
         ss_json_number(json, quantiles[i].name, ss_histogram_quantile(times, quantiles[i].share));
@@ -127,7 +127,7 @@ static void print_origins(
 static void print_end(struct ss_json *json, const char *rate, const char *times,
     const struct request_trials *trials, unsigned count) {
     ss_json_number(json, rate, trials->rate > 0 ? trials->rate : NAN);
-    print_whole(json, times, count);
+    print_integer(json, times, count);
 }
 
 static void print_capacity(struct ss_json *json, const struct request_result *result) {
@@ -135,17 +135,17 @@ static void print_capacity(struct ss_json *json, const struct request_result *re
     const struct request_capacity_result found = request_capacity_result(capacity);
 
     ss_json_open(json, "capacity", '{');
-    ss_json_text(json, "demand", result->demand);
+    ss_json_text(json, "demand", result->criterion);
     print_end(json, "held_rate", "held_times", &found.held, found.held.held);
     print_end(json, "failed_rate", "failed_times", &found.failed, found.failed.failed);
     ss_json_bool(json, "sure", found.sure);
 
     ss_json_open(json, "rates", '[');
-    for (size_t i = 0; i < capacity->count; i++) {
+    for (size_t i = 0; i < capacity->rate_count; i++) {
         ss_json_open(json, NULL, '{');
         ss_json_number(json, "rate", capacity->rates[i].rate);
-        print_whole(json, "held", capacity->rates[i].held);
-        print_whole(json, "failed", capacity->rates[i].failed);
+        print_integer(json, "held", capacity->rates[i].held);
+        print_integer(json, "failed", capacity->rates[i].failed);
         ss_json_close(json, '}');
     }
     ss_json_close(json, ']');
@@ -162,7 +162,7 @@ static void print_capacity(struct ss_json *json, const struct request_result *re
         ss_json_number(json, "duration_seconds", capacity->trials[i].took);
         ss_json_number(json, "own_cpu_seconds", capacity->trials[i].own_cpu);
         ss_json_number(json, "own_cpu_wait_seconds", capacity->trials[i].own_wait);
-        print_whole(json, "resources", capacity->trials[i].resources);
+        print_integer(json, "resources", capacity->trials[i].resource_failures);
         ss_json_bool(json, "generator_limited", request_trial_is_limited(&capacity->trials[i]));
         ss_json_close(json, '}');
     }
@@ -183,14 +183,14 @@ static void print_answers(struct ss_json *json, const struct request_result *res
         char name[8];
         snprintf(name, sizeof name, "%u", i);
         if (tally->statuses[i] > 0)
-            print_whole(json, name, tally->statuses[i]);
+            print_integer(json, name, tally->statuses[i]);
     }
     ss_json_close(json, '}');
 
     ss_json_number(json, "first_failure_seconds",
-        failed ? ss_time_seconds(ss_time_since(tally->first_failure, result->skipped)) : NAN);
+        failed ? ss_time_seconds(ss_time_since(tally->first_failure, result->counted_from)) : NAN);
     ss_json_number(json, "last_failure_seconds",
-        failed ? ss_time_seconds(ss_time_since(tally->last_failure, result->skipped)) : NAN);
+        failed ? ss_time_seconds(ss_time_since(tally->last_failure, result->counted_from)) : NAN);
 }
 
 static void print_per_target(struct ss_json *json, const struct request_per_target *per_target) {
@@ -198,13 +198,13 @@ static void print_per_target(struct ss_json *json, const struct request_per_targ
 
     ss_json_open(json, "per_target", '[');
     for (size_t i = 0; i < count; i++) {
-        const struct request_at_target *target = &per_target->targets[i];
+        const struct request_target_counts *target = &per_target->targets[i];
         ss_json_open(json, NULL, '{');
         print_url(json, "url", target->url);
-        print_whole(json, "sent", target->succeeded + target->failed + target->unfinished);
-        print_whole(json, "succeeded", target->succeeded);
-        print_whole(json, "failed", target->failed);
-        print_whole(json, "unfinished", target->unfinished);
+        print_integer(json, "sent", target->succeeded + target->failed + target->unfinished);
+        print_integer(json, "succeeded", target->succeeded);
+        print_integer(json, "failed", target->failed);
+        print_integer(json, "unfinished", target->unfinished);
         ss_json_number(json, "mean_seconds", ss_histogram_mean(&target->successes));
         ss_json_number(json, "p95_seconds", ss_histogram_quantile(&target->successes, 0.95));
         ss_json_number(json, "p99_seconds", ss_histogram_quantile(&target->successes, 0.99));
@@ -219,7 +219,7 @@ static void print_figures(struct ss_json *json, const struct request_result *res
     print_counts(json, tally);
     ss_json_number(json, "duration_seconds", ss_time_seconds(result->took));
     ss_json_number(json, "throughput", request_throughput(result));
-    print_whole(json, "unfinished_most", tally->unfinished_most);
+    print_integer(json, "unfinished_most", tally->unfinished_max);
     ss_json_number(json, "own_cpu_seconds", result->own_cpu_seconds);
     ss_json_number(json, "connections", result->connections);
 
@@ -252,7 +252,7 @@ static void print_messages(struct ss_json *json, const struct request_messages *
     ss_json_close(json, ']');
 }
 
-static void print_held(struct ss_json *json, const struct request_held *held) {
+static void print_held(struct ss_json *json, const struct request_held_load *held) {
     ss_json_open(json, "held", '{');
     ss_json_text(json, held->follows ? "trace" : "load", held->target);
     ss_json_number(json, "cpus", held->cpus);
@@ -303,7 +303,7 @@ void request_document_print(FILE *stream, const struct request_result *result) {
     ss_json_text(&json, "version", ss_version());
     ss_json_number(&json, "begin_epoch_seconds", result->begin);
     ss_json_number(&json, "end_epoch_seconds",
-        result->begin + ss_time_seconds(result->skipped + result->left_out + result->took));
+        result->begin + ss_time_seconds(result->counted_from + result->left_out + result->took));
     print_request(&json, result);
 
     if (result->capacity)

@@ -38,10 +38,10 @@ static const char each_heading[] =
 struct request_rows {
     const struct request_tally *tally;
     const struct request_profile *profile;
-    double turned;    /* requests per second; negative: the profile's rate applies */
-    double epoch;     /* seconds since 1970 at the start */
-    ss_time begin;    /* start of the current second */
-    ss_time since;    /* last change of the rate in this second, or its start */
+    double override_rate; /* requests per second; negative: the profile's rate applies */
+    double epoch;         /* seconds since 1970 at the start */
+    ss_time begin;        /* start of the current second */
+    ss_time since;        /* last change of the rate in this second, or its start */
     double requested; /* number of requests that the rate implies in this second before `since` */
     bool has_last;
     struct request_second last;
@@ -70,7 +70,7 @@ int request_rows_open(struct request_rows **opened, const struct request_tally *
 
     rows->tally = tally;
     rows->profile = profile;
-    rows->turned = -1;
+    rows->override_rate = -1;
     rows->lateness_max = rows->epoch = NAN;
     rows->seconds.file = rows->response_times.file = rows->each.file = rows->each_folder = -1;
 
@@ -85,7 +85,7 @@ int request_rows_open(struct request_rows **opened, const struct request_tally *
     return 0;
 }
 
-void request_rows_hold(struct request_rows *rows) {
+void request_rows_add_load_columns(struct request_rows *rows) {
     rows->holds = true;
 }
 
@@ -117,8 +117,8 @@ int request_rows_close(struct request_rows *rows, struct ss_error *error) {
     if (!rows)
         return 0;
 
-    int result = close_lines(&rows->seconds, REQUEST_ROWS_SECONDS, error);
-    if (close_lines(&rows->response_times, REQUEST_ROWS_TIMES, error) < 0)
+    int result = close_lines(&rows->seconds, REQUEST_SECONDS_FILE, error);
+    if (close_lines(&rows->response_times, REQUEST_TIMES_FILE, error) < 0)
         result = -1;
     if (rows->each_path && close_lines(&rows->each, rows->each_path, error) < 0)
         result = -1;
@@ -144,12 +144,12 @@ static int open_lines(
     return why < 0 ? ss_error_fail(error, "cannot write %s: %s", name, strerror(-why)) : 0;
 }
 
-int request_rows_keep(struct request_rows *rows, int folder, struct ss_error *error) {
-    if (open_lines(&rows->seconds, folder, REQUEST_ROWS_SECONDS, error) < 0)
+int request_rows_create_files(struct request_rows *rows, int folder, struct ss_error *error) {
+    if (open_lines(&rows->seconds, folder, REQUEST_SECONDS_FILE, error) < 0)
         return -1;
-    if (open_lines(&rows->response_times, folder, REQUEST_ROWS_TIMES, error) < 0) {
+    if (open_lines(&rows->response_times, folder, REQUEST_TIMES_FILE, error) < 0) {
         ss_lines_close(&rows->seconds);
-        unlinkat(folder, REQUEST_ROWS_SECONDS, 0);
+        unlinkat(folder, REQUEST_SECONDS_FILE, 0);
         return -1;
     }
 
@@ -165,7 +165,7 @@ int request_rows_keep(struct request_rows *rows, int folder, struct ss_error *er
  * Keeps the old content of the file until the run begins, because another option may still fail.
  * Opens it with O_NONBLOCK, because open() would wait for the reader of a pipe.
  */
-int request_rows_keep_each(
+int request_rows_open_each(
     struct request_rows *rows, const char *path, int interrupt, struct ss_error *error) {
     struct stat status;
     struct ss_walk walk;
@@ -213,18 +213,18 @@ void request_rows_begin(struct request_rows *rows, double epoch) {
 static double requested_between(const struct request_rows *rows, ss_time from, ss_time to) {
     if (to <= from)
         return 0;
-    if (rows->turned < 0)
+    if (rows->override_rate < 0)
         return request_mean_rate(rows->profile, from, to) * ss_time_seconds(to - from);
-    /* A rate set by request_rows_turn() ends with the profile. */
+    /* A rate set by request_rows_set_rate() ends with the profile. */
     ss_time length = request_profile_length(rows->profile);
-    return rows->turned * ss_time_seconds(ss_time_since(length < to ? length : to, from));
+    return rows->override_rate * ss_time_seconds(ss_time_since(length < to ? length : to, from));
 }
 
-void request_rows_turn(struct request_rows *rows, ss_time now, double rate) {
+void request_rows_set_rate(struct request_rows *rows, ss_time now, double rate) {
     request_rows_advance(rows, now);
     rows->requested += requested_between(rows, rows->since, now);
     rows->since = now > rows->since ? now : rows->since;
-    rows->turned = rate;
+    rows->override_rate = rate;
 }
 
 static char *put_number(char *to, double number, int decimals) {
@@ -311,7 +311,7 @@ static char *put_moment(char *to, ss_time moment) {
     return moment == SS_TIME_NEVER ? to : ss_number_put_fixed(to, ss_time_seconds(moment), 9);
 }
 
-static void write_each(struct request_rows *rows, const struct request_one *one,
+static void write_each(struct request_rows *rows, const struct request_in_flight *one,
     enum request_fate fate, const struct request_ended *ended) {
     static const char *const names[] = {[REQUEST_REFUSED] = "refused",
         [REQUEST_NEVER_SENT] = "waiting",
@@ -344,7 +344,7 @@ static void write_each(struct request_rows *rows, const struct request_one *one,
 static double rate_of(const struct request_rows *rows, ss_time end) {
     if (!rows->profile)
         return NAN;
-    if (rows->since == rows->begin && rows->turned < 0)
+    if (rows->since == rows->begin && rows->override_rate < 0)
         return request_mean_rate(rows->profile, rows->begin, end);
     if (end <= rows->begin)
         return 0;
@@ -452,7 +452,7 @@ void request_rows_finish(struct request_rows *rows, ss_time now) {
         write_times(rows, rows->before, SS_TIME_NEVER);
 }
 
-void request_rows_send(struct request_rows *rows, const struct request_one *one) {
+void request_rows_record_sent(struct request_rows *rows, const struct request_in_flight *one) {
     rows->lateness_max =
         fmax(rows->lateness_max, ss_time_seconds(ss_time_since(one->sent, one->due)));
 }
@@ -469,8 +469,8 @@ static void count_ended(struct request_rows *rows, const struct request_ended *e
     ss_histogram_add(&rows->times[REQUEST_ACTUAL], ss_time_since(ended->finished, ended->sent));
 }
 
-void request_rows_observe(void *context, const struct request_one *one, enum request_fate fate,
-    const struct request_ended *ended) {
+void request_rows_observe(void *context, const struct request_in_flight *one,
+    enum request_fate fate, const struct request_ended *ended) {
     struct request_rows *rows = context;
     if (fate == REQUEST_ENDED)
         count_ended(rows, ended);

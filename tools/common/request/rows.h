@@ -31,8 +31,8 @@ SS_MUST_USE SS_NONNULL(1, 2) int request_rows_open(struct request_rows **rows,
     const struct request_tally *tally, const struct request_profile *profile,
     struct ss_error *error);
 
-/* Adds the columns `target` and `load`. Call this before request_rows_keep(). */
-SS_NONNULL() void request_rows_hold(struct request_rows *rows);
+/* Adds the columns `target` and `load`. Call this before request_rows_create_files(). */
+SS_NONNULL() void request_rows_add_load_columns(struct request_rows *rows);
 
 /* Adds the target and load of a service for `seconds` of the current second. NaN: no target. */
 SS_NONNULL()
@@ -40,7 +40,7 @@ void request_rows_add_load(struct request_rows *rows, double seconds, double tar
 
 /*
  * Closes the files and frees the rows. If the run has not begun, removes the file of
- * request_rows_keep_each() unless it existed before. Fails if lines were lost; the message names
+ * request_rows_open_each() unless it existed before. Fails if lines were lost; the message names
  * the first such file.
  */
 int request_rows_close(struct request_rows *rows, struct ss_error *error);
@@ -49,11 +49,11 @@ int request_rows_close(struct request_rows *rows, struct ss_error *error);
  * Files in the folder of a record: one has a line per second, the other its response times in
  * buckets.
  */
-#define REQUEST_ROWS_SECONDS "requests.csv"
-#define REQUEST_ROWS_TIMES   "response-times.csv"
+#define REQUEST_SECONDS_FILE "requests.csv"
+#define REQUEST_TIMES_FILE   "response-times.csv"
 
 /* Creates both files, which must not exist; on failure neither is left. */
-SS_MUST_USE SS_NONNULL(1) int request_rows_keep(
+SS_MUST_USE SS_NONNULL(1) int request_rows_create_files(
     struct request_rows *rows, int folder, struct ss_error *error);
 
 /*
@@ -61,14 +61,14 @@ SS_MUST_USE SS_NONNULL(1) int request_rows_keep(
  * pipe without a reader. Writing to a full pipe waits until the descriptor `interrupt` is readable,
  * if it is not -1.
  */
-SS_MUST_USE SS_NONNULL(1, 2) int request_rows_keep_each(
+SS_MUST_USE SS_NONNULL(1, 2) int request_rows_open_each(
     struct request_rows *rows, const char *path, int interrupt, struct ss_error *error);
 
 /* Begins the run at `epoch`, in seconds since 1970; NaN in virtual time. */
 SS_NONNULL() void request_rows_begin(struct request_rows *rows, double epoch);
 
 /* Replaces the profile's rate from `now`; a negative rate restores the profile's. */
-SS_NONNULL() void request_rows_turn(struct request_rows *rows, ss_time now, double rate);
+SS_NONNULL() void request_rows_set_rate(struct request_rows *rows, ss_time now, double rate);
 
 /*
  * Ends the seconds that are over. Call this with each new `now` before calling the generator, so
@@ -88,7 +88,8 @@ void request_rows_exchange(struct request_rows *rows, struct request_tally *tall
 SS_NONNULL() void request_rows_finish(struct request_rows *rows, ss_time now);
 
 /* Records how late a request was sent. The transport calls this for each request. */
-SS_NONNULL() void request_rows_send(struct request_rows *rows, const struct request_one *one);
+SS_NONNULL()
+void request_rows_record_sent(struct request_rows *rows, const struct request_in_flight *one);
 
 /* An observer of the generator; `context` is the rows. */
 request_observer request_rows_observe;

@@ -4,14 +4,14 @@
 #include <math.h>
 
 /*
- * Returns the first stretch that ends after `moment`, by binary search: a trace may have a stretch
+ * Returns the first segment that ends after `moment`, by binary search: a trace may have a segment
  * for each second of a day.
  */
 static size_t first_ending_after(const struct request_profile *profile, ss_time moment) {
     size_t low = 0, high = profile->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (profile->stretches[middle].end > moment)
+        if (profile->segments[middle].end > moment)
             high = middle;
         else
             low = middle + 1;
@@ -20,15 +20,15 @@ static size_t first_ending_after(const struct request_profile *profile, ss_time 
 }
 
 double request_mean_rate(const struct request_profile *profile, ss_time from, ss_time to) {
-    double mean = 0; /* exact within one stretch, whose weight is 1 */
+    double mean = 0; /* exact within one segment, whose weight is 1 */
     for (size_t i = first_ending_after(profile, from); i < profile->count; i++) {
-        const struct request_stretch *stretch = &profile->stretches[i];
-        if (stretch->begin >= to || to <= from)
+        const struct request_segment *segment = &profile->segments[i];
+        if (segment->begin >= to || to <= from)
             break;
 
-        ss_time begin = stretch->begin > from ? stretch->begin : from;
-        ss_time end = stretch->end < to ? stretch->end : to;
-        mean += stretch->rate * ((double)(end - begin) / (double)(to - from));
+        ss_time begin = segment->begin > from ? segment->begin : from;
+        ss_time end = segment->end < to ? segment->end : to;
+        mean += segment->rate * ((double)(end - begin) / (double)(to - from));
     }
     return mean;
 }
@@ -40,17 +40,17 @@ double request_success_ratio(const struct request_tally *tally) {
 
 bool request_is_saturated(const struct request_result *result) {
     const struct request_tally *tally = result->tally;
-    return result->rules.closed > 0 || tally->refused > 0 || tally->waiting > 0 ||
-           ss_histogram_quantile(&tally->lateness, 0.99) > REQUEST_LATE;
+    return result->rules.clients > 0 || tally->refused > 0 || tally->waiting > 0 ||
+           ss_histogram_quantile(&tally->lateness, 0.99) > REQUEST_LATE_SECONDS;
 }
 
-double request_generator_busy(const struct request_result *result) {
+double request_generator_utilization(const struct request_result *result) {
     double waited = result->own_wait_seconds > 0 ? result->own_wait_seconds : 0;
     return (result->own_cpu_seconds + waited) / ss_time_seconds(result->took);
 }
 
 bool request_generator_is_limit(const struct request_result *result) {
-    return request_generator_busy(result) > REQUEST_BUSY && request_is_saturated(result);
+    return request_generator_utilization(result) > REQUEST_BUSY_MAX && request_is_saturated(result);
 }
 
 double request_throughput(const struct request_result *result) {
@@ -79,11 +79,11 @@ static void judge_changes(const struct request_result *result, struct ss_evidenc
     double sums[SS_STATIONARITY_MAX], counts[SS_STATIONARITY_MAX];
 
     /* Response times should not change if the load on the service is constant. */
-    bool is_steady = !result->turned && !(result->held && result->held->follows) &&
-                     (result->rules.closed > 0 || result->given.shape == REQUEST_CONSTANT);
+    bool is_steady = !result->rate_changed && !(result->held && result->held->follows) &&
+                     (result->rules.clients > 0 || result->given.shape == REQUEST_CONSTANT);
 
     /* Ignore the time after sending: fewer and fewer requests end, and lost ones very late. */
-    ss_time end = ss_time_add(result->skipped, result->asked);
+    ss_time end = ss_time_add(result->counted_from, result->sending_time);
     size_t windows = ss_stationarity_windows((double)tally->outcomes[REQUEST_SUCCESS]);
     if (windows == 0 || !is_steady)
         return;
@@ -95,7 +95,7 @@ static void judge_changes(const struct request_result *result, struct ss_evidenc
     evidence->figures[SS_CHECK_RESPONSE] = 100 * ss_stationarity_change(&evidence->response);
 
     /* In an open loop, the throughput only reflects the rate at which requests arrive. */
-    if (result->rules.closed == 0)
+    if (result->rules.clients == 0)
         return;
     evidence->throughput = ss_stationarity_find(counts, windows);
     evidence->figures[SS_CHECK_THROUGHPUT] = 100 * ss_stationarity_change(&evidence->throughput);
@@ -108,8 +108,8 @@ static void judge_changes(const struct request_result *result, struct ss_evidenc
  */
 static double find_lateness(const struct request_result *result) {
     const struct request_tally *tally = result->tally;
-    bool full = tally->unfinished_most >= result->rules.cap;
-    if (result->rules.closed > 0 || full)
+    bool full = tally->unfinished_max >= result->rules.cap;
+    if (result->rules.clients > 0 || full)
         return NAN;
     return 100 * ss_histogram_quantile(&tally->lateness, 0.99) /
            ss_histogram_quantile(&tally->successes[REQUEST_ACTUAL], 0.5);
@@ -123,8 +123,8 @@ struct ss_verdict request_verdict(const struct request_result *result) {
     ss_evidence_clear(&evidence);
     judge_changes(result, &evidence);
     evidence.figures[SS_CHECK_LATE_REQUESTS] = find_lateness(result);
-    evidence.figures[SS_CHECK_CLOCK] = result->clock_moved;
-    evidence.figures[SS_CHECK_SUSPENDED] = result->suspended;
+    evidence.figures[SS_CHECK_CLOCK] = result->clock_moved_ms;
+    evidence.figures[SS_CHECK_SUSPENDED] = result->suspended_seconds;
     evidence.figures[SS_CHECK_FAILED_REQUESTS] =
         100 * (double)failures / (double)(successes + failures);
     evidence.figures[SS_CHECK_UNANSWERED_REQUESTS] =

@@ -33,7 +33,7 @@ struct request_machine {
 #define REQUEST_EPISODES_MAX 100
 
 /* A service whose load was held by adjusting the rate. Loads are from 0 to 1; NaN if unknown. */
-struct request_held {
+struct request_held_load {
     const char *target; /* as given: a load, or the trace of a load */
     bool follows;       /* `target` is a trace */
     double cpus;        /* CPUs that make a load of 1 */
@@ -51,16 +51,16 @@ struct request_held {
     bool correlated;    /* the interval is too narrow: its batches are correlated */
     double cost_change; /* of the last 10 s, relative to the 10 s before; 0 if it may be noise */
     double background;  /* CPUs that the service used before the first request */
-    char uneven[96];    /* process that did most of the work; empty if none did */
-    double limited_seconds; /* how long a bound of the rate kept the load below the target at the
-                               end of each episode; sum over the episodes */
+    char dominant_process[96]; /* process that did most of the work; empty if none did */
+    double limited_seconds;    /* how long a bound of the rate kept the load below the target at the
+                                  end of each episode; sum over the episodes */
 };
 
 /* Requests count as late if they are sent more than this after they were due. */
-#define REQUEST_LATE 1e-3 /* seconds */
+#define REQUEST_LATE_SECONDS 1e-3 /* seconds */
 
 /* The generator limits the rate if it runs or waits for a CPU for more of the time than this. */
-#define REQUEST_BUSY 0.9
+#define REQUEST_BUSY_MAX 0.9
 
 struct request_result {
     const char *program;                     /* such as "ssrequest" */
@@ -69,28 +69,29 @@ struct request_result {
     const struct request_messages *messages; /* NULL in a simulation */
 
     /*
-     * How requests were sent. With `rules.closed` or `held` the profile is NULL, and members that
+     * How requests were sent. With `rules.clients` or `held` the profile is NULL, and members that
      * depend on it are unused.
      */
     struct request_rules rules;
     const struct request_profile *profile;
     struct request_rate_options given;
-    const struct request_held *held; /* NULL unless the load of the service determined the rate */
-    bool turned;                     /* the rate was changed during the run */
+    /* NULL unless the load of the service determined the rate. */
+    const struct request_held_load *held;
+    bool rate_changed; /* the rate was changed during the run */
 
     /* Results: */
-    double begin;     /* seconds since 1970, UTC; NaN in virtual time */
-    ss_time asked;    /* time in which requests were due */
-    bool stopped;     /* sending was stopped, by a signal or a command, before its planned end */
-    ss_time took;     /* time until the last request ended or was abandoned; at least `asked` */
-    ss_time skipped;  /* when counting began, since the run began */
-    ss_time left_out; /* time between the episodes, excluded from all figures */
-    double own_cpu_seconds;  /* CPU time of the generator; NaN if unknown */
-    double own_wait_seconds; /* time ready to run without a CPU; NaN if unknown */
-    double connections;      /* number of connections opened; NaN in a simulation */
-    double clock_moved;      /* milliseconds by which the wall clock was set during the run; NaN in
-                                virtual time */
-    double suspended;        /* seconds for which the machine was suspended; NaN in virtual time */
+    double begin;         /* seconds since 1970, UTC; NaN in virtual time */
+    ss_time sending_time; /* time in which requests were due */
+    bool stopped; /* sending was stopped, by a signal or a command, before its planned end */
+    ss_time took; /* time until the last request ended or was abandoned; at least `sending_time` */
+    ss_time counted_from;     /* when counting began, since the run began */
+    ss_time left_out;         /* time between the episodes, excluded from all figures */
+    double own_cpu_seconds;   /* CPU time of the generator; NaN if unknown */
+    double own_wait_seconds;  /* time ready to run without a CPU; NaN if unknown */
+    double connections;       /* number of connections opened; NaN in a simulation */
+    double clock_moved_ms;    /* milliseconds by which the wall clock was set during the run; NaN in
+                                 virtual time */
+    double suspended_seconds; /* seconds for which the machine was suspended; NaN in virtual time */
     const struct request_tally *tally;
     const struct request_per_target *per_target; /* NULL in a simulation */
     const struct request_machine *machine;       /* NULL unless simulated */
@@ -100,7 +101,7 @@ struct request_result {
      * describes one trial, and `given.rate` is NaN.
      */
     const struct request_capacity *capacity;
-    const char *demand; /* the requirement, as given by --capacity */
+    const char *criterion; /* the requirement, as given by --capacity */
 };
 
 /* Returns the mean rate of the profile between two times; 0 after its end. */
@@ -120,7 +121,7 @@ SS_NONNULL() bool request_is_saturated(const struct request_result *result);
  * Returns the fraction of `took` in which the generator ran or waited for a CPU; NaN if its CPU
  * time is unknown.
  */
-SS_NONNULL() double request_generator_busy(const struct request_result *result);
+SS_NONNULL() double request_generator_utilization(const struct request_result *result);
 
 /* Returns whether the generator, not the service, limited the rate. */
 SS_NONNULL() bool request_generator_is_limit(const struct request_result *result);

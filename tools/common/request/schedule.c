@@ -12,16 +12,16 @@
 #include "trace/file.h"
 #include "trace/record.h"
 
-#define STRETCHES_MAX  10000000
+#define SEGMENTS_MAX   10000000
 #define RATE_MAX       1000000000
 #define RAMP_PIECE_MIN (100 * SS_MILLISECOND)
 #define RAMP_STEP      0.01 /* fraction of the full rate */
 
-/* Makes room for `count` more stretches. */
+/* Makes room for `count` more segments. */
 static int reserve(struct request_profile *profile, size_t count, struct ss_error *error) {
-    if (count > STRETCHES_MAX - profile->count)
-        return ss_error_fail(error, "too many segments in the profile (at most %d)", STRETCHES_MAX);
-    if (!SS_GROW(profile->stretches, profile->count + count, profile->room))
+    if (count > SEGMENTS_MAX - profile->count)
+        return ss_error_fail(error, "too many segments in the profile (at most %d)", SEGMENTS_MAX);
+    if (!SS_GROW(profile->segments, profile->count + count, profile->room))
         return ss_error_memory(error);
     return 0;
 }
@@ -29,7 +29,7 @@ static int reserve(struct request_profile *profile, size_t count, struct ss_erro
 static void add(struct request_profile *profile, ss_time end, double rate) {
     ss_time begin = request_profile_length(profile);
     if (end > begin)
-        profile->stretches[profile->count++] = (struct request_stretch){begin, end, rate};
+        profile->segments[profile->count++] = (struct request_segment){begin, end, rate};
 }
 
 static int check_rate(double rate, const char *name, struct ss_error *error) {
@@ -70,8 +70,8 @@ int request_profile_step(struct request_profile *profile, double max, double ste
 
     /* A multiple that equals the maximum except for rounding is not below it. */
     double levels = ceil(max / step * (1 - 1e-12));
-    if (levels > STRETCHES_MAX)
-        return ss_error_fail(error, "too many segments in the profile (at most %d)", STRETCHES_MAX);
+    if (levels > SEGMENTS_MAX)
+        return ss_error_fail(error, "too many segments in the profile (at most %d)", SEGMENTS_MAX);
     if ((double)hold * levels >= (double)SS_TIME_NEVER)
         return ss_error_fail(error, "the profile is longer than 584 years: choose a shorter one");
 
@@ -163,11 +163,11 @@ int request_profile_trace(struct request_profile *profile, const char *path, dou
 }
 
 ss_time request_profile_length(const struct request_profile *profile) {
-    return profile->count > 0 ? profile->stretches[profile->count - 1].end : 0;
+    return profile->count > 0 ? profile->segments[profile->count - 1].end : 0;
 }
 
 void request_profile_free(struct request_profile *profile) {
-    free(profile->stretches);
+    free(profile->segments);
     *profile = (struct request_profile){0};
 }
 
@@ -188,30 +188,30 @@ void request_schedule_begin(struct request_schedule *schedule,
         schedule->cursor.need = draw_gap(arrival, &schedule->cursor.random);
 }
 
-static double rate_of(const struct request_schedule *schedule, size_t stretch) {
-    return schedule->rate >= 0 ? schedule->rate : schedule->profile->stretches[stretch].rate;
+static double rate_of(const struct request_schedule *schedule, size_t segment) {
+    return schedule->rate >= 0 ? schedule->rate : schedule->profile->segments[segment].rate;
 }
 
-/* Advances to `to` in this stretch. The next request is due at `to` or later. */
+/* Advances to `to` in this segment. The next request is due at `to` or later. */
 static void go_to(
     const struct request_schedule *schedule, struct request_cursor *cursor, ss_time to) {
     double expected =
-        rate_of(schedule, cursor->stretch) * ss_time_seconds(ss_time_since(to, cursor->from));
+        rate_of(schedule, cursor->segment) * ss_time_seconds(ss_time_since(to, cursor->from));
     cursor->need = fmax(cursor->need - expected, 0);
     cursor->from = to;
 }
 
 /*
- * Advances to the next moment. Computes it from the start of the stretch, not from the last moment,
- * so that rounding errors do not add up. A moment that rounds to the end of the stretch belongs to
- * the next stretch.
+ * Advances to the next moment. Computes it from the start of the segment, not from the last moment,
+ * so that rounding errors do not add up. A moment that rounds to the end of the segment belongs to
+ * the next segment.
  */
 static ss_time step_gaps(const struct request_schedule *schedule, struct request_cursor *cursor) {
     const struct request_profile *profile = schedule->profile;
 
-    for (; cursor->stretch < profile->count; cursor->stretch++) {
-        double rate = rate_of(schedule, cursor->stretch);
-        ss_time end = profile->stretches[cursor->stretch].end;
+    for (; cursor->segment < profile->count; cursor->segment++) {
+        double rate = rate_of(schedule, cursor->segment);
+        ss_time end = profile->segments[cursor->segment].end;
         ss_time wait =
             rate > 0 ? ss_time_from_double(cursor->need * 1e9 / rate + 0.5) : SS_TIME_NEVER;
         ss_time due = ss_time_add(cursor->from, wait);
@@ -225,26 +225,26 @@ static ss_time step_gaps(const struct request_schedule *schedule, struct request
     return SS_TIME_NEVER;
 }
 
-/* Returns the expected number of requests until `to`, and advances the cursor's stretch. */
+/* Returns the expected number of requests until `to`, and advances the cursor's segment. */
 static double expected_until(
     const struct request_schedule *schedule, struct request_cursor *cursor, ss_time to) {
     const struct request_profile *profile = schedule->profile;
     double expected = 0;
 
-    while (cursor->stretch < profile->count && cursor->from < to) {
-        ss_time end = profile->stretches[cursor->stretch].end;
+    while (cursor->segment < profile->count && cursor->from < to) {
+        ss_time end = profile->segments[cursor->segment].end;
         ss_time part = end < to ? end : to;
-        expected += rate_of(schedule, cursor->stretch) * ss_time_seconds(part - cursor->from);
+        expected += rate_of(schedule, cursor->segment) * ss_time_seconds(part - cursor->from);
         cursor->from = part;
         if (part == end)
-            cursor->stretch++;
+            cursor->segment++;
     }
 
     return expected;
 }
 
 static ss_time step_burst(const struct request_schedule *schedule, struct request_cursor *cursor) {
-    while (cursor->burst == 0 && cursor->stretch < schedule->profile->count) {
+    while (cursor->burst == 0 && cursor->segment < schedule->profile->count) {
         cursor->burst_due = cursor->from;
         double expected =
             cursor->rest + expected_until(schedule, cursor, ss_time_add(cursor->from, SS_SECOND));
@@ -261,12 +261,12 @@ static ss_time step_burst(const struct request_schedule *schedule, struct reques
 }
 
 ss_time request_schedule_peek(struct request_schedule *schedule) {
-    if (!schedule->known) {
+    if (!schedule->has_ahead) {
         schedule->ahead = schedule->cursor;
         schedule->ahead_due = schedule->arrival == REQUEST_CONCURRENT
                                   ? step_burst(schedule, &schedule->ahead)
                                   : step_gaps(schedule, &schedule->ahead);
-        schedule->known = true;
+        schedule->has_ahead = true;
     }
     return schedule->ahead_due;
 }
@@ -276,11 +276,11 @@ bool request_schedule_next(struct request_schedule *schedule, ss_time *due) {
     if (*due == SS_TIME_NEVER)
         return false;
     schedule->cursor = schedule->ahead;
-    schedule->known = false;
+    schedule->has_ahead = false;
     return true;
 }
 
-void request_schedule_turn(struct request_schedule *schedule, ss_time now, double rate) {
+void request_schedule_set_rate(struct request_schedule *schedule, ss_time now, double rate) {
     struct request_cursor *cursor = &schedule->cursor;
     const struct request_profile *profile = schedule->profile;
 
@@ -293,14 +293,14 @@ void request_schedule_turn(struct request_schedule *schedule, ss_time now, doubl
         if (cursor->burst == 0 && second > cursor->from)
             cursor->rest += expected_until(schedule, cursor, second);
     } else {
-        while (cursor->stretch < profile->count && profile->stretches[cursor->stretch].end <= now) {
-            go_to(schedule, cursor, profile->stretches[cursor->stretch].end);
-            cursor->stretch++;
+        while (cursor->segment < profile->count && profile->segments[cursor->segment].end <= now) {
+            go_to(schedule, cursor, profile->segments[cursor->segment].end);
+            cursor->segment++;
         }
-        if (cursor->stretch < profile->count && cursor->from < now)
+        if (cursor->segment < profile->count && cursor->from < now)
             go_to(schedule, cursor, now);
     }
 
     schedule->rate = rate;
-    schedule->known = false;
+    schedule->has_ahead = false;
 }

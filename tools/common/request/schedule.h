@@ -2,7 +2,7 @@
 #ifndef REQUEST_SCHEDULE_H
 #define REQUEST_SCHEDULE_H
 
-/* When requests are due. There is no clock: times count from the start of the first stretch. */
+/* When requests are due. There is no clock: times count from the start of the first segment. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,14 +12,14 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-struct request_stretch {
+struct request_segment {
     ss_time begin, end;
     double rate; /* requests per second */
 };
 
-/* Consecutive stretches of constant rate. Zeroed: no stretches. */
+/* Consecutive segments of constant rate. Zeroed: no segments. */
 struct request_profile {
-    struct request_stretch *stretches;
+    struct request_segment *segments;
     size_t count, room;
 };
 
@@ -31,9 +31,9 @@ SS_MUST_USE SS_NONNULL(1) int request_profile_step(
     struct request_profile *profile, double max, double step, ss_time hold, struct ss_error *error);
 
 /*
- * Adds the loads of a trace, text or compiled, multiplied by `rate`. A ramp becomes stretches whose
+ * Adds the loads of a trace, text or compiled, multiplied by `rate`. A ramp becomes segments whose
  * rates differ by at most a hundredth of `rate`, unless they would be shorter than 100 ms, with the
- * same number of requests. A `free` stretch has no requests. If `duration` is SS_TIME_NEVER, the
+ * same number of requests. A `free` section has no requests. If `duration` is SS_TIME_NEVER, the
  * profile ends with the trace; otherwise the trace is cut off there, or its last load is held until
  * then.
  */
@@ -53,8 +53,8 @@ enum request_arrival {
 
 struct request_cursor {
     uint64_t random; /* state of the random number generator */
-    size_t stretch;
-    ss_time from;   /* position in this stretch; REQUEST_CONCURRENT: start of the next second */
+    size_t segment;
+    ss_time from;   /* position in this segment; REQUEST_CONCURRENT: start of the next second */
     double need;    /* gap from `from` to the next request, as a number of expected requests */
     double rest;    /* REQUEST_CONCURRENT: fraction of a request from previous seconds */
     uint64_t burst; /* REQUEST_CONCURRENT: number of requests still due at `burst_due` */
@@ -65,11 +65,11 @@ struct request_cursor {
 struct request_schedule {
     const struct request_profile *profile;
     enum request_arrival arrival;
-    double rate; /* rate set by request_schedule_turn(); negative: the profile's rate */
+    double rate; /* rate set by request_schedule_set_rate(); negative: the profile's rate */
     struct request_cursor cursor; /* position after the last moment that was taken */
-    struct request_cursor ahead;  /* with `known`: position after the next moment */
-    ss_time ahead_due;            /* with `known`: the next moment; SS_TIME_NEVER if none is left */
-    bool known;
+    struct request_cursor ahead;  /* with `has_ahead`: position after the next moment */
+    ss_time ahead_due; /* with `has_ahead`: the next moment; SS_TIME_NEVER if none is left */
+    bool has_ahead;
 };
 
 SS_NONNULL()
@@ -80,7 +80,7 @@ void request_schedule_begin(struct request_schedule *schedule,
 SS_NONNULL() bool request_schedule_next(struct request_schedule *schedule, ss_time *due);
 
 /*
- * Returns the moment that request_schedule_next() will take, unless request_schedule_turn() is
+ * Returns the moment that request_schedule_next() will take, unless request_schedule_set_rate() is
  * called before; SS_TIME_NEVER if none is left.
  */
 SS_NONNULL() ss_time request_schedule_peek(struct request_schedule *schedule);
@@ -90,6 +90,6 @@ SS_NONNULL() ss_time request_schedule_peek(struct request_schedule *schedule);
  * Moments that were already taken remain valid. Take all moments before `now` first.
  */
 SS_NONNULL()
-void request_schedule_turn(struct request_schedule *schedule, ss_time now, double rate);
+void request_schedule_set_rate(struct request_schedule *schedule, ss_time now, double rate);
 
 #endif

@@ -14,8 +14,8 @@ static int decimals_of(double value) {
     return value < 99.95 ? 1 : 0;
 }
 
-struct request_shown request_show_number(double number) {
-    struct request_shown shown = {"-"};
+struct request_text request_show_number(double number) {
+    struct request_text shown = {"-"};
     if (number == rint(number) && fabs(number) < 1e15)
         snprintf(shown.text, sizeof shown.text, "%.0f", number);
     else if (fabs(number) < 0.9995)
@@ -25,18 +25,18 @@ struct request_shown request_show_number(double number) {
     return shown;
 }
 
-struct request_shown request_show_time(double seconds) {
+struct request_text request_show_time(double seconds) {
     static const struct {
         const char *name;
         double per_second, from;
     } units[] = {{"s", 1, 0.9995}, {"ms", 1e3, 0.9995e-3}, {"us", 1e6, 0}};
-    struct request_shown shown = {"-"};
+    struct request_text shown = {"-"};
     size_t unit = 0;
 
     if (isnan(seconds))
         return shown;
     if (seconds == 0)
-        return (struct request_shown){"0 s"};
+        return (struct request_text){"0 s"};
 
     while (seconds < units[unit].from)
         unit++;
@@ -45,8 +45,8 @@ struct request_shown request_show_time(double seconds) {
     return shown;
 }
 
-struct request_shown request_show_count(uint64_t count) {
-    struct request_shown shown;
+struct request_text request_show_count(uint64_t count) {
+    struct request_text shown;
     char digits[24], *to = shown.text;
     int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
 
@@ -59,16 +59,16 @@ struct request_shown request_show_count(uint64_t count) {
     return shown;
 }
 
-struct request_shown request_show_share(uint64_t part, uint64_t whole) {
-    struct request_shown shown = {"-"};
+struct request_text request_show_share(uint64_t part, uint64_t whole) {
+    struct request_text shown = {"-"};
     if (whole == 0)
         return shown;
 
     double percent = 100 * (double)part / (double)whole;
     if (part > 0 && percent < 0.01)
-        return (struct request_shown){"less than 0.01 %"};
+        return (struct request_text){"less than 0.01 %"};
     if (part < whole && percent > 99.99)
-        return (struct request_shown){"more than 99.99 %"};
+        return (struct request_text){"more than 99.99 %"};
 
     int decimals = percent < 0.995 || percent > 99 ? 2 : 1;
     if (part == 0 || part == whole)

@@ -12,19 +12,22 @@
 #include "show.h"
 
 /* Mention a time that is more than this many times as long as another one. */
-#define REMARKABLE 1.5
+#define REMARKABLE_RATIO 1.5
 
 #define RELIEVE_GENERATOR "Give it a CPU of its own (--own-cpu), or use several generators."
 #define SAVE_RESOURCES    "Lower --cap, or raise the limit on open files."
 
 /* Response times are too long if the generator waits for a CPU for more of the time than this. */
-#define STARVED 0.05
+#define STARVED_FRACTION 0.05
 
-#define LIMITED    5    /* seconds below the target after which the load counts as out of reach */
-#define BACKGROUND 0.01 /* report services that use more than this of the CPUs without requests */
+/* After this time below the target, the load counts as out of reach. */
+#define LIMITED_SECONDS 5
+
+/* Report services that use more than this of the CPUs without requests. */
+#define BACKGROUND_FRACTION 0.01
 
 /* Do not report an interval as too narrow if it is narrower than this fraction of the rate. */
-#define NARROW 0.002
+#define NARROW_FRACTION 0.002
 
 /* Prints a paragraph after a dash. */
 SS_FORMAT(2, 3)
@@ -90,7 +93,7 @@ static size_t list_causes(struct cause causes[CAUSES_MAX], const struct request_
 }
 
 static void report_closed(FILE *stream, const struct request_result *result) {
-    uint64_t clients = result->rules.closed;
+    uint64_t clients = result->rules.clients;
     say(stream,
         "A closed loop: %s client%s, each sending its next request after the answer to the last "
         "one. A slow service then gets fewer requests, so these times say little about users who "
@@ -100,27 +103,27 @@ static void report_closed(FILE *stream, const struct request_result *result) {
 
 static void report_rate(FILE *stream, const struct request_result *result) {
     const struct request_tally *tally = result->tally;
-    double seconds = ss_time_seconds(result->asked);
+    double seconds = ss_time_seconds(result->sending_time);
 
     /* If all requests were due at the beginning, report the rate at that moment. */
-    ss_time end = result->asked > 0 ? result->asked : 1;
-    double offered = result->turned ? (double)tally->intended / ss_time_seconds(end)
-                                    : request_mean_rate(result->profile, 0, end);
-    bool mean = result->turned || result->given.shape != REQUEST_CONSTANT;
+    ss_time end = result->sending_time > 0 ? result->sending_time : 1;
+    double offered = result->rate_changed ? (double)tally->intended / ss_time_seconds(end)
+                                          : request_mean_rate(result->profile, 0, end);
+    bool mean = result->rate_changed || result->given.shape != REQUEST_CONSTANT;
 
     say(stream,
         "An open loop: %s%s requests per second were intended (%s%s, %s), %s %s due in %s; %s "
         "per second succeeded.",
         request_show_number(offered).text, mean ? " (mean)" : "",
         request_shape_name((enum request_shape)result->given.shape),
-        result->turned ? ", then changed" : "",
+        result->rate_changed ? ", then changed" : "",
         request_arrival_name((enum request_arrival)result->given.arrival),
         request_show_count(tally->intended).text, tally->intended == 1 ? "was" : "were",
         request_show_time(seconds).text, request_show_number(request_throughput(result)).text);
 }
 
-static bool is_limited(const struct request_held *held) {
-    return held->limited_seconds > LIMITED;
+static bool is_limited(const struct request_held_load *held) {
+    return held->limited_seconds > LIMITED_SECONDS;
 }
 
 /*
@@ -128,7 +131,7 @@ static bool is_limited(const struct request_held *held) {
  * the load was out of reach, describes the rate of successes instead.
  */
 static const char *rate_of(char text[128], const struct request_result *result) {
-    const struct request_held *held = result->held;
+    const struct request_held_load *held = result->held;
     if (is_limited(held))
         return strcpy(text, request_show_number(request_throughput(result)).text);
     if (isnan(held->rate_low))
@@ -139,7 +142,7 @@ static const char *rate_of(char text[128], const struct request_result *result) 
 }
 
 /* Says for which runs the interval of the rate is valid. */
-static void report_scope(FILE *stream, const struct request_held *held) {
+static void report_scope(FILE *stream, const struct request_held_load *held) {
     if (is_limited(held) || held->follows || isnan(held->rate_low))
         return;
     if (held->episodes > 1)
@@ -153,7 +156,7 @@ static void report_scope(FILE *stream, const struct request_held *held) {
 }
 
 /* Reports what makes the rate doubtful. */
-static void report_doubts(FILE *stream, const struct request_held *held) {
+static void report_doubts(FILE *stream, const struct request_held_load *held) {
     if (is_limited(held))
         say(stream, "A load of %.1f %% was out of reach: the service answers no more requests.",
             100 * held->target_mean);
@@ -164,25 +167,25 @@ static void report_doubts(FILE *stream, const struct request_held *held) {
             "%%. Use a longer --settle and --duration.",
             held->cost_change > 0 ? "rose" : "fell", 100 * fabs(held->cost_change));
 
-    if (held->background > BACKGROUND * held->cpus)
+    if (held->background > BACKGROUND_FRACTION * held->cpus)
         say(stream,
             "The service used %.1f %% before the first request: it has other work, or gets "
             "requests from others.",
             100 * held->background / held->cpus);
 
-    if (*held->uneven)
+    if (*held->dominant_process)
         say(stream,
             "%s: each connection stays with one process. More connections spread the work: use "
             "--connections fresh, or omit --http2.",
-            held->uneven);
+            held->dominant_process);
 
-    if (held->correlated && held->rate_high - held->rate_low > NARROW * held->rate)
+    if (held->correlated && held->rate_high - held->rate_low > NARROW_FRACTION * held->rate)
         say(stream, "The interval of the rate is too narrow: the CPU time of requests changed "
                     "slowly. Use a longer --duration.");
 }
 
 static void report_held(FILE *stream, const struct request_result *result) {
-    const struct request_held *held = result->held;
+    const struct request_held_load *held = result->held;
     const struct ss_histogram *times = &result->tally->successes[REQUEST_INTENDED];
     bool limited = is_limited(held);
     const char *condition = held->follows ? " (mean)" : "";
@@ -211,9 +214,9 @@ static void report_held(FILE *stream, const struct request_result *result) {
 
 static void report_lateness(FILE *stream, const struct request_result *result) {
     const struct request_tally *tally = result->tally;
-    bool closed = result->rules.closed > 0;
+    bool closed = result->rules.clients > 0;
     double p99 = ss_histogram_quantile(&tally->lateness, 0.99);
-    bool waited = !closed && tally->unfinished_most >= result->rules.cap &&
+    bool waited = !closed && tally->unfinished_max >= result->rules.cap &&
                   result->rules.when_full == REQUEST_DELAY;
     const char *due = closed ? "their client's last answer" : "when they were due";
     const char *why = "none had to wait at the cap, so the generator itself was late";
@@ -226,10 +229,10 @@ static void report_lateness(FILE *stream, const struct request_result *result) {
     if (tally->lateness.count == 0)
         return;
 
-    struct request_shown max = request_show_time(ss_time_seconds(tally->lateness.max));
+    struct request_text max = request_show_time(ss_time_seconds(tally->lateness.max));
     if (tally->lateness.max == 0)
         say(stream, "Requests were sent on time: none was late.");
-    else if (p99 <= REQUEST_LATE)
+    else if (p99 <= REQUEST_LATE_SECONDS)
         say(stream, "Requests were sent on time: 99 %% within %s of %s, the latest after %s.",
             request_show_time(p99).text, due, max.text);
     else
@@ -255,8 +258,8 @@ static void report_unsent(FILE *stream, const struct request_result *result) {
 /* Describes when requests failed: "from 2.97 s to 4.98 s". */
 static const char *when_failed(char text[96], const struct request_result *result) {
     const struct request_tally *tally = result->tally;
-    double first = ss_time_seconds(ss_time_since(tally->first_failure, result->skipped));
-    double last = ss_time_seconds(ss_time_since(tally->last_failure, result->skipped));
+    double first = ss_time_seconds(ss_time_since(tally->first_failure, result->counted_from));
+    double last = ss_time_seconds(ss_time_since(tally->last_failure, result->counted_from));
 
     if (first < last)
         snprintf(
@@ -297,13 +300,13 @@ static void report_times(FILE *stream, const struct request_result *result) {
     double actual = ss_histogram_quantile(&tally->successes[REQUEST_ACTUAL], 0.99);
     double all = ss_histogram_quantile(&tally->all[REQUEST_INTENDED], 0.99);
 
-    if (intended > REMARKABLE * actual && intended - actual > REQUEST_LATE)
+    if (intended > REMARKABLE_RATIO * actual && intended - actual > REQUEST_LATE_SECONDS)
         say(stream,
             "99 %% of the successes were answered within %s of being sent, but within %s of being "
             "due: only the second figure includes the wait before sending.",
             request_show_time(actual).text, request_show_time(intended).text);
 
-    if (all > REMARKABLE * intended)
+    if (all > REMARKABLE_RATIO * intended)
         say(stream,
             "Successes alone look better than all requests: 99 %% of the successes took at most "
             "%s, 99 %% of all requests %s.",
@@ -327,26 +330,26 @@ static const char *describe_generator(char text[128], double used, double waited
 static void report_limit(FILE *stream, const struct request_result *result) {
     double used = result->own_cpu_seconds / ss_time_seconds(result->took);
     double waited = result->own_wait_seconds / ss_time_seconds(result->took);
-    double busy = request_generator_busy(result);
+    double busy = request_generator_utilization(result);
     bool saturated = request_is_saturated(result);
     char did[128];
 
     describe_generator(did, used, waited);
     if (request_generator_is_limit(result))
         say(stream, "The generator was the limit, not the service: it %s. " RELIEVE_GENERATOR, did);
-    else if (busy > REQUEST_BUSY)
+    else if (busy > REQUEST_BUSY_MAX)
         say(stream,
             "The generator %s: it cannot reach a higher rate, and if the service shares its CPU, "
             "the generator slowed the service down.",
             did);
-    else if (waited > STARVED)
+    else if (waited > STARVED_FRACTION)
         say(stream,
             "The generator %s: response times include that wait. Give it a CPU of its own "
             "(--own-cpu).",
             did);
 
-    bool full = result->tally->unfinished_most >= result->rules.cap;
-    if (busy <= REQUEST_BUSY && saturated && (result->rules.closed > 0 || full))
+    bool full = result->tally->unfinished_max >= result->rules.cap;
+    if (busy <= REQUEST_BUSY_MAX && saturated && (result->rules.clients > 0 || full))
         say(stream,
             "The service was the limit: the generator waited for it for %.0f %% of the time.",
             100 * (1 - busy));
@@ -374,7 +377,7 @@ static void print_times(FILE *stream, const struct request_tally *tally) {
         stream, "  from", (const char *const[]){"when due", "when sent", "when due", "when sent"});
 
     for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
-        struct request_shown shown[4];
+        struct request_text shown[4];
         for (int i = 0; i < 4; i++)
             shown[i] = request_show_time(rows[row].share < 0
                                              ? ss_histogram_mean(times[i])
@@ -383,7 +386,7 @@ static void print_times(FILE *stream, const struct request_tally *tally) {
             (const char *const[]){shown[0].text, shown[1].text, shown[2].text, shown[3].text});
     }
 
-    struct request_shown counts[4];
+    struct request_text counts[4];
     for (int i = 0; i < 4; i++)
         counts[i] = request_show_count(times[i]->count);
     print_row(stream, "requests",
@@ -426,7 +429,7 @@ static void print_figures(FILE *stream, const struct request_result *result) {
 
     snprintf(
         what, sizeof what, "at a time, of at most %s", request_show_count(result->rules.cap).text);
-    print_figure(stream, "most unfinished", request_show_count(tally->unfinished_most).text, what);
+    print_figure(stream, "most unfinished", request_show_count(tally->unfinished_max).text, what);
     print_figure(stream, "bytes", request_show_count(tally->bytes).text, "of answers");
 
     if (!isnan(result->own_cpu_seconds))
@@ -440,7 +443,7 @@ static void print_figures(FILE *stream, const struct request_result *result) {
             "opened");
 }
 
-static void print_held(FILE *stream, const struct request_held *held) {
+static void print_held(FILE *stream, const struct request_held_load *held) {
     char value[32], what[80];
     if (isnan(held->load_mean))
         return;
@@ -504,7 +507,7 @@ static void report_lower_bound(FILE *stream, const struct request_result *result
             "above %s requests per second: %s held there. This is a lower bound: ",
             request_show_number(found->held.rate).text, held);
 
-    say(stream, "The capacity for %s is %s%s failed at %s, but in %u of them %s", result->demand,
+    say(stream, "The capacity for %s is %s%s failed at %s, but in %u of them %s", result->criterion,
         known, failed, request_show_number(upper->rate).text,
         resources ? upper->short_of_resources : upper->limited,
         resources
@@ -529,7 +532,7 @@ static const char *why_unsure(
 
 static void report_capacity(FILE *stream, const struct request_result *result) {
     const struct request_capacity_result found = request_capacity_result(result->capacity);
-    const char *demand = result->demand;
+    const char *criterion = result->criterion;
     char held[48], failed[48];
 
     agreement(held, found.held.held, &found.held);
@@ -542,22 +545,22 @@ static void report_capacity(FILE *stream, const struct request_result *result) {
             "The capacity for %s is below %s requests per second: %s failed there. This is an "
             "upper bound: %s held at %s, but in %u of them response times had not become "
             "stationary when the trial ended. Longer trials may fail there: raise --duration.",
-            demand, request_show_number(found.failed.rate).text, failed, held,
+            criterion, request_show_number(found.failed.rate).text, failed, held,
             request_show_number(found.held.rate).text, found.held.unsteady);
     else if (found.held.rate > 0 && found.failed.rate > 0)
         say(stream,
             "The capacity for %s is between %s and %s requests per second: %s held at %s, and %s "
             "failed at %s.",
-            demand, request_show_number(found.held.rate).text,
+            criterion, request_show_number(found.held.rate).text,
             request_show_number(found.failed.rate).text, held,
             request_show_number(found.held.rate).text, failed,
             request_show_number(found.failed.rate).text);
     else if (found.held.rate > 0)
-        say(stream, "The capacity for %s is above %s requests per second: %s held there.", demand,
-            request_show_number(found.held.rate).text, held);
+        say(stream, "The capacity for %s is above %s requests per second: %s held there.",
+            criterion, request_show_number(found.held.rate).text, held);
     else if (found.failed.rate > 0)
-        say(stream, "The capacity for %s is below %s requests per second: %s failed there.", demand,
-            request_show_number(found.failed.rate).text, failed);
+        say(stream, "The capacity for %s is below %s requests per second: %s failed there.",
+            criterion, request_show_number(found.failed.rate).text, failed);
 
     if (!found.sure)
         say(stream, "This is uncertain: %s.", why_unsure(result->capacity, &found));
@@ -577,7 +580,7 @@ void request_summary_print(FILE *stream, const struct request_result *result) {
         return;
     }
 
-    if (result->rules.closed > 0)
+    if (result->rules.clients > 0)
         report_closed(stream, result);
     else if (result->held)
         report_held(stream, result);

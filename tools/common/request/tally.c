@@ -38,7 +38,7 @@ static void clear_windows(struct request_tally *tally) {
 int request_tally_open(struct request_tally *tally, ss_time timeout, struct ss_error *error) {
     memset(tally, 0, sizeof *tally);
     tally->timeout = timeout;
-    tally->left = SS_TIME_NEVER;
+    tally->paused_at = SS_TIME_NEVER;
     tally->first_failure = SS_TIME_NEVER;
     clear_windows(tally);
 
@@ -65,7 +65,7 @@ void request_tally_clear(struct request_tally *tally) {
     tally->first_failure = SS_TIME_NEVER;
     tally->last_failure = 0;
     tally->bytes = 0;
-    tally->unfinished_most = tally->unfinished;
+    tally->unfinished_max = tally->unfinished;
     clear_windows(tally);
 
     for (unsigned i = 0; i < HISTOGRAMS; i++)
@@ -78,17 +78,17 @@ void request_tally_exchange(struct request_tally *tally, struct request_tally *o
     before.sent -= unfinished;
     before.intended -= unfinished + waiting;
     before.unfinished = before.waiting = 0;
-    before.left = now;
+    before.paused_at = now;
 
     *tally = *other;
     tally->sent += unfinished;
     tally->intended += unfinished + waiting;
     tally->unfinished = unfinished;
     tally->waiting = waiting;
-    if (tally->unfinished_most < unfinished)
-        tally->unfinished_most = unfinished;
-    if (tally->left != SS_TIME_NEVER)
-        tally->left_out = ss_time_add(tally->left_out, ss_time_since(now, tally->left));
+    if (tally->unfinished_max < unfinished)
+        tally->unfinished_max = unfinished;
+    if (tally->paused_at != SS_TIME_NEVER)
+        tally->left_out = ss_time_add(tally->left_out, ss_time_since(now, tally->paused_at));
     *other = before;
 }
 
@@ -111,8 +111,8 @@ void request_tally_send(struct request_tally *tally, ss_time due, ss_time sent) 
     tally->waiting--;
     tally->sent++;
     tally->unfinished++;
-    if (tally->unfinished > tally->unfinished_most)
-        tally->unfinished_most = tally->unfinished;
+    if (tally->unfinished > tally->unfinished_max)
+        tally->unfinished_max = tally->unfinished;
     ss_histogram_add(&tally->lateness, ss_time_since(sent, due));
 }
 

@@ -60,13 +60,13 @@ struct request_tally {
     uint64_t outcomes[REQUEST_OUTCOMES];
     uint64_t statuses[REQUEST_STATUSES]; /* complete answers by status */
     uint64_t bytes;
-    uint64_t unfinished_most;
+    uint64_t unfinished_max;
     ss_time first_failure, last_failure; /* times at which the first and the last failed request
                                             ended; SS_TIME_NEVER and 0 if none */
-    ss_time left_out; /* time that was not counted, see request_tally_exchange(); the windows and
-                         the two times above exclude it */
-    ss_time left;     /* when counting last stopped; SS_TIME_NEVER if it never did */
-    ss_time timeout;  /* value of --timeout; timeouts count as at least this long */
+    ss_time left_out;  /* time that was not counted, see request_tally_exchange(); the windows and
+                          the two times above exclude it */
+    ss_time paused_at; /* when counting last stopped; SS_TIME_NEVER if it never did */
+    ss_time timeout;   /* value of --timeout; timeouts count as at least this long */
     struct ss_histogram successes[REQUEST_ORIGINS];
     /*
      * Response times of all requests except refused ones. Unfinished and unsent requests count with

@@ -26,7 +26,7 @@ static ssize_t read_file(
     return file && length > 0 ? (ssize_t)length : -1;
 }
 
-bool proc_tree_look(
+bool proc_tree_read(
     const struct ss_platform_roots *roots, pid_t pid, struct proc_tree_process *process) {
     char text[1024];
     int parent;
@@ -79,7 +79,7 @@ bool proc_tree_is_below(const struct ss_platform_roots *roots, pid_t pid, pid_t 
     for (int depth = 0; pid > 0 && depth < DEPTH_MAX; depth++) {
         if (pid == ancestor)
             return true;
-        if (!proc_tree_look(roots, pid, &process))
+        if (!proc_tree_read(roots, pid, &process))
             return false;
         pid = process.parent;
     }

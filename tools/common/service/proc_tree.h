@@ -24,7 +24,7 @@ struct proc_tree_process {
 
 /* Returns false if the process does not exist. */
 SS_NONNULL(3)
-bool proc_tree_look(
+bool proc_tree_read(
     const struct ss_platform_roots *roots, pid_t pid, struct proc_tree_process *process);
 
 /* Returns the name as `ps` shows it; "?" if it cannot be read. */

@@ -88,7 +88,7 @@ static ss_time find_duration(const struct service_control *control, ss_time requ
     ss_time length = control->set.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
 
     if (requested == SS_TIME_NEVER && length == SS_TIME_NEVER)
-        return SERVICE_DURATION;
+        return SERVICE_DURATION_DEFAULT;
     return requested < length ? requested : length;
 }
 
@@ -96,7 +96,8 @@ int service_control_plan(
     struct service_control *control, ss_time requested, ss_time settle, struct ss_error *error) {
     const struct service_options *options = control->options;
     ss_time duration = find_duration(control, requested);
-    ss_time shortest = settle > SERVICE_EPISODE / 2 ? 2 * settle : SERVICE_EPISODE;
+    ss_time shortest =
+        settle > SERVICE_EPISODE_LENGTH_MIN / 2 ? 2 * settle : SERVICE_EPISODE_LENGTH_MIN;
     uint64_t room = duration / shortest, chosen = options->episodes;
 
     if (settle >= duration)
@@ -105,11 +106,11 @@ int service_control_plan(
         return ss_error_fail(error,
             "--episodes: %llu episodes of at least %.4g s, and twice --settle, need a longer "
             "--duration: use at least %.4gs",
-            (unsigned long long)chosen, ss_time_seconds(SERVICE_EPISODE),
+            (unsigned long long)chosen, ss_time_seconds(SERVICE_EPISODE_LENGTH_MIN),
             ss_time_seconds(shortest) * (double)chosen);
 
     if (chosen == 0)
-        chosen = room < SERVICE_EPISODES ? room : SERVICE_EPISODES;
+        chosen = room < SERVICE_EPISODES_DEFAULT ? room : SERVICE_EPISODES_DEFAULT;
     if (options->load_trace || (options->episodes == 0 && chosen < SERVICE_EPISODES_MIN))
         chosen = 1;
 
@@ -141,8 +142,8 @@ void service_control_begin(
     control->background = NAN;
 }
 
-void service_control_observe(void *context, const struct request_one *one, enum request_fate fate,
-    const struct request_ended *ended) {
+void service_control_observe(void *context, const struct request_in_flight *one,
+    enum request_fate fate, const struct request_ended *ended) {
     struct service_control *control = context;
     (void)one;
     if (fate != REQUEST_ENDED)
@@ -172,14 +173,14 @@ static int add_interval(
         .cpus = cpus,
         .used = load->load * cpus * load->seconds,
         .target = target,
-        .answers = control->ended - control->ended_then,
+        .answers = control->ended - control->ended_at_step,
     };
 
     return service_figures_add(&control->figures, &interval);
 }
 
 /* Evaluates the time since the previous step. */
-static int look_back(struct service_control *control, ss_time now) {
+static int evaluate_interval(struct service_control *control, ss_time now) {
     enum ss_source source = control->source.source;
     struct ss_load load;
     int result = 0;
@@ -191,16 +192,16 @@ static int look_back(struct service_control *control, ss_time now) {
         ss_load_between(source, &control->first, &control->latest, &load))
         control->background = load.load * find_cpus(control, &control->first);
 
-    if (control->begin != SS_TIME_NEVER && !control->resting &&
+    if (control->begin != SS_TIME_NEVER && !control->draining &&
         ss_load_between(source, &control->before, &control->latest, &load))
         result = add_interval(control, &load, control->rate.target, now);
 
     control->before = control->latest;
-    control->ended_then = control->ended;
+    control->ended_at_step = control->ended;
     return result;
 }
 
-static ss_time limited_time(const struct service_control *control, ss_time now) {
+static ss_time current_limited_time(const struct service_control *control, ss_time now) {
     return ss_time_since(now, control->rate.limited_since);
 }
 
@@ -208,22 +209,22 @@ static ss_time limited_time(const struct service_control *control, ss_time now) 
 static int begin_episode(struct service_control *control, ss_time now, struct ss_error *error) {
     if (open_board(control, error) < 0)
         return -1;
-    control->resting = false;
+    control->draining = false;
     control->episode++;
-    control->ended_before = control->ended;
+    control->ended_at_begin = control->ended;
     begin_search(control, now);
     return 0;
 }
 
 /* Sends nothing until the next decision. */
-static void rest(struct service_control *control, ss_time now) {
-    control->resting = true;
+static void pause_sending(struct service_control *control, ss_time now) {
+    control->draining = true;
     control->counting = false;
     control->action = (struct ss_rate_action){.deadline = ss_time_add(now, SS_RATE_INTERVAL)};
 }
 
 /* Begins counting after --settle, and ends an episode after its length. */
-static void judge_time(struct service_control *control, ss_time now) {
+static void advance_episode(struct service_control *control, ss_time now) {
     ss_time controlled = ss_time_since(now, control->begin);
     control->counting = controlled >= control->settle;
 
@@ -233,13 +234,13 @@ static void judge_time(struct service_control *control, ss_time now) {
     if (control->over)
         return;
 
-    control->limited = ss_time_add(control->limited, limited_time(control, now));
-    rest(control, now);
+    control->limited_time = ss_time_add(control->limited_time, current_limited_time(control, now));
+    pause_sending(control, now);
 }
 
 static int decide(
     struct service_control *control, ss_time now, uint64_t pending, struct ss_error *error) {
-    uint64_t ended = control->ended - control->ended_before;
+    uint64_t ended = control->ended - control->ended_at_begin;
     const struct ss_rate_counts counts = {.due = ended + pending, .ended = ended};
 
     control->action = ss_rate_step(&control->rate, now, &counts);
@@ -267,33 +268,33 @@ int service_control_step(
     if (why < 0)
         return ss_error_fail(error, "cannot read the load of the service: %s", strerror(-why));
 
-    if (look_back(control, now) < 0)
+    if (evaluate_interval(control, now) < 0)
         return ss_error_memory(error);
 
-    if (control->resting && pending > 0) {
-        rest(control, now);
+    if (control->draining && pending > 0) {
+        pause_sending(control, now);
         return 0;
     }
-    if (control->resting && begin_episode(control, now, error) < 0)
+    if (control->draining && begin_episode(control, now, error) < 0)
         return -1;
 
     if (decide(control, now, pending, error) < 0)
         return -1;
     if (control->begin != SS_TIME_NEVER)
-        judge_time(control, now);
+        advance_episode(control, now);
     return 0;
 }
 
 void service_control_describe(
-    struct service_control *control, ss_time now, struct request_held *held) {
+    struct service_control *control, ss_time now, struct request_held_load *held) {
     const struct service_options *options = control->options;
-    ss_time limited = control->resting ? 0 : limited_time(control, now);
-    *held = (struct request_held){
+    ss_time limited = control->draining ? 0 : current_limited_time(control, now);
+    *held = (struct request_held_load){
         .target = options->load_trace ? options->load_trace : options->load,
         .follows = options->load_trace,
         .cpus = control->set.load_cpus,
         .background = control->background,
-        .limited_seconds = ss_time_seconds(ss_time_add(control->limited, limited)),
+        .limited_seconds = ss_time_seconds(ss_time_add(control->limited_time, limited)),
     };
 
     service_figures_finish(&control->figures, control->settle, held);

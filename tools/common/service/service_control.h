@@ -21,7 +21,7 @@ struct service_options {
     const char *feedback;     /* NAME[,OPTIONS] */
     const char *rate_control; /* NAME[,OPTIONS] */
     double rate_max;          /* requests per second; infinity: no bound */
-    uint64_t episodes;        /* 0: the default, see SERVICE_EPISODES */
+    uint64_t episodes;        /* 0: the default, see SERVICE_EPISODES_DEFAULT */
 };
 
 // clang-format off
@@ -54,16 +54,16 @@ struct service_options {
 #define SERVICE_EXCLUDES "closed profile rate max step hold trace when-full"
 
 /* Defaults of --duration, unless the trace has an end, and of --settle. */
-#define SERVICE_DURATION (60 * SS_SECOND)
-#define SERVICE_SETTLE   (5 * SS_SECOND)
+#define SERVICE_DURATION_DEFAULT (60 * SS_SECOND)
+#define SERVICE_SETTLE_DEFAULT   (5 * SS_SECOND)
 
 /*
  * The default number of episodes, and the minimum length of each. If fewer than
  * SERVICE_EPISODES_MIN fit, the default is one: so few do not show how much the rate scatters.
  */
-#define SERVICE_EPISODES     6
-#define SERVICE_EPISODES_MIN 3
-#define SERVICE_EPISODE      (10 * SS_SECOND)
+#define SERVICE_EPISODES_DEFAULT   6
+#define SERVICE_EPISODES_MIN       3
+#define SERVICE_EPISODE_LENGTH_MIN (10 * SS_SECOND)
 
 /* End of the generator's schedule: far beyond any run, because control ends the run. */
 #define SERVICE_SENDING_MAX (UINT64_C(36500) * 86400 * SS_SECOND)
@@ -90,11 +90,11 @@ struct service_control {
     ss_time settle, length;     /* uncounted and total time of control in each episode */
     uint32_t episodes, episode; /* number of episodes, and the current one, from 0 */
     uint64_t ended;             /* requests that ended in any way */
-    uint64_t ended_then;        /* value of `ended` at the previous step */
-    uint64_t ended_before;      /* value of `ended` when this episode began */
-    ss_time limited;            /* total of earlier episodes; see struct request_held */
+    uint64_t ended_at_step;     /* value of `ended` at the previous step */
+    uint64_t ended_at_begin;    /* value of `ended` when this episode began */
+    ss_time limited_time;       /* total of earlier episodes; see struct request_held_load */
     bool counting;              /* requests count: the rate is controlled, and --settle is over */
-    bool resting;               /* waiting for the last answers of an episode */
+    bool draining;              /* waiting for the last answers of an episode */
     bool over;                  /* the last episode is complete */
     uint64_t failures;          /* number of `ended` requests without success */
     struct service_figures figures;
@@ -136,6 +136,6 @@ SS_MUST_USE SS_NONNULL() int service_control_step(
 /* Fills in the results of a run that ends at `now`. Call this once: it discards some intervals. */
 SS_NONNULL()
 void service_control_describe(
-    struct service_control *control, ss_time now, struct request_held *held);
+    struct service_control *control, ss_time now, struct request_held_load *held);
 
 #endif

@@ -17,11 +17,11 @@
 #define PER_BATCH   (2 * SS_SECOND / SS_RATE_INTERVAL)
 
 /* The cost of a request is steady if it changes by less than this from 10 s to the next 10 s. */
-#define COST_STEADY 0.02
-#define PER_STRETCH (10 * SS_SECOND / SS_RATE_INTERVAL)
+#define COST_CHANGE_MIN 0.02
+#define PER_SPAN        (10 * SS_SECOND / SS_RATE_INTERVAL)
 
 /* 97.5 % quantile of the normal distribution. */
-#define NORMAL 1.959964
+#define NORMAL_QUANTILE 1.959964
 
 int service_figures_add(struct service_figures *figures, const struct service_interval *interval) {
     if (!SS_GROW(figures->intervals, figures->count + 1, figures->room))
@@ -81,7 +81,7 @@ static double find_half_interval(const struct service_interval *intervals, size_
             squares += off[i] * off[i];
         }
 
-        *correlated = !request_steady_is_uncorrelated(off, (int)batches);
+        *correlated = !request_values_are_uncorrelated(off, (int)batches);
         double n = (double)batches, used = all->used * (double)(size * batches) / (double)count;
         if (!*correlated || batches / 2 < BATCHES_MIN)
             return ss_student_quantile(n - 1) * sqrt(squares * n / (n - 1)) / used;
@@ -89,7 +89,7 @@ static double find_half_interval(const struct service_interval *intervals, size_
 }
 
 static void judge_windows(
-    struct request_held *held, const struct service_interval *intervals, size_t count) {
+    struct request_held_load *held, const struct service_interval *intervals, size_t count) {
     struct ss_figures figures = {0};
     double most = -INFINITY;
 
@@ -120,7 +120,7 @@ static size_t count_episode(const struct service_interval *intervals, size_t cou
 }
 
 /* Returns when the load settled in one episode. */
-static double settle_episode(const struct service_interval *intervals, size_t count) {
+static double find_episode_settling(const struct service_interval *intervals, size_t count) {
     struct ss_settling settling = {0};
     for (size_t i = 0; i + PER_WINDOW <= count; i += PER_WINDOW) {
         struct sums sums = add_up(&intervals[i], PER_WINDOW);
@@ -138,7 +138,7 @@ static double find_settling(const struct service_interval *intervals, size_t cou
     double longest = count > 0 ? 0 : NAN;
     for (size_t length; count > 0; intervals += length, count -= length) {
         length = count_episode(intervals, count);
-        double seconds = settle_episode(intervals, length);
+        double seconds = find_episode_settling(intervals, length);
         longest = isnan(seconds) || isnan(longest) ? NAN : fmax(longest, seconds);
     }
     return longest;
@@ -162,7 +162,7 @@ static double find_cpus(const struct service_interval *intervals, size_t count, 
 }
 
 /* Sets the rate of each episode, scaled to the mean number of CPUs that the target granted. */
-static void judge_episodes(struct request_held *held, const struct service_interval *intervals,
+static void judge_episodes(struct request_held_load *held, const struct service_interval *intervals,
     size_t count, double cpus_granted) {
     held->episodes = 0;
     for (size_t length; count > 0; intervals += length, count -= length) {
@@ -174,7 +174,7 @@ static void judge_episodes(struct request_held *held, const struct service_inter
 }
 
 /* Returns half the width of Student's interval of the mean rate of episodes; NaN with only one. */
-static double find_scatter(const struct request_held *held) {
+static double find_scatter(const struct request_held_load *held) {
     double n = held->episodes, mean = 0, squares = 0;
     if (held->episodes < 2)
         return NAN;
@@ -188,27 +188,27 @@ static double find_scatter(const struct request_held *held) {
 }
 
 /*
- * Returns the relative change of the cost of a request between the last two stretches of 10 s; 0 if
+ * Returns the relative change of the cost of a request between the last two spans of 10 s; 0 if
  * it is less than 2 % or could be noise, NaN if the run was shorter. `noise` is the relative
  * standard error of the cost over the whole time.
  */
 static double find_cost_change(
     const struct service_interval *intervals, size_t count, double noise) {
-    if (count < 2 * PER_STRETCH)
+    if (count < 2 * PER_SPAN)
         return NAN;
 
-    struct sums before = add_up(&intervals[count - 2 * PER_STRETCH], PER_STRETCH);
-    struct sums last = add_up(&intervals[count - PER_STRETCH], PER_STRETCH);
+    struct sums before = add_up(&intervals[count - 2 * PER_SPAN], PER_SPAN);
+    struct sums last = add_up(&intervals[count - PER_SPAN], PER_SPAN);
     double change = last.used / last.answers / (before.used / before.answers) - 1;
-    double expected = noise * sqrt(2 * (double)count / PER_STRETCH);
-    return fabs(change) > fmax(COST_STEADY, 3 * fmax(expected, 0)) ? change : 0;
+    double expected = noise * sqrt(2 * (double)count / PER_SPAN);
+    return fabs(change) > fmax(COST_CHANGE_MIN, 3 * fmax(expected, 0)) ? change : 0;
 }
 
 /*
  * Sets the rate and its interval: either the one from the scatter between episodes, which needs at
  * least two, or the one from batches, whichever is wider.
  */
-static void judge_rate(struct request_held *held, const struct service_interval *intervals,
+static void judge_rate(struct request_held_load *held, const struct service_interval *intervals,
     size_t count, const struct sums *all) {
     double cpus_granted = all->granted / all->seconds, within = NAN;
     bool correlated = false;
@@ -221,13 +221,13 @@ static void judge_rate(struct request_held *held, const struct service_interval 
     double scatter = find_scatter(held), half = fmax(within, scatter);
 
     held->correlated = correlated && !(scatter >= within);
-    held->cost_change = find_cost_change(intervals, count, half / NORMAL / held->rate);
+    held->cost_change = find_cost_change(intervals, count, half / NORMAL_QUANTILE / held->rate);
     held->rate_low = held->rate - half;
     held->rate_high = held->rate + half;
 }
 
 void service_figures_finish(
-    struct service_figures *figures, ss_time settle, struct request_held *held) {
+    struct service_figures *figures, ss_time settle, struct request_held_load *held) {
     held->settled_seconds = find_settling(figures->intervals, figures->count);
     remove_settling(figures, settle);
     struct sums all = add_up(figures->intervals, figures->count);

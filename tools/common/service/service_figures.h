@@ -47,6 +47,6 @@ void service_figures_free(struct service_figures *figures);
  */
 SS_NONNULL()
 void service_figures_finish(
-    struct service_figures *figures, ss_time settle, struct request_held *held);
+    struct service_figures *figures, ss_time settle, struct request_held_load *held);
 
 #endif

@@ -96,7 +96,7 @@ bool service_group_has_us(
     for (pid_t pid = getpid(); pid > 0; pid = process.parent) {
         if (service_group_has(roots, group, pid))
             return true;
-        if (!proc_tree_look(roots, pid, &process))
+        if (!proc_tree_read(roots, pid, &process))
             break;
     }
     return false;
@@ -140,7 +140,7 @@ static bool find_number(char folder[SS_GROUP_PATH_SIZE], uint64_t number, int de
     return false;
 }
 
-bool service_group_numbered(
+bool service_group_by_number(
     const struct ss_platform_roots *roots, uint64_t number, struct service_group *group) {
     for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++) {
         char file[SS_GROUP_PATH_SIZE + 32];

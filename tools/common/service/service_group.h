@@ -44,7 +44,7 @@ SS_NONNULL(2) bool service_group_is_ours(const struct ss_platform_roots *roots, 
  * inode of its folder. Returns false if the group is not found, or cannot belong to a service.
  */
 SS_NONNULL(3)
-bool service_group_numbered(
+bool service_group_by_number(
     const struct ss_platform_roots *roots, uint64_t number, struct service_group *group);
 
 #endif

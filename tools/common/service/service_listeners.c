@@ -27,12 +27,12 @@
 #define LISTENING_STATES  (1 << LISTENING)
 #define GROUP_ATTRIBUTE   21 /* INET_DIAG_CGROUP_ID, which the headers of Linux 5.8 lack */
 #define DUMP_BUFFER       16384
-#define ABSTRACT          '@' /* in place of the null byte before the name */
-#define ADDRESS_TEXT      64
+#define ABSTRACT_MARK     '@' /* in place of the null byte before the name */
+#define ADDRESS_TEXT_SIZE 64
 #define UNIX_PATH_COLUMNS " %*s %*s %*s %x %*s %*s %" SCNu64 " %n"
 
 /* An address and a port; an IPv4 address is mapped to IPv6. */
-struct place {
+struct endpoint {
     struct in6_addr address;
     uint16_t port;
 };
@@ -63,25 +63,25 @@ static struct in6_addr map_ipv4(const void *bytes) {
 }
 
 /* Replaces the address of all interfaces: connections to it go to the loopback interface. */
-static struct place place_of(const struct service_address *address) {
+static struct endpoint endpoint_of(const struct service_address *address) {
     static const uint8_t loopback[4] = {127, 0, 0, 1};
-    struct place place = {.address = in6addr_any};
+    struct endpoint endpoint = {.address = in6addr_any};
 
     if (address->socket.ss_family == AF_INET6) {
         struct sockaddr_in6 six;
         memcpy(&six, &address->socket, sizeof six);
-        place = (struct place){six.sin6_addr, ntohs(six.sin6_port)};
-        if (equals(&place.address, &in6addr_any))
-            place.address = in6addr_loopback;
+        endpoint = (struct endpoint){six.sin6_addr, ntohs(six.sin6_port)};
+        if (equals(&endpoint.address, &in6addr_any))
+            endpoint.address = in6addr_loopback;
     } else {
         struct sockaddr_in four;
         memcpy(&four, &address->socket, sizeof four);
-        place = (struct place){map_ipv4(&four.sin_addr), ntohs(four.sin_port)};
+        endpoint = (struct endpoint){map_ipv4(&four.sin_addr), ntohs(four.sin_port)};
     }
 
-    if (equals(&place.address, &any_mapped) && address->socket.ss_family != AF_UNSPEC)
-        place.address = map_ipv4(loopback);
-    return place;
+    if (equals(&endpoint.address, &any_mapped) && address->socket.ss_family != AF_UNSPEC)
+        endpoint.address = map_ipv4(loopback);
+    return endpoint;
 }
 
 int service_address_of_path(
@@ -94,11 +94,11 @@ int service_address_of_path(
             ss_words_show(path).text, sizeof local.sun_path - 1);
 
     memcpy(local.sun_path, path, length);
-    if (*path == ABSTRACT)
+    if (*path == ABSTRACT_MARK)
         *local.sun_path = '\0';
     memcpy(&address->socket, &local, sizeof local);
     address->length =
-        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + (*path != ABSTRACT));
+        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + (*path != ABSTRACT_MARK));
     return 0;
 }
 
@@ -122,12 +122,12 @@ static void write_path(
     memcpy(path, local.sun_path, length);
     path[length] = '\0';
     for (size_t i = 0; length > 0 && !local.sun_path[0] && i < length; i++)
-        path[i] = path[i] ? path[i] : ABSTRACT;
+        path[i] = path[i] ? path[i] : ABSTRACT_MARK;
 }
 
 struct service_address_text service_address_show(const struct service_address *address) {
     struct service_address_text shown;
-    char text[ADDRESS_TEXT];
+    char text[ADDRESS_TEXT_SIZE];
 
     if (address->socket.ss_family == AF_UNIX) {
         char path[sizeof(struct sockaddr_un)];
@@ -136,15 +136,15 @@ struct service_address_text service_address_show(const struct service_address *a
         return shown;
     }
 
-    struct place place = place_of(address);
-    bool four = is_mapped(&place.address);
+    struct endpoint endpoint = endpoint_of(address);
+    bool four = is_mapped(&endpoint.address);
     inet_ntop(
-        four ? AF_INET : AF_INET6, place.address.s6_addr + (four ? 12 : 0), text, sizeof text);
+        four ? AF_INET : AF_INET6, endpoint.address.s6_addr + (four ? 12 : 0), text, sizeof text);
 
     if (address->socket.ss_family == AF_UNSPEC)
-        snprintf(shown.text, sizeof shown.text, "port %u", place.port);
+        snprintf(shown.text, sizeof shown.text, "port %u", endpoint.port);
     else
-        snprintf(shown.text, sizeof shown.text, four ? "%s:%u" : "[%s]:%u", text, place.port);
+        snprintf(shown.text, sizeof shown.text, four ? "%s:%u" : "[%s]:%u", text, endpoint.port);
     return shown;
 }
 
@@ -173,16 +173,16 @@ enum fit {
 
 struct table {
     char folder[PATH_MAX]; /* such as /proc/net */
-    struct place place;
+    struct endpoint endpoint;
     bool any;       /* match each address; with `elsewhere`, except for loopback addresses */
     bool elsewhere; /* in another namespace */
     enum fit best;
     struct service_listeners *found;
 };
 
-static enum fit fit_of(const struct table *table, const struct place *local) {
-    const struct in6_addr *target = &table->place.address;
-    if (local->port != table->place.port || (table->elsewhere && is_loopback(&local->address)))
+static enum fit fit_of(const struct table *table, const struct endpoint *local) {
+    const struct in6_addr *target = &table->endpoint.address;
+    if (local->port != table->endpoint.port || (table->elsewhere && is_loopback(&local->address)))
         return FIT_NONE;
 
     if (table->any || equals(&local->address, target))
@@ -213,7 +213,7 @@ static bool read_address(const char *text, struct in6_addr *address) {
 
 static int read_socket(struct table *table, const char *line, int family, struct ss_error *error) {
     struct service_listener one = {.family = family, .elsewhere = table->elsewhere};
-    struct place local;
+    struct endpoint local;
     char address[33];
     unsigned port, state, user;
 
@@ -361,15 +361,16 @@ static int search_namespace(struct service_listeners *listeners, const struct na
 
     for (size_t i = 0; i < count && listeners->count == before; i++) {
         struct service_listeners found = {0};
-        struct table table = {.place = place_of(&addresses[i]), .elsewhere = true, .found = &found};
+        struct table table = {
+            .endpoint = endpoint_of(&addresses[i]), .elsewhere = true, .found = &found};
         char own[PATH_MAX];
         snprintf(own, sizeof own, "%s/net", proc_tree_root(roots));
         snprintf(table.folder, sizeof table.folder, "%s/%d/net", proc_tree_root(roots),
             (int)namespace->pid);
 
-        bool published = has_address(own, &table.place.address);
-        bool theirs =
-            !is_loopback(&table.place.address) && has_address(table.folder, &table.place.address);
+        bool published = has_address(own, &table.endpoint.address);
+        bool theirs = !is_loopback(&table.endpoint.address) &&
+                      has_address(table.folder, &table.endpoint.address);
         table.any = published && !theirs;
 
         int result = published || theirs ? read_tables(&table, error) : 0;
@@ -474,11 +475,12 @@ static int find_unix(struct service_listeners *listeners, const struct service_a
 static int find_tcp(struct service_listeners *listeners, const struct service_address *address,
     const struct ss_platform_roots *roots, struct ss_error *error) {
     struct service_listeners found = {0};
-    struct table table = {
-        .place = place_of(address), .any = address->socket.ss_family == AF_UNSPEC, .found = &found};
+    struct table table = {.endpoint = endpoint_of(address),
+        .any = address->socket.ss_family == AF_UNSPEC,
+        .found = &found};
 
     snprintf(table.folder, sizeof table.folder, "%s/net", proc_tree_root(roots));
-    if (!table.any && !has_address(table.folder, &table.place.address))
+    if (!table.any && !has_address(table.folder, &table.endpoint.address))
         return 0;
 
     listeners->local = true;
@@ -510,7 +512,7 @@ int service_listeners_find(struct service_listeners *listeners,
 
 /* ---- control groups of sockets ---- */
 
-struct question {
+struct socket_query {
     struct nlmsghdr header;
     struct inet_diag_req_v2 request;
 };
@@ -554,7 +556,7 @@ static bool read_answers(int diagnosis, uint64_t inode, uint64_t *group) {
 }
 
 uint64_t service_listener_group(const struct service_listener *listener) {
-    const struct question question = {
+    const struct socket_query question = {
         .header =
             {
                 .nlmsg_len = sizeof question,

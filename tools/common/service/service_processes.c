@@ -25,30 +25,31 @@
  * Programs that listen for other processes: those that start a service at its first connection, and
  * those that pass connections on. * matches the rest of a name.
  */
-static const char *const deputies[] = {"systemd", "init", "inetd", "xinetd", "systemd-socket-*",
+static const char *const proxies[] = {"systemd", "init", "inetd", "xinetd", "systemd-socket-*",
     "docker-proxy", "rootlessport*", "rootlesskit", "slirp4netns", "pasta*", "passt*", "ssh",
     "sshd*", "kubectl", NULL};
 
-int service_of_parse(struct service_of *of, const char *text, struct ss_error *error) {
+int service_selector_parse(
+    struct service_selector *selector, const char *text, struct ss_error *error) {
     uint64_t pid = 0;
-    *of = (struct service_of){.kind = SERVICE_OF_URL};
+    *selector = (struct service_selector){.kind = SERVICE_OF_URL};
     if (!text)
         return 0;
 
     if (strcmp(text, "machine") == 0) {
-        of->kind = SERVICE_OF_MACHINE;
+        selector->kind = SERVICE_OF_MACHINE;
         return 0;
     }
     if (strncmp(text, "group:", 6) == 0 && text[6]) {
-        of->kind = SERVICE_OF_GROUP;
-        of->group = text + 6;
+        selector->kind = SERVICE_OF_GROUP;
+        selector->group = text + 6;
         return 0;
     }
     if (strncmp(text, "pid:", 4) == 0) {
-        of->kind = SERVICE_OF_PID;
+        selector->kind = SERVICE_OF_PID;
         if (ss_units_count(text + 4, &pid, error) < 0)
             return ss_error_wrap(error, "pid");
-        of->pid = (pid_t)pid;
+        selector->pid = (pid_t)pid;
         if (pid >= 1 && pid <= INT32_MAX)
             return 0;
     }
@@ -116,12 +117,12 @@ static void add_found(struct search *search, pid_t pid) {
         search->incomplete |= add_pid(search->found, pid, &ignored) < 0;
 }
 
-static bool is_deputy(const struct ss_platform_roots *roots, pid_t pid) {
+static bool is_proxy(const struct ss_platform_roots *roots, pid_t pid) {
     struct proc_tree_name name = proc_tree_name(roots, pid);
-    for (const char *const *deputy = deputies; *deputy; deputy++) {
-        size_t length = strcspn(*deputy, "*");
-        bool is_prefix = (*deputy)[length];
-        if (strncmp(name.text, *deputy, length) == 0 && (is_prefix || !name.text[length]))
+    for (const char *const *proxy = proxies; *proxy; proxy++) {
+        size_t length = strcspn(*proxy, "*");
+        bool is_prefix = (*proxy)[length];
+        if (strncmp(name.text, *proxy, length) == 0 && (is_prefix || !name.text[length]))
             return true;
     }
     return false;
@@ -156,7 +157,7 @@ static int find_holders(struct search *search, struct ss_error *error) {
         struct proc_tree_process process;
         pid_t pid = search->listeners->items[i].pid;
         /* The process may have exited and left the socket to its children. */
-        search->held[i] = pid > 0 && proc_tree_look(search->roots, pid, &process);
+        search->held[i] = pid > 0 && proc_tree_read(search->roots, pid, &process);
         if (search->held[i])
             add_found(search, pid);
     }
@@ -194,7 +195,7 @@ static struct service_address_text shown(const struct finding *finding) {
     return service_address_show(finding->address);
 }
 
-static int refuse_deputy(const struct finding *finding, pid_t pid, struct ss_error *error) {
+static int refuse_proxy(const struct finding *finding, pid_t pid, struct ss_error *error) {
     return ss_error_fail(error,
         "%s: process %d (%s) listens on behalf of another process: name the service with --of "
         "group:PATH or "
@@ -203,22 +204,22 @@ static int refuse_deputy(const struct finding *finding, pid_t pid, struct ss_err
 }
 
 /*
- * Removes the deputies: other processes answer the requests. Fails if no other process was found.
+ * Removes the proxies: other processes answer the requests. Fails if no other process was found.
  */
-static int remove_deputies(
+static int remove_proxies(
     const struct finding *finding, struct service_pids *pids, struct ss_error *error) {
     size_t kept = 0;
-    pid_t deputy = 0;
+    pid_t proxy = 0;
 
     for (size_t i = 0; i < pids->count; i++) {
-        if (is_deputy(finding->roots, pids->items[i]))
-            deputy = pids->items[i];
+        if (is_proxy(finding->roots, pids->items[i]))
+            proxy = pids->items[i];
         else
             pids->items[kept++] = pids->items[i];
     }
 
     pids->count = kept;
-    return kept > 0 ? 0 : refuse_deputy(finding, deputy, error);
+    return kept > 0 ? 0 : refuse_proxy(finding, proxy, error);
 }
 
 static bool is_topmost(
@@ -256,7 +257,7 @@ static pid_t find_shared_parent(
         struct proc_tree_process process;
         size_t below = 0;
 
-        if (!proc_tree_look(roots, pids->items[i], &process) || process.parent <= 1 ||
+        if (!proc_tree_read(roots, pids->items[i], &process) || process.parent <= 1 ||
             proc_tree_is_below(roots, getpid(), process.parent))
             continue;
 
@@ -336,7 +337,7 @@ static int use_group(const struct finding *finding, const struct service_listene
     struct service_group group;
     uint64_t number = service_listener_group(listener);
 
-    if (number == 0 || !service_group_numbered(finding->roots, number, &group) ||
+    if (number == 0 || !service_group_by_number(finding->roots, number, &group) ||
         service_group_has_us(finding->roots, &group))
         return ss_error_fail(error,
             "%s: cannot examine the process of user %u that listens: run this as root, or name the "
@@ -402,7 +403,7 @@ static int take_holders(
     if (search->found->count == 0)
         return 0;
 
-    if (remove_deputies(finding, search->found, error) < 0 ||
+    if (remove_proxies(finding, search->found, error) < 0 ||
         keep_topmost(finding, search->found, error) < 0)
         return -1;
 
@@ -458,7 +459,7 @@ static int find_by_addresses(const struct finding *finding, const struct service
 static int find_by_pid(const struct finding *finding, pid_t pid, struct ss_error *error) {
     struct proc_tree_process process;
 
-    if (!proc_tree_look(finding->roots, pid, &process))
+    if (!proc_tree_read(finding->roots, pid, &process))
         return ss_error_fail(error, "no process has pid %d: check with `ps`", (int)pid);
     if (process.state == 'Z' || process.state == 'X')
         return ss_error_fail(error, "process %d has already ended", (int)pid);
@@ -466,7 +467,7 @@ static int find_by_pid(const struct finding *finding, pid_t pid, struct ss_error
         return ss_error_fail(error, "process %d is a kernel thread: name a program", (int)pid);
     if (pid == getpid())
         return ss_error_fail(error, "process %d is this program: name another process", (int)pid);
-    if (pid == 1 && is_deputy(finding->roots, pid))
+    if (pid == 1 && is_proxy(finding->roots, pid))
         return ss_error_fail(
             error, "all processes descend from process 1: use --of machine instead");
 
@@ -476,24 +477,24 @@ static int find_by_pid(const struct finding *finding, pid_t pid, struct ss_error
     return 0;
 }
 
-int service_find(struct service *service, const struct service_of *of,
+int service_find(struct service *service, const struct service_selector *selector,
     const struct service_address *addresses, size_t count, const struct ss_platform_roots *roots,
     struct ss_error *error) {
     const struct finding finding = {roots, addresses, service};
     int result = 0;
     *service = (struct service){0};
 
-    switch (of->kind) {
+    switch (selector->kind) {
     case SERVICE_OF_URL:
         return find_by_addresses(&finding, addresses, count, error);
     case SERVICE_OF_PID:
-        result = find_by_pid(&finding, of->pid, error);
+        result = find_by_pid(&finding, selector->pid, error);
         break;
     case SERVICE_OF_GROUP:
-        if (strlen(of->group) >= sizeof service->group)
+        if (strlen(selector->group) >= sizeof service->group)
             result = ss_error_fail(error, "the path of the group is too long");
         else
-            strcpy(service->group, of->group);
+            strcpy(service->group, selector->group);
         break;
     case SERVICE_OF_MACHINE:
         break;

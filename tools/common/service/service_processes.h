@@ -13,22 +13,22 @@
 #include "platform/platform.h"
 #include "service_listeners.h"
 
-enum service_of_kind {
+enum service_selector_kind {
     SERVICE_OF_URL, /* the processes that serve the URL */
     SERVICE_OF_MACHINE,
     SERVICE_OF_GROUP,
     SERVICE_OF_PID,
 };
 
-struct service_of {
-    enum service_of_kind kind;
+struct service_selector {
+    enum service_selector_kind kind;
     const char *group; /* part of the parsed text */
     pid_t pid;
 };
 
 /* Parses machine, group:PATH or pid:PID; NULL is SERVICE_OF_URL. */
-SS_MUST_USE SS_NONNULL(1) int service_of_parse(
-    struct service_of *of, const char *text, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int service_selector_parse(
+    struct service_selector *selector, const char *text, struct ss_error *error);
 
 struct service_pids {
     pid_t *items;
@@ -50,9 +50,9 @@ struct service {
  * which clients try them; only SERVICE_OF_URL needs them. If the service cannot be determined, the
  * error says what to do. Free the service even then.
  */
-SS_MUST_USE SS_NONNULL(1, 2) int service_find(struct service *service, const struct service_of *of,
-    const struct service_address *addresses, size_t count, const struct ss_platform_roots *roots,
-    struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int service_find(struct service *service,
+    const struct service_selector *selector, const struct service_address *addresses, size_t count,
+    const struct ss_platform_roots *roots, struct ss_error *error);
 
 SS_NONNULL() void service_free(struct service *service);
 

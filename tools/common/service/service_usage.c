@@ -41,11 +41,11 @@ struct service_usage {
     int events;       /* cgroup.events, which says whether the group has processes; -1 if absent */
     bool includes_us; /* this process is in the group */
     struct ss_process_sum sum;
-    int folder;   /* /proc, a few processes at a time; -1: not open */
-    bool read;    /* the processes have been read before */
-    pid_t latest; /* the last pid assigned at the previous reading; -1 if unknown */
-    pid_t before; /* the same at the reading before that */
-    ss_time due;  /* when all processes may be listed again */
+    int folder;    /* /proc, a few processes at a time; -1: not open */
+    bool has_read; /* the processes have been read before */
+    pid_t latest;  /* the last pid assigned at the previous reading; -1 if unknown */
+    pid_t before;  /* the same at the reading before that */
+    ss_time due;   /* when all processes may be listed again */
     ss_time grain;
     uint64_t used; /* CPU time at the last reading */
 };
@@ -182,11 +182,11 @@ static bool has_waited(const struct service_usage *usage) {
 
 static int read_processes(struct service_usage *usage, struct ss_counters *counters) {
     uint64_t total;
-    if (!ss_process_sum_finish(&usage->sum, !usage->read, 0, &total))
+    if (!ss_process_sum_finish(&usage->sum, !usage->has_read, 0, &total))
         return -ENOMEM;
 
     counters->time = ss_platform_now();
-    usage->read = true;
+    usage->has_read = true;
     if (!is_alive(usage))
         return -ESRCH;
 

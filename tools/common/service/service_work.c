@@ -15,12 +15,12 @@
 #define OTHERS_MIN 0.5
 
 /* Seconds of CPU time that a process may use by chance. */
-#define CHANCE 0.02
+#define CHANCE_SECONDS 0.02
 
 #define NAMED_MAX 3
 
 /* Report a process that did more than this many times the mean work of those with its name. */
-#define UNEVEN 2
+#define UNEVEN_RATIO 2
 
 static struct service_worker *find(struct service_work *work, pid_t pid) {
     for (size_t i = 0; i < work->count; i++) {
@@ -39,15 +39,15 @@ static void record_cpu_time(void *context, pid_t pid) {
     struct service_work *work = context;
     struct service_worker *worker = find(work, pid);
     if (worker)
-        worker->used[work->looks] = ss_platform_process_cpu_time(pid);
+        worker->used[work->sample_count] = ss_platform_process_cpu_time(pid);
 }
 
-void service_work_look(struct service_work *work, ss_time now) {
-    if (work->looks == 3)
+void service_work_sample(struct service_work *work, ss_time now) {
+    if (work->sample_count == 3)
         return;
-    work->looked[work->looks] = now;
+    work->sample_times[work->sample_count] = now;
     ss_platform_process_each(record_cpu_time, work);
-    work->looks++;
+    work->sample_count++;
 }
 
 /*
@@ -55,7 +55,7 @@ void service_work_look(struct service_work *work, ss_time now) {
  * it was as busy before or was started later, because it then has other work.
  */
 static double find_growth(const struct service_work *work, const struct service_worker *worker) {
-    const ss_time *used = worker->used, *at = work->looked;
+    const ss_time *used = worker->used, *at = work->sample_times;
     if (used[0] == SS_TIME_NEVER || used[1] == SS_TIME_NEVER || used[2] == SS_TIME_NEVER ||
         at[1] <= at[0])
         return 0;
@@ -76,54 +76,54 @@ static bool is_in(const struct service *service, pid_t pid) {
            (strstr(group.folder, service->group) || strstr(service->group, group.path));
 }
 
-struct grown {
+struct growth {
     pid_t pid;
-    double by; /* seconds */
+    double seconds;
 };
 
 static int compare(const void *one, const void *other) {
-    const struct grown *a = one, *b = other;
-    return (a->by < b->by) - (a->by > b->by);
+    const struct growth *a = one, *b = other;
+    return (a->seconds < b->seconds) - (a->seconds > b->seconds);
 }
 
-bool service_work_of_others(const struct service_work *work, const struct service *service,
+bool service_work_describe_others(const struct service_work *work, const struct service *service,
     double used, char *text, size_t size) {
-    SS_OWNED(free) struct grown *grown = calloc(work->count + 1, sizeof *grown);
+    SS_OWNED(free) struct growth *growth = calloc(work->count + 1, sizeof *growth);
     size_t count = 0, length = 0;
     double sum = 0;
     text[0] = '\0';
 
-    for (size_t i = 0; grown && i < work->count; i++) {
+    for (size_t i = 0; growth && i < work->count; i++) {
         const struct service_worker *worker = &work->items[i];
-        double by = find_growth(work, worker);
-        if (by < CHANCE || worker->pid == getpid() || is_in(service, worker->pid))
+        double seconds = find_growth(work, worker);
+        if (seconds < CHANCE_SECONDS || worker->pid == getpid() || is_in(service, worker->pid))
             continue;
-        grown[count++] = (struct grown){worker->pid, by};
-        sum += by;
+        growth[count++] = (struct growth){worker->pid, seconds};
+        sum += seconds;
     }
     if (sum <= OTHERS_MIN * used)
         return false;
 
-    qsort(grown, count, sizeof *grown, compare);
+    qsort(growth, count, sizeof *growth, compare);
     for (size_t i = 0; i < count && i < NAMED_MAX && length < size; i++)
         length += (size_t)snprintf(text + length, size - length, "%s%s (%d)", i ? ", " : "",
-            proc_tree_name(NULL, grown[i].pid).text, (int)grown[i].pid);
+            proc_tree_name(NULL, growth[i].pid).text, (int)growth[i].pid);
     return true;
 }
 
-/* Returns the CPU seconds that a process used between the first two looks. */
+/* Returns the CPU seconds that a process used between the first two samples. */
 static double find_work(const struct service_worker *worker) {
     if (worker->used[0] == SS_TIME_NEVER || worker->used[1] == SS_TIME_NEVER)
         return 0;
     return ss_time_seconds(ss_time_since(worker->used[1], worker->used[0]));
 }
 
-bool service_work_is_uneven(
+bool service_work_describe_uneven(
     const struct service_work *work, const struct service *service, char *text, size_t size) {
     const struct service_worker *busiest = NULL;
     for (size_t i = 0; i < work->count; i++) {
         const struct service_worker *worker = &work->items[i];
-        if (find_work(worker) > (busiest ? find_work(busiest) : CHANCE) &&
+        if (find_work(worker) > (busiest ? find_work(busiest) : CHANCE_SECONDS) &&
             is_in(service, worker->pid))
             busiest = worker;
     }
@@ -144,7 +144,7 @@ bool service_work_is_uneven(
 
     snprintf(text, size, "%s (%d) did %.0f %% of the work of %u processes", name.text,
         (int)busiest->pid, 100 * most / sum, count);
-    return most > UNEVEN * sum / count;
+    return most > UNEVEN_RATIO * sum / count;
 }
 
 void service_work_free(struct service_work *work) {

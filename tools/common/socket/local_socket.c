@@ -114,7 +114,7 @@ static int open_socket(
         return fail_to_listen(path, strerror(errno), error);
 
     local->device = status.st_dev;
-    local->number = status.st_ino;
+    local->inode = status.st_ino;
     return 0;
 }
 
@@ -134,12 +134,12 @@ int local_socket_open(
 
 void local_socket_remove(struct local_socket *local) {
     struct stat now;
-    if (!local->number)
+    if (!local->inode)
         return;
 
     if (fstatat(local->folder, local->name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-        now.st_dev == local->device && now.st_ino == local->number)
+        now.st_dev == local->device && now.st_ino == local->inode)
         unlinkat(local->folder, local->name, 0);
     close(ss_owned_take(&local->folder));
-    local->number = 0;
+    local->inode = 0;
 }

@@ -13,7 +13,7 @@ struct local_socket {
     int folder;     /* folder of the socket file, until that is removed */
     char name[108]; /* name of the file in the folder */
     dev_t device;   /* device of the file, to recognize it */
-    ino_t number;   /* inode of the file; 0 if absent */
+    ino_t inode;    /* 0 if absent */
 };
 
 /* Fails if the path is too long for a socket. */

@@ -43,8 +43,8 @@ static int read_table(
 
     if (!usual)
         return 0;
-    policy->table = ss_words_format(error, "%s %s", usual, turbo ? turbo : "");
-    return policy->table ? 0 : -1;
+    policy->frequencies = ss_words_format(error, "%s %s", usual, turbo ? turbo : "");
+    return policy->frequencies ? 0 : -1;
 }
 
 static int read_policy(
@@ -59,7 +59,7 @@ static int read_policy(
     policy->highest = read_number(tree, policy, "cpuinfo_max_freq");
     policy->minimum = read_number(tree, policy, "scaling_min_freq");
     policy->maximum = read_number(tree, policy, "scaling_max_freq");
-    policy->set = read_number(tree, policy, "scaling_setspeed");
+    policy->set_speed = read_number(tree, policy, "scaling_setspeed");
     return read_table(tree, policy, error);
 }
 
@@ -102,7 +102,7 @@ int cpufreq_read(
 
 void cpufreq_free(struct cpufreq_policies *policies) {
     for (size_t i = 0; i < policies->count; i++)
-        free(policies->items[i].table);
+        free(policies->items[i].frequencies);
     free(policies->items);
     *policies = (struct cpufreq_policies){0};
 }

@@ -11,9 +11,9 @@ struct cpufreq_policy {
     char folder[100];
     struct ss_cpus cpus;
     char driver[32], governor[32];
-    double lowest, highest;       /* limits of the hardware */
-    double minimum, maximum, set; /* current limits, and speed of the governor `userspace` */
-    char *table; /* frequencies that can be set, including turbo; owned; NULL: all can be set */
+    double lowest, highest;             /* limits of the hardware */
+    double minimum, maximum, set_speed; /* current limits, and speed of the governor `userspace` */
+    char *frequencies; /* those that can be set, including turbo; owned; NULL: all can be set */
     bool has_userspace;
 };
 

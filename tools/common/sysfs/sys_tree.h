@@ -23,10 +23,10 @@ int sys_tree_open(struct sys_tree *tree, const char *root, struct ss_error *erro
 void sys_tree_close(struct sys_tree *tree);
 
 /* Paths are formats, and do not begin with a slash. */
-#define SYS_TREE_PATH __attribute__((format(printf, 2, 3)))
+#define SYS_TREE_FORMAT __attribute__((format(printf, 2, 3)))
 
 /* Returns the content of a small file, with a final 0; NULL if unknown. free() the result. */
-SYS_TREE_PATH char *sys_tree_read(const struct sys_tree *tree, const char *format, ...);
+SYS_TREE_FORMAT char *sys_tree_read(const struct sys_tree *tree, const char *format, ...);
 
 /*
  * Returns the content of a file that grows with the machine, with a final 0; NULL if unknown.
@@ -35,13 +35,13 @@ SYS_TREE_PATH char *sys_tree_read(const struct sys_tree *tree, const char *forma
 char *sys_tree_read_large(const struct sys_tree *tree, const char *path, size_t *length);
 
 /* Returns the only line of a file, trimmed; NULL if unknown or empty. free() the result. */
-SYS_TREE_PATH char *sys_tree_line(const struct sys_tree *tree, const char *format, ...);
+SYS_TREE_FORMAT char *sys_tree_line(const struct sys_tree *tree, const char *format, ...);
 
 /* Returns the text after a key in its line, trimmed; NULL if unknown. free() the result. */
 char *sys_tree_value(const struct sys_tree *tree, const char *path, const char *key);
 
 /* Returns the only line of a file as a number, which may be negative; NaN if it is not a number. */
-SYS_TREE_PATH double sys_tree_number(const struct sys_tree *tree, const char *format, ...);
+SYS_TREE_FORMAT double sys_tree_number(const struct sys_tree *tree, const char *format, ...);
 
 /*
  * Reads a descriptor to its end. Returns NULL if that fails or exceeds `limit` bytes. free() the
@@ -50,7 +50,7 @@ SYS_TREE_PATH double sys_tree_number(const struct sys_tree *tree, const char *fo
 char *sys_tree_read_all(int descriptor, size_t limit, size_t *length);
 
 /* Returns whether the path exists, as a file of any type. */
-SYS_TREE_PATH bool sys_tree_has(const struct sys_tree *tree, const char *format, ...);
+SYS_TREE_FORMAT bool sys_tree_has(const struct sys_tree *tree, const char *format, ...);
 
 /* Names in a folder, sorted, without hidden ones. `list` is NULL if they are unknown. */
 struct sys_tree_names {

@@ -20,9 +20,9 @@ void csv_trim(struct text_field *field) {
 }
 
 struct heading {
-    size_t numbers[TEXT_PICKS]; /* number of each column's field, from 1; 0 if missing */
+    size_t numbers[TEXT_PICKS_MAX]; /* number of each column's field, from 1; 0 if missing */
     size_t width;
-    const char *missing, *twice; /* a missing column, and a repeated one; NULL if none */
+    const char *missing, *repeated; /* a missing column, and a repeated one; NULL if none */
 };
 
 /* Finds the columns in the current line. Returns -1 if its quotes are invalid. */
@@ -40,7 +40,7 @@ static int find_columns(const struct csv_reader *reader, struct heading *heading
             if (!text_field_is(&field, reader->columns[i]))
                 continue;
             if (heading->numbers[i] > 0)
-                heading->twice = reader->columns[i];
+                heading->repeated = reader->columns[i];
             heading->numbers[i] = heading->width;
         }
     }
@@ -83,8 +83,8 @@ int csv_begin(struct csv_reader *reader, struct text_input *input, const char *c
         return text_input_blame(input, 1, "columns must be separated by commas");
     if (heading.missing)
         return text_input_blame(input, 1, "no column '%s'", heading.missing);
-    if (heading.twice)
-        return text_input_blame(input, 1, "column '%s' appears twice", heading.twice);
+    if (heading.repeated)
+        return text_input_blame(input, 1, "column '%s' appears twice", heading.repeated);
 
     use_heading(reader, &heading);
     return 0;
@@ -94,7 +94,7 @@ int csv_begin(struct csv_reader *reader, struct text_input *input, const char *c
  * Returns whether the line is a heading, and applies it if so: concatenated files have several
  * headings, possibly with another order of columns.
  */
-static bool is_heading(struct csv_reader *reader) {
+static bool take_heading(struct csv_reader *reader) {
     struct heading heading;
     struct ss_error ignored = {0}, *error = reader->input->error;
 
@@ -105,7 +105,7 @@ static bool is_heading(struct csv_reader *reader) {
     int result = find_columns(reader, &heading);
     reader->input->error = error;
 
-    if (result < 0 || heading.missing || heading.twice)
+    if (result < 0 || heading.missing || heading.repeated)
         return false;
     use_heading(reader, &heading);
     return true;
@@ -118,7 +118,7 @@ int csv_next(struct csv_reader *reader) {
         if (more <= 0)
             return more;
         reader->unended = feof(input->stream);
-        if (!is_heading(reader))
+        if (!take_heading(reader))
             return text_table_split(&reader->table);
     }
 }

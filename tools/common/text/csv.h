@@ -14,16 +14,16 @@ struct csv_reader {
     struct text_input *input;
     const char *const *columns; /* names, NULL-terminated */
     char separator;
-    size_t count;                         /* number of columns and of fields */
-    struct text_field fields[TEXT_PICKS]; /* fields of a row, in the order of the columns */
-    bool unended;                         /* the row is the last line, without a newline */
+    size_t count;                             /* number of columns and of fields */
+    struct text_field fields[TEXT_PICKS_MAX]; /* fields of a row, in the order of the columns */
+    bool unended;                             /* the row is the last line, without a newline */
     struct text_table table;
 };
 
 /*
  * Reads the heading: the first line that is neither empty nor a comment. There may be at most
- * TEXT_PICKS columns. If `separator` is 0, guesses it from the heading. Returns -1 with the input's
- * error set.
+ * TEXT_PICKS_MAX columns. If `separator` is 0, guesses it from the heading. Returns -1 with the
+ * input's error set.
  */
 int csv_begin(struct csv_reader *reader, struct text_input *input, const char *const *columns,
     char separator) SS_NONNULL();

@@ -198,10 +198,10 @@ bool text_field_is(const struct text_field *field, const char *word) {
 }
 
 int text_field_name(
-    const struct text_field *field, struct text_input *input, char name[TEXT_NAME]) {
-    if (field->length >= TEXT_NAME)
+    const struct text_field *field, struct text_input *input, char name[TEXT_NAME_SIZE]) {
+    if (field->length >= TEXT_NAME_SIZE)
         return text_input_blame(input, field->column,
-            "the name is too long: %zu bytes (at most %d)", field->length, TEXT_NAME - 1);
+            "the name is too long: %zu bytes (at most %d)", field->length, TEXT_NAME_SIZE - 1);
 
     size_t length = 0;
     for (size_t i = 0; i < field->length; i++) {

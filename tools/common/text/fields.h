@@ -13,8 +13,8 @@
 
 #include "input.h"
 
-#define TEXT_PICKS 32
-#define TEXT_NAME  512 /* size limit of a name in bytes, with the final 0 */
+#define TEXT_PICKS_MAX 32
+#define TEXT_NAME_SIZE 512 /* size limit of a name in bytes, with the final 0 */
 
 struct text_field {
     const char *text; /* points into the line, without a final 0 */
@@ -39,7 +39,7 @@ struct text_table {
     char separator;
     size_t columns; /* number of fields in each row; 0: the number in the first row */
     size_t count;
-    struct text_pick picks[TEXT_PICKS]; /* picked fields, in the order of their numbers */
+    struct text_pick picks[TEXT_PICKS_MAX]; /* picked fields, in the order of their numbers */
 };
 
 /* Guesses the separator of the fields of a line; ' ' means blanks and tabs. */
@@ -76,7 +76,7 @@ SS_NONNULL() bool text_field_is(const struct text_field *field, const char *word
 
 /* Copies a field and replaces doubled quotes. Fails if the field is too long for a name. */
 SS_MUST_USE SS_NONNULL() int text_field_name(
-    const struct text_field *field, struct text_input *input, char name[TEXT_NAME]);
+    const struct text_field *field, struct text_input *input, char name[TEXT_NAME_SIZE]);
 
 /* A number as written: digits times a power of 10. Digits after the 19th are dropped. */
 struct text_decimal {

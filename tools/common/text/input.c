@@ -15,7 +15,7 @@
 
 #define LINE_BYTES_MAX ((size_t)1 << 20)
 
-static ssize_t read_again(int descriptor, void *buffer, size_t size) {
+static ssize_t read_retrying(int descriptor, void *buffer, size_t size) {
     ssize_t length;
     do
         length = read(descriptor, buffer, size);
@@ -27,7 +27,7 @@ static ssize_t read_again(int descriptor, void *buffer, size_t size) {
 static ssize_t read_next(struct text_input *input, char *buffer, size_t size) {
     size_t left = input->head_length - input->head_used;
     if (left == 0)
-        return read_again(input->descriptor, buffer, size);
+        return read_retrying(input->descriptor, buffer, size);
     size_t length = left < size ? left : size;
     memcpy(buffer, input->head + input->head_used, length);
     input->head_used += length;
@@ -38,7 +38,7 @@ static ssize_t read_next(struct text_input *input, char *buffer, size_t size) {
  * The read function of the stream. While reading lines, fails if a line is too long, so that an
  * endless line does not exhaust memory.
  */
-static ssize_t read_on(void *cookie, char *buffer, size_t size) {
+static ssize_t read_stream(void *cookie, char *buffer, size_t size) {
     struct text_input *input = cookie;
     ssize_t length = read_next(input, buffer, size);
     if (length <= 0 || !input->in_lines)
@@ -53,9 +53,9 @@ static ssize_t read_on(void *cookie, char *buffer, size_t size) {
 
 static int fill_head(struct text_input *input) {
     input->head_length = input->head_used = 0;
-    while (input->head_length < TEXT_HEAD) {
-        ssize_t length = read_again(
-            input->descriptor, input->head + input->head_length, TEXT_HEAD - input->head_length);
+    while (input->head_length < TEXT_HEAD_SIZE) {
+        ssize_t length = read_retrying(input->descriptor, input->head + input->head_length,
+            TEXT_HEAD_SIZE - input->head_length);
         if (length < 0)
             return ss_error_fail(input->error, "cannot read %s: %s",
                 ss_words_show(input->name).text, strerror(errno));
@@ -68,13 +68,13 @@ static int fill_head(struct text_input *input) {
     return 0;
 }
 
-struct packer {
+struct unpacker {
     const char *magic;
     size_t length;
     const char *program;
 };
 
-static const struct packer packers[] = {
+static const struct unpacker unpackers[] = {
     {"\x1f\x8b", 2, "gzip"},
     {"\xfd"
      "7zXZ",
@@ -82,11 +82,11 @@ static const struct packer packers[] = {
     {"\x28\xb5\x2f\xfd", 4, "zstd"},
 };
 
-static const char *find_packer(const struct text_input *input) {
-    for (size_t i = 0; i < sizeof packers / sizeof *packers; i++) {
-        if (input->head_length >= packers[i].length &&
-            memcmp(input->head, packers[i].magic, packers[i].length) == 0)
-            return packers[i].program;
+static const char *find_unpacker(const struct text_input *input) {
+    for (size_t i = 0; i < sizeof unpackers / sizeof *unpackers; i++) {
+        if (input->head_length >= unpackers[i].length &&
+            memcmp(input->head, unpackers[i].magic, unpackers[i].length) == 0)
+            return unpackers[i].program;
     }
     return NULL;
 }
@@ -173,7 +173,7 @@ static int begin(struct text_input *input) {
     if (fill_head(input) != 0)
         return -1;
 
-    const char *program = input->packer = find_packer(input);
+    const char *program = input->unpacker = find_unpacker(input);
     if (program && start_unpacking(input, program) != 0)
         return ss_error_fail(
             input->error, "cannot unpack %s: %s", ss_words_show(input->name).text, strerror(errno));
@@ -181,7 +181,7 @@ static int begin(struct text_input *input) {
         return -1;
     input->head_length = drop_mark(input->head, input->head_length);
 
-    static const cookie_io_functions_t functions = {.read = read_on};
+    static const cookie_io_functions_t functions = {.read = read_stream};
     input->stream = fopencookie(input, "r", functions);
     if (!input->stream)
         return ss_error_memory(input->error);
@@ -226,7 +226,7 @@ int text_input_read_line(struct text_input *input) {
 
     input->in_lines = true;
     ssize_t length = getline(&input->text, &input->capacity, input->stream);
-    /* getline() returns a partial line if read_on() failed. */
+    /* getline() returns a partial line if read_stream() failed. */
     if (input->unbroken > LINE_BYTES_MAX) {
         input->line++;
         return blame_length(input);
@@ -275,7 +275,7 @@ int text_input_blame(struct text_input *input, size_t column, const char *format
  * is not a failure, because this process may stop reading early.
  */
 static int reap(struct text_input *input) {
-    const char *why = NULL, *packer = "";
+    const char *why = NULL, *unpacker = "";
     for (int i = 0; i < 2; i++) {
         int status = 0;
         if (input->children[i] <= 0)
@@ -285,7 +285,7 @@ static int reap(struct text_input *input) {
         }
         if (WIFEXITED(status) && WEXITSTATUS(status) == 127) {
             why = " is missing: install it";
-            packer = input->packer;
+            unpacker = input->unpacker;
         } else if (!why && status != 0 && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)) {
             why = "the file is damaged";
         }
@@ -295,7 +295,7 @@ static int reap(struct text_input *input) {
         return 0;
     input->error->status = 0;
     return ss_error_fail(
-        input->error, "cannot unpack %s: %s%s", ss_words_show(input->name).text, packer, why);
+        input->error, "cannot unpack %s: %s%s", ss_words_show(input->name).text, unpacker, why);
 }
 
 int text_input_close(struct text_input *input) {

@@ -15,7 +15,7 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-#define TEXT_HEAD 4096
+#define TEXT_HEAD_SIZE 4096
 
 struct text_input {
     const char *name; /* as used in messages */
@@ -29,13 +29,13 @@ struct text_input {
 
     int descriptor;
     size_t head_length, head_used;
-    pid_t children[2];  /* unpacking processes; 0 if none */
-    const char *packer; /* name of the program that unpacks the input; NULL if none */
+    pid_t children[2];    /* unpacking processes; 0 if none */
+    const char *unpacker; /* name of the program that unpacks the input; NULL if none */
     size_t capacity;
-    bool pending;             /* the current line was put back */
-    bool in_lines;            /* the input is read line by line */
-    size_t unbroken;          /* approximate number of bytes since the last newline */
-    char head[TEXT_HEAD + 1]; /* the first bytes of the input, not yet returned, and a 0 */
+    bool pending;                  /* the current line was put back */
+    bool in_lines;                 /* the input is read line by line */
+    size_t unbroken;               /* approximate number of bytes since the last newline */
+    char head[TEXT_HEAD_SIZE + 1]; /* the first bytes of the input, not yet returned, and a 0 */
 };
 
 /* Opens a file, or standard input if `path` is NULL or "-". Need not be closed after a failure. */

@@ -78,7 +78,7 @@ static void write_and_exit(const char *root, topology_writer *write, const void 
     _exit(fclose(stream) == 0 ? 0 : 1);
 }
 
-char *topology_apart(const char *root, topology_writer *write, const void *context) {
+char *topology_run_isolated(const char *root, topology_writer *write, const void *context) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return NULL;

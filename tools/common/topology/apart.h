@@ -22,7 +22,7 @@ typedef void topology_writer(FILE *stream, hwloc_topology_t topology, const void
  * Returns the text that `write` writes about this machine or, if `root` is not NULL, about the
  * machine recorded in that folder. Returns NULL on failure. free() the result.
  */
-char *topology_apart(const char *root, topology_writer *write, const void *context);
+char *topology_run_isolated(const char *root, topology_writer *write, const void *context);
 
 struct ss_cpus topology_cpus_of(hwloc_obj_t object);
 

@@ -165,7 +165,7 @@ int topology_place(const char *root, const struct topology_request *request,
         return reason ? ss_error_fail(error, "%s", reason) : 0;
     }
 
-    SS_OWNED(free) char *text = topology_apart(root, write_order, &task);
+    SS_OWNED(free) char *text = topology_run_isolated(root, write_order, &task);
     if (!text)
         return ss_error_fail(error, "hwloc cannot read the topology");
     if (*text == '!')

@@ -46,7 +46,7 @@ static int keep_target(
         if (ss_cpus_first_outside(&policies->items[i].cpus, &requested) == SS_CPUS_MAX)
             policies->items[kept++] = policies->items[i];
         else
-            free(policies->items[i].table);
+            free(policies->items[i].frequencies);
     }
     policies->count = kept;
     return kept > 0 ? 0 : ss_error_fail(error, "%s: these CPUs have no cpufreq policy", knob->text);
@@ -136,7 +136,7 @@ static void print_levels(const struct ssactuate_machine *machine, FILE *stream) 
     }
 
     const struct cpufreq_policy *policy = policies.items;
-    char *rest = policy->table;
+    char *rest = policy->frequencies;
     for (char *word; (word = strsep(&rest, " "));) {
         if (!*word)
             continue;
@@ -144,7 +144,7 @@ static void print_levels(const struct ssactuate_machine *machine, FILE *stream) 
         fprintf(stream, "%s|", text[0]);
     }
 
-    if (!policy->table) {
+    if (!policy->frequencies) {
         print_frequency(text[0], policy->lowest);
         print_frequency(text[1], policy->highest);
         fprintf(stream, "any from %s to %s|", text[0], text[1]);
@@ -161,8 +161,8 @@ static void print_level(
     print_frequency(text[0], policy->minimum);
     print_frequency(text[1], policy->maximum);
 
-    if (strcmp(policy->governor, "userspace") == 0 && !isnan(policy->set)) {
-        print_frequency(text[0], policy->set);
+    if (strcmp(policy->governor, "userspace") == 0 && !isnan(policy->set_speed)) {
+        print_frequency(text[0], policy->set_speed);
         snprintf(level, 100, "%s%s", text[0], turbo_of(machine, policy));
     } else if (strcmp(text[0], text[1]) == 0) {
         snprintf(level, 100, "%s%s", text[0], turbo_of(machine, policy));
@@ -269,7 +269,7 @@ static int find_speed(const struct cpufreq_policy *policy, bool switched, const 
             error, "'%s' is out of range: these CPUs have %s to %s", text, limits[0], limits[1]);
 
     snprintf(number, sizeof number, "%llu", (unsigned long long)speed->kilohertz);
-    if (policy->table && !ss_words_has(policy->table, ' ', number))
+    if (policy->frequencies && !ss_words_has(policy->frequencies, ' ', number))
         return ss_error_fail(
             error, "'%s' is not a frequency of these CPUs: `ssactuate list` prints them", text);
     return 0;

@@ -71,7 +71,7 @@ static int read_text(struct reader *reader, struct ss_error *error) {
     while (status > 0) {
         if (append_piece(reader, error) < 0)
             return -1;
-        if (!quote_is_continued(reader->text))
+        if (!quote_line_is_continued(reader->text))
             return 1;
         reader->text[--reader->length] = '\0';
         status = read_piece(reader, error);

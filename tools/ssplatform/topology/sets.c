@@ -31,7 +31,7 @@ int ssplatform_sets(
         return -1;
 
     struct task task = {.cpus = topology_usable_read(&tree), .division = division};
-    char *text = topology_apart(tree.root, write_sets, &task);
+    char *text = topology_run_isolated(tree.root, write_sets, &task);
     sys_tree_close(&tree);
 
     if (!text)

@@ -202,8 +202,8 @@ struct topic {
     const struct ss_cpus *online;
 };
 
-/* Writes the members in the process of topology_apart(), continuing the document of `json`. */
-static void write_apart(FILE *stream, hwloc_topology_t topology, const void *context) {
+/* Writes the members in hwloc's process, continuing the document of `json`. */
+static void write_isolated(FILE *stream, hwloc_topology_t topology, const void *context) {
     const struct topic *topic = context;
     struct ss_json own = *topic->json;
     own.stream = stream;
@@ -213,7 +213,7 @@ static void write_apart(FILE *stream, hwloc_topology_t topology, const void *con
 void ssplatform_write_topology(
     struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online) {
     struct topic topic = {json, tree, online};
-    char *text = topology_apart(tree->root, write_apart, &topic);
+    char *text = topology_run_isolated(tree->root, write_isolated, &topic);
 
     if (text) {
         fputs(text, json->stream);

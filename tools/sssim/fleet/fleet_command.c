@@ -357,8 +357,8 @@ static int simulate(const struct fleet_options *options, struct ss_error *error)
 int fleet_command(char **argv, struct ss_error *error) {
     struct fleet_options options = {0};
     int status = ss_arguments_parse(rows, &options, &options.store, argv, &options.words, error);
-    if (status == 0 &&
-        !ss_program_answer("sssim", &options.store, options.help, options.version, print_help))
+    if (status == 0 && !ss_program_print_requested(
+                           "sssim", &options.store, options.help, options.version, print_help))
         status = simulate(&options, error);
     ss_option_store_free(&options.store);
     return status;

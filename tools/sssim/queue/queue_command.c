@@ -17,7 +17,7 @@
 #include "summary.h"
 
 struct queue_options {
-    struct request_rate_options given; /* complete after request_rate_settle() */
+    struct request_rate_options given; /* complete after request_rate_complete() */
     struct service_options service;
     struct queue_run_options run; /* complete after complete() */
     uint64_t requests;            /* 0 for no limit */
@@ -228,7 +228,7 @@ static int check_machine(struct queue_options *options, struct ss_error *error) 
 
 static int check(struct queue_options *options, struct ss_error *error) {
     bool held = service_is_held(&options->service);
-    if (request_rate_settle(&options->given, held, error) < 0)
+    if (request_rate_complete(&options->given, held, error) < 0)
         return -1;
     if (held && options->given.arrival == REQUEST_CONCURRENT)
         return ss_error_fail(error, "--load cannot be combined with --arrival concurrent, which "
@@ -237,7 +237,7 @@ static int check(struct queue_options *options, struct ss_error *error) {
     if (!options->service.feedback)
         options->service.feedback = "own";
     if (options->run.settle == SS_TIME_NEVER)
-        options->run.settle = held ? SERVICE_SETTLE : 0;
+        options->run.settle = held ? SERVICE_SETTLE_DEFAULT : 0;
 
     if (options->run.settle > 0 && options->given.shape != REQUEST_CONSTANT)
         return ss_error_fail(
@@ -327,15 +327,15 @@ static struct request_result make_result(const struct queue_options *options,
         .held = run->held ? &end->held : NULL,
         .given = options->given,
         .begin = NAN,
-        .asked = ss_time_since(end->sending, end->settled + end->left_out),
+        .sending_time = ss_time_since(end->sending, end->settled + end->left_out),
         .took = ss_time_since(end->end, end->settled + end->left_out),
-        .skipped = end->settled,
+        .counted_from = end->settled,
         .left_out = end->left_out,
         .own_cpu_seconds = NAN,
         .own_wait_seconds = NAN,
         .connections = NAN,
-        .clock_moved = NAN,
-        .suspended = NAN,
+        .clock_moved_ms = NAN,
+        .suspended_seconds = NAN,
         .tally = tally,
     };
 }
@@ -381,15 +381,15 @@ static int run(struct queue_options *options, struct ss_error *error) {
 }
 
 int queue_command(char **argv, struct ss_error *error) {
-    struct queue_options options = {.given = request_rate_nothing(),
+    struct queue_options options = {.given = request_rate_unset(),
         .run.relative_frequency = 1,
         .run.settle = SS_TIME_NEVER,
         .factor = 1,
         .fitted = {NAN, NAN}};
 
     int status = ss_arguments_parse(rows, &options, &options.store, argv, NULL, error);
-    if (status == 0 &&
-        !ss_program_answer("sssim", &options.store, options.help, options.version, print_help))
+    if (status == 0 && !ss_program_print_requested(
+                           "sssim", &options.store, options.help, options.version, print_help))
         status = check(&options, error) < 0 ? -1 : run(&options, error);
 
     request_profile_free(&options.shape);

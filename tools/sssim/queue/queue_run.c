@@ -27,7 +27,7 @@
 
 /* A request in progress. The requests are linked in order of sending. */
 struct flight {
-    struct request_one *one;
+    struct request_in_flight *one;
     uint32_t before, after; /* slots of the neighbors in that order */
 };
 
@@ -66,7 +66,7 @@ static void set_timeout(struct run *run) {
     sleepers_set(&run->sleepers, timeout_sleeper(run), due);
 }
 
-static void link_flight(struct run *run, struct request_one *one) {
+static void link_flight(struct run *run, struct request_in_flight *one) {
     run->flights[one->slot] = (struct flight){one, run->newest, NO_SLOT};
     if (run->newest == NO_SLOT)
         run->oldest = one->slot;
@@ -89,7 +89,7 @@ static void unlink_flight(struct run *run, uint32_t slot) {
     set_timeout(run);
 }
 
-static void observe(void *context, const struct request_one *one, enum request_fate fate,
+static void observe(void *context, const struct request_in_flight *one, enum request_fate fate,
     const struct request_ended *ended) {
     struct run *run = context;
     service_control_observe(&run->control, one, fate, ended);
@@ -98,7 +98,7 @@ static void observe(void *context, const struct request_one *one, enum request_f
 }
 
 /* The generator's transport: sends a request to the service. */
-static void send(void *context, struct request_one *one) {
+static void send(void *context, struct request_in_flight *one) {
     struct run *run = context;
     run->begun = one->number + 1;
     link_flight(run, one);
@@ -108,7 +108,7 @@ static void send(void *context, struct request_one *one) {
 
 static void finish(struct run *run, uint32_t slot, enum request_outcome outcome, ss_time now) {
     unlink_flight(run, slot);
-    request_generator_finish(run->generator, run->flights[slot].one, outcome, 0, now);
+    request_generator_finish_request(run->generator, run->flights[slot].one, outcome, 0, now);
     if (run->control.action.single)
         request_generator_add(run->generator, now);
     sleepers_set(&run->sleepers, generator_sleeper(run), now);
@@ -155,8 +155,8 @@ static void generate(struct run *run, ss_time now) {
     request_generator_advance(run->generator, now);
     if (max > 0 && run->begun >= max && now < run->end.sending)
         run->end.sending = now;
-    /* request_generator_wake() returns 0 if more waiting requests can be sent at once. */
-    ss_time next = request_generator_wake(run->generator);
+    /* request_generator_deadline() returns 0 if more waiting requests can be sent at once. */
+    ss_time next = request_generator_deadline(run->generator);
     sleepers_set(&run->sleepers, generator_sleeper(run), next < now ? now : next);
 }
 
@@ -195,7 +195,7 @@ static int control_rate(struct run *run, ss_time now, struct ss_error *error) {
     if (service_control_step(control, now, tally->unfinished + tally->waiting, error) < 0)
         return -1;
 
-    request_generator_turn(run->generator, now, control->action.rate);
+    request_generator_set_rate(run->generator, now, control->action.rate);
     if (control->action.single && tally->unfinished == 0)
         request_generator_add(run->generator, now);
 
@@ -335,12 +335,12 @@ static int open_generator(struct run *run, struct ss_error *error) {
     if (options->profile)
         request_schedule_begin(&run->schedule, options->profile, options->arrival, options->seed);
     if (options->held)
-        request_schedule_turn(&run->schedule, 0, 0);
+        request_schedule_set_rate(&run->schedule, 0, 0);
 
     if (request_generator_open(&run->generator, &rules, options->profile ? &run->schedule : NULL,
             &transport, run->tally, error) < 0)
         return -1;
-    request_generator_watch(run->generator, observe, run);
+    request_generator_set_observer(run->generator, observe, run);
 
     sleepers_set(&run->sleepers, generator_sleeper(run), 0);
     if (options->held)

@@ -36,8 +36,8 @@ struct queue_run_end {
     ss_time sending;  /* time at which sending ended */
     ss_time end;      /* time at which sending or, if later, the last request ended */
     uint64_t wasted;  /* number of requests that were completed after their client had given up */
-    struct queue_meter meter; /* covers the time from --settle to the end of sending */
-    struct request_held held; /* valid if the load of the service was held */
+    struct queue_meter meter;      /* covers the time from --settle to the end of sending */
+    struct request_held_load held; /* valid if the load of the service was held */
 };
 
 /* Simulates a run, and counts its requests in an open tally. */

@@ -50,7 +50,7 @@ static bool looks_like_counter(const struct text_input *input) {
             continue;
 
         /* The head may end within its last line. */
-        if (!end && input->head_length == TEXT_HEAD)
+        if (!end && input->head_length == TEXT_HEAD_SIZE)
             break;
 
         const char *stop = end ? end : comma + strlen(comma);
@@ -75,7 +75,7 @@ static bool looks_like_counter(const struct text_input *input) {
  * CPU, or after the file without its date.
  */
 static bool is_selected(struct collectd *collectd) {
-    char name[TEXT_NAME];
+    char name[TEXT_NAME_SIZE];
     const char *path = collectd->input->name, *file = file_name(path);
     size_t length = file > path ? (size_t)(file - path) - 1 : strcspn(file, "0123456789");
     if (length == 0 || length >= sizeof name)

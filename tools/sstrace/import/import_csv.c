@@ -222,7 +222,7 @@ static int take_row(struct csv *csv) {
     struct sstrace_sample sample = {0};
     double number;
     if (csv->series_number) {
-        char name[TEXT_NAME];
+        char name[TEXT_NAME_SIZE];
         if (text_field_name(&csv->series, csv->input, name) != 0)
             return -1;
         if (!sstrace_samples_select(csv->samples, name))

@@ -127,7 +127,7 @@ int sstrace_rows_take(struct sstrace_rows *rows) {
     int64_t date;
 
     if (rows->has_series) {
-        char name[TEXT_NAME];
+        char name[TEXT_NAME_SIZE];
         if (text_field_name(&rows->series, rows->input, name) != 0)
             return -1;
         /* Tasks without a machine belong to no series. */

@@ -36,7 +36,7 @@ struct sadf {
     struct sstrace_sysstat cpus;
     int64_t from, to; /* ns */
 
-    char selected_host[TEXT_NAME]; /* host of the selected samples; only its restarts count */
+    char selected_host[TEXT_NAME_SIZE]; /* host of the selected samples; only its restarts count */
 };
 
 static bool detect_sadf(const char *head) {
@@ -128,7 +128,7 @@ static int read_load(struct sadf *sadf, struct text_walk *walk, double *load, si
 static int take_cpu(struct sadf *sadf, struct text_walk *walk, const struct text_field *cpu) {
     struct sstrace_sample sample = {.from = sadf->from, .to = sadf->to};
     size_t column = cpu->column;
-    char name[TEXT_NAME];
+    char name[TEXT_NAME_SIZE];
     double number;
 
     if (text_field_is(cpu, "-1"))

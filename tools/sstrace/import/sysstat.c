@@ -14,7 +14,7 @@ int sstrace_sysstat_select(struct sstrace_sysstat *sysstat, const char *cpu, siz
 
     bool is_plain = select && strcmp(select, cpu) == 0;
     bool is_host = select && all && strcmp(select, host) == 0;
-    char name[2 * TEXT_NAME];
+    char name[2 * TEXT_NAME_SIZE];
     snprintf(name, sizeof name, "%s%s%s", host, *host ? "/" : "", cpu);
     if (is_plain && !*sysstat->plain_host)
         strcpy(sysstat->plain_host, host);

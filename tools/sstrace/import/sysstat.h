@@ -12,10 +12,10 @@
 struct sstrace_sysstat {
     struct sstrace_samples *samples;
     struct text_input *input;
-    char host[TEXT_NAME];       /* of the current list of CPUs */
-    bool any;                   /* a CPU of the list was read */
-    char plain_host[TEXT_NAME]; /* host whose CPU was selected without naming the host */
-    bool only_all;              /* the list begins with all CPUs together */
+    char host[TEXT_NAME_SIZE];       /* of the current list of CPUs */
+    bool any;                        /* a CPU of the list was read */
+    char plain_host[TEXT_NAME_SIZE]; /* host whose CPU was selected without naming the host */
+    bool only_all;                   /* the list begins with all CPUs together */
 };
 
 /*
