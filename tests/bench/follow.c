@@ -147,7 +147,7 @@ static struct run follow(
         size_t rule = ssactuate_decide(&decision, (ss_time)now * SS_SECOND, load);
         if (rule == decision.rule)
             continue;
-        ssactuate_decided(&decision, (ss_time)now * SS_SECOND, rule);
+        ssactuate_decision_update(&decision, (ss_time)now * SS_SECOND, rule);
         run.work -= SWITCH * work_at(pair, placement_of(&policy->rules[rule]), load);
         run.switches++;
         if (latest >= 0 && now - latest < run.min_stay)

@@ -10,7 +10,7 @@ static void check_decisions(const struct ssactuate_policy *policy) {
         size_t rule = ssactuate_decide(&decision, now * policy->stay, load);
         FUZZ_CHECK(rule < policy->count);
         if (rule != decision.rule)
-            ssactuate_decided(&decision, now * policy->stay, rule);
+            ssactuate_decision_update(&decision, now * policy->stay, rule);
         FUZZ_CHECK(ssactuate_decide(&decision, now * policy->stay, load) == rule);
     }
 }

@@ -13,9 +13,9 @@
 
 struct run {
     struct ssactuate_session session;
-    char *showstopper;   /* path, owned; NULL without `duty` */
-    char **throttled;    /* owned; NULL without `duty` */
-    struct stat program; /* identifies the showstopper binary; set with `duty` */
+    char *showstopper;      /* path, owned; NULL without `duty` */
+    char **throttled_words; /* owned; NULL without `duty` */
+    struct stat program;    /* identifies the showstopper binary; set with `duty` */
     struct ssactuate_record record;
 };
 
@@ -50,14 +50,14 @@ static int make_words(struct run *run, struct ss_error *error) {
     if (!run->showstopper || stat(run->showstopper, &run->program) < 0)
         return ss_error_fail(error, "duty: showstopper is no longer installed");
 
-    run->throttled = throttle_words(run, run->showstopper);
-    run->session.parties[0].words = run->throttled;
-    run->session.unbound = &run->program;
-    return run->throttled ? 0 : ss_error_memory(error);
+    run->throttled_words = throttle_words(run, run->showstopper);
+    run->session.parties[0].words = run->throttled_words;
+    run->session.unbound_program = &run->program;
+    return run->throttled_words ? 0 : ss_error_memory(error);
 }
 
 /* Starts to measure the frequency before the command, or its first copy, is executed. */
-static void note_first(void *context, pid_t pid) {
+static void start_measuring(void *context, pid_t pid) {
     struct run *run = context;
     if (run->session.options->record && !run->record.machine)
         ssactuate_record_open(&run->record, &run->session.machine, pid);
@@ -91,7 +91,7 @@ static int plan_run(struct run *run, struct ss_error *error) {
 /* Turns the knobs, runs the command, and writes the record. */
 static int carry_out(struct run *run, struct ss_error *error) {
     struct ssactuate_session *session = &run->session;
-    session->forked = note_first;
+    session->forked = start_measuring;
     session->wake = wake;
     session->context = run;
     if (plan_run(run, error) < 0 || make_words(run, error) < 0 ||
@@ -117,7 +117,7 @@ int ssactuate_run(const struct ssactuate_options *options, int *status, struct s
 
     ssactuate_record_close(&run->record);
     free(run->showstopper);
-    free(run->throttled);
+    free(run->throttled_words);
     free(run);
     return result;
 }
@@ -125,7 +125,7 @@ int ssactuate_run(const struct ssactuate_options *options, int *status, struct s
 int ssactuate_restore(
     const struct ssactuate_options *options, int *status, struct ss_error *error) {
     struct ssactuate_state state;
-    struct ssactuate_dead dead = {0};
+    struct ssactuate_restore_counts dead = {0};
     if (!ssactuate_state_has_folder(options->root)) {
         printf("nothing to restore: without XDG_RUNTIME_DIR this user has no journal\n");
         return 0;

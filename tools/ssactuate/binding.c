@@ -6,7 +6,7 @@
 #include "base/grow.h"
 
 void ssactuate_binding_begin(struct ssactuate_binding *binding) {
-    binding->birth_count = 0;
+    binding->new_count = 0;
     for (size_t i = 0; i < binding->count; i++)
         binding->threads[i].seen = false;
 }
@@ -21,12 +21,12 @@ void ssactuate_binding_visit(struct ssactuate_binding *binding, pid_t id, uint64
     }
 
     /* If memory is exhausted, the next scan finds the thread again. */
-    if (SS_GROW(binding->births, binding->birth_count + 1, binding->birth_room))
-        binding->births[binding->birth_count++] =
+    if (SS_GROW(binding->new_threads, binding->new_count + 1, binding->new_room))
+        binding->new_threads[binding->new_count++] =
             (struct ssactuate_thread){.id = id, .started = started, .seen = true};
 }
 
-static int compare_births(const void *left, const void *right) {
+static int compare_new_threads(const void *left, const void *right) {
     const struct ssactuate_thread *a = left, *b = right;
     if (a->started != b->started)
         return a->started < b->started ? -1 : 1;
@@ -57,21 +57,22 @@ void ssactuate_binding_end(struct ssactuate_binding *binding,
     }
     binding->count = kept;
 
-    if (binding->birth_count > 0)
-        qsort(binding->births, binding->birth_count, sizeof *binding->births, compare_births);
-    for (size_t i = 0; i < binding->birth_count; i++) {
-        struct ssactuate_thread *thread = &binding->births[i];
+    if (binding->new_count > 0)
+        qsort(binding->new_threads, binding->new_count, sizeof *binding->new_threads,
+            compare_new_threads);
+    for (size_t i = 0; i < binding->new_count; i++) {
+        struct ssactuate_thread *thread = &binding->new_threads[i];
         if (!SS_GROW(binding->threads, binding->count + 1, binding->room))
             return;
         thread->cpu = find_cpu(binding);
         binding->threads[binding->count++] = *thread;
-        binding->crowded |= binding->count > binding->cpus->count;
+        binding->is_oversubscribed |= binding->count > binding->cpus->count;
         bind(context, thread->id, thread->cpu);
     }
 }
 
 void ssactuate_binding_free(struct ssactuate_binding *binding) {
     free(binding->threads);
-    free(binding->births);
+    free(binding->new_threads);
     *binding = (struct ssactuate_binding){0};
 }

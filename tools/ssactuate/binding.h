@@ -19,9 +19,9 @@ struct ssactuate_binding {
     const struct topology_order *cpus;
     struct ssactuate_thread *threads;
     size_t count, room;
-    struct ssactuate_thread *births; /* threads found for the first time by this scan */
-    size_t birth_count, birth_room;
-    bool crowded; /* there have been more threads than CPUs */
+    struct ssactuate_thread *new_threads; /* threads found for the first time by this scan */
+    size_t new_count, new_room;
+    bool is_oversubscribed; /* there have been more threads than CPUs */
 };
 
 /* A scan of all threads: begin, visit each thread, end. */

@@ -81,7 +81,7 @@ void ssactuate_child_reaped(struct ssactuate_child *child, int status) {
     child->status = ss_child_exit_status(status);
 }
 
-int ssactuate_child_check_signals(struct ss_signals *signals, struct ss_error *error) {
+int ssactuate_child_handle_signals(struct ss_signals *signals, struct ss_error *error) {
     int result = 0;
     for (int number; (number = ss_signals_next(signals)) != 0;) {
         if (number == SIGTSTP)
@@ -96,11 +96,11 @@ int ssactuate_child_check_signals(struct ss_signals *signals, struct ss_error *e
 /* A forwarded copy of a terminal's signal arrives within this time of the original. */
 #define REPEATED_MAX (100 * SS_MILLISECOND)
 
-bool ssactuate_is_repeated(struct ssactuate_end *last, int number, bool typed, ss_time now) {
+bool ssactuate_is_repeated(struct ssactuate_end_signal *last, int number, bool typed, ss_time now) {
     bool repeated = last->number == number && last->typed != typed &&
                     ss_time_since(now, last->time) <= REPEATED_MAX;
-    *last = repeated ? (struct ssactuate_end){0}
-                     : (struct ssactuate_end){.number = number, .typed = typed, .time = now};
+    *last = repeated ? (struct ssactuate_end_signal){0}
+                     : (struct ssactuate_end_signal){.number = number, .typed = typed, .time = now};
     return repeated;
 }
 
@@ -108,7 +108,7 @@ bool ssactuate_is_repeated(struct ssactuate_end *last, int number, bool typed, s
 struct visit {
     const pid_t *spared;        /* two children to skip with their descendants; 0 if unused */
     const struct stat *program; /* processes that execute it are skipped; may be NULL */
-    void (*see)(void *context, pid_t thread);
+    void (*on_thread)(void *context, pid_t thread);
     void *context;
 };
 
@@ -125,7 +125,7 @@ static void visit_process(void *context, pid_t pid) {
     if (pid == visit->spared[0] || pid == visit->spared[1])
         return;
     if (!visit->program || !executes(pid, visit->program))
-        ss_platform_process_threads(pid, visit->see, visit->context);
+        ss_platform_process_threads(pid, visit->on_thread, visit->context);
     ss_platform_process_children(pid, visit_process, context);
 }
 
@@ -148,7 +148,7 @@ static void move_thread(void *context, pid_t thread) {
 }
 
 void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask) {
-    struct visit visit = {.spared = spared, .see = move_thread, .context = &mask};
+    struct visit visit = {.spared = spared, .on_thread = move_thread, .context = &mask};
     /* Twice: threads started during the first pass may have inherited the previous mask. */
     for (int i = 0; i < 2; i++)
         ss_platform_process_children(root, visit_process, &visit);

@@ -48,11 +48,11 @@ SS_NONNULL() void ssactuate_child_move(pid_t root, const pid_t spared[2], struct
  * Fails if a signal that ends the run has arrived, so that no command is started. The status is 128
  * plus its number. Suspends this process on SIGTSTP.
  */
-SS_MUST_USE SS_NONNULL() int ssactuate_child_check_signals(
+SS_MUST_USE SS_NONNULL() int ssactuate_child_handle_signals(
     struct ss_signals *signals, struct ss_error *error);
 
 /* A signal that ends the run. */
-struct ssactuate_end {
+struct ssactuate_end_signal {
     int number; /* 0: no signal yet */
     bool typed; /* sent by a terminal */
     ss_time time;
@@ -64,7 +64,7 @@ struct ssactuate_end {
  * group.
  */
 SS_MUST_USE SS_NONNULL() bool ssactuate_is_repeated(
-    struct ssactuate_end *last, int number, bool typed, ss_time now);
+    struct ssactuate_end_signal *last, int number, bool typed, ss_time now);
 
 void ssactuate_child_bind_thread(void *context, pid_t thread, uint32_t cpu);
 

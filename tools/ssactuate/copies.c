@@ -18,8 +18,8 @@
 #include "text_stream.h"
 
 /* Ports below the ephemeral range, so that outgoing connections do not take them. */
-#define PORT_MIN 16384
-#define PORTS    16384
+#define PORT_MIN   16384
+#define PORT_COUNT 16384
 
 #define INTERVAL         20  /* milliseconds between checks of copies that start or end */
 #define CONTROL_INTERVAL 200 /* milliseconds between checks for a new generator */
@@ -86,7 +86,7 @@ static unsigned find_port(const struct ssactuate_copies *copies) {
         uint32_t random = (uint32_t)ss_platform_now();
         if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
             random += (uint32_t)getpid();
-        unsigned port = PORT_MIN + random % PORTS;
+        unsigned port = PORT_MIN + random % PORT_COUNT;
         if (is_free(copies, port))
             return port;
     }
@@ -152,11 +152,11 @@ static int start(struct ssactuate_copies *copies, size_t number, struct ss_error
     copy->port = find_port(copies);
     if (copy->port == 0)
         return ss_error_fail(error, "instances: no free port from %d to %d on 127.0.0.1", PORT_MIN,
-            PORT_MIN + PORTS - 1);
+            PORT_MIN + PORT_COUNT - 1);
     if (make_words(copies, number, copy, error) < 0)
         return -1;
 
-    copy->child = copies->like;
+    copy->child = copies->template;
     copy->child.words = copy->words;
     if (ssactuate_child_fork(&copy->child, error) < 0)
         return -1;
@@ -173,7 +173,7 @@ static int start(struct ssactuate_copies *copies, size_t number, struct ss_error
     }
 
     set_state(copy, SSACTUATE_STARTING);
-    copies->fresh = true;
+    copies->has_new_copy = true;
     return 0;
 }
 
@@ -203,7 +203,7 @@ void ssactuate_copies_end(struct ssactuate_copies *copies, int signal) {
 /* Orphans of copies have become children of this process, so this finds them as well. */
 static void kill_unless_spared(void *context, pid_t pid) {
     const struct ssactuate_copies *copies = context;
-    if (pid != *copies->spared && (!copies->side || pid != *copies->side))
+    if (pid != *copies->spared && (!copies->side_pid || pid != *copies->side_pid))
         kill_tree(NULL, pid);
 }
 
@@ -289,7 +289,7 @@ static void send_urls(struct ssactuate_copies *copies) {
  * generator may still send requests to a leaving copy until it has accepted URLs without it.
  */
 static void end_unused(struct ssactuate_copies *copies) {
-    static char answer[SSACTUATE_STATUS];
+    static char answer[SSACTUATE_STATUS_SIZE];
     bool has_generator = copies->control && copies->has_generator;
     int status = 1; /* 1: not asked yet. Ask once for all copies: an answer may take seconds. */
 
@@ -404,7 +404,7 @@ int ssactuate_copies_timeout(const struct ssactuate_copies *copies) {
     return copies->control && !copies->ending ? CONTROL_INTERVAL : -1;
 }
 
-static bool kept_lives(const struct ssactuate_kept_copy *kept) {
+static bool is_alive(const struct ssactuate_kept_copy *kept) {
     return kept->pid > 0 && ss_platform_process_is_alive(kept->pid, kept->started);
 }
 
@@ -417,7 +417,7 @@ void ssactuate_copies_end_orphaned(void *context) {
     for (bool lives = true; lives;) {
         lives = false;
         for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++)
-            lives |= kept_lives(&copies->kept[i]);
+            lives |= is_alive(&copies->kept[i]);
 
         if (lives && ss_time_since(ss_platform_now(), begin) > END_PATIENCE)
             break;
@@ -426,7 +426,7 @@ void ssactuate_copies_end_orphaned(void *context) {
     }
 
     for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
-        if (kept_lives(&copies->kept[i]))
+        if (is_alive(&copies->kept[i]))
             kill_tree(NULL, copies->kept[i].pid);
     }
 }

@@ -16,7 +16,7 @@ struct ssactuate_copy {
     enum ssactuate_copy_state state;
     ss_time since; /* start of this state */
     unsigned port;
-    char url[SSACTUATE_URL];
+    char url[SSACTUATE_URL_SIZE];
     char **words; /* the command with placeholders replaced; owned */
     struct ssactuate_child child;
 };
@@ -35,16 +35,16 @@ struct ssactuate_copies {
     char *const *command;                     /* words with {port} and {instance} */
     const char *url;                          /* with {port} */
     const char *control;                      /* socket of the generator; NULL without one */
-    struct ssactuate_child like;              /* template for the child of each copy */
+    struct ssactuate_child template;          /* template for the child of each copy */
     void (*forked)(void *context, pid_t pid); /* called before a copy is executed; may be NULL */
     void *context;
-    const pid_t *spared; /* pid of the keeper, a child that is not a copy */
-    const pid_t *side;   /* pid of the side command, spared as well; NULL if absent */
+    const pid_t *spared;   /* pid of the keeper, a child that is not a copy */
+    const pid_t *side_pid; /* pid of the side command, spared as well; NULL if absent */
 
     size_t requested; /* number of copies; ssactuate_copies_advance() adjusts to it */
     struct ssactuate_copy copies[SSACTUATE_INSTANCES_MAX];
     struct ssactuate_kept_copy *kept; /* indexed like `copies`; shared with the keeper */
-    bool fresh;                       /* a copy was started; the caller resets this */
+    bool has_new_copy;                /* a copy was started; the caller resets this */
     bool ending;                      /* all copies have been asked to exit */
     int status; /* exit status of the first copy to exit that was not surplus */
     bool has_status;

@@ -31,15 +31,15 @@ struct follow {
     struct ssactuate_policy policy;
     struct ssactuate_decision decision;
     struct ssactuate_load load;
-    struct ssactuate_plan all; /* the files of all rules */
-    unsigned limits;           /* limits of all rules, as in ssactuate_place_limits() */
-    bool moves;                /* some rule chooses CPUs; otherwise affinities are left alone */
-    bool has_side;             /* the second party is present */
-    ss_time begin, due;        /* times of the start and of the next sample */
+    struct ssactuate_plan all_files; /* the files of all rules */
+    unsigned limits;                 /* limits of all rules, as in ssactuate_place_limits() */
+    bool moves;         /* some rule chooses CPUs; otherwise affinities are left alone */
+    bool has_side;      /* the second party is present */
+    ss_time begin, due; /* times of the start and of the next sample */
     struct change *changes;
     size_t change_count, change_room;
     bool is_incomplete; /* a change was not recorded, because memory was exhausted */
-    ss_time known;      /* the latest time at which the load was known, or the start */
+    ss_time known_at;   /* the latest time at which the load was known, or the start */
     bool warned_unknown;
     bool failing; /* the latest switch failed; avoids repeated warnings */
 };
@@ -54,18 +54,18 @@ static struct ssactuate_setting *find_file(const struct ssactuate_plan *plan, co
 }
 
 /*
- * Adds the files of a rule to those of all rules. Keeps the most tolerant `kept` of each file,
+ * Adds the files of a rule to those of all rules. Keeps the largest tolerance of each file,
  * because the journal must recognize the values of all rules.
  */
 static int add_rule_files(
     struct follow *follow, const struct ssactuate_plan *plan, struct ss_error *error) {
     for (size_t i = 0; i < plan->count; i++) {
         const struct ssactuate_setting *setting = &plan->settings[i];
-        struct ssactuate_setting *known = find_file(&follow->all, setting->path);
-        if (!known && ssactuate_plan_add(&follow->all, setting, error) < 0)
+        struct ssactuate_setting *known = find_file(&follow->all_files, setting->path);
+        if (!known && ssactuate_plan_add(&follow->all_files, setting, error) < 0)
             return -1;
-        if (known && known->kept < setting->kept)
-            known->kept = setting->kept;
+        if (known && known->tolerance < setting->tolerance)
+            known->tolerance = setting->tolerance;
     }
     return 0;
 }
@@ -94,7 +94,7 @@ static int plan_all_rules(struct follow *follow, struct ss_error *error) {
                       add_rule_files(follow, &plan, error) < 0;
 
         follow->limits |= ssactuate_place_limits(machine, &plan);
-        follow->moves |= plan.pinned || plan.cpu_count > 0 || plan.each;
+        follow->moves |= plan.pinned || plan.cpu_count > 0 || plan.binds_threads;
         ssactuate_plan_free(&plan);
         if (failed)
             return ss_error_wrap(error, "%s:%zu", follow->session.options->policy, rule->line);
@@ -192,7 +192,7 @@ static void switch_rule(struct follow *follow, size_t rule, ss_time now, double 
     if (failed && set_rule(follow, &rules[before], &failure) < 0)
         warn_of_rule(&rules[before], &failure);
 
-    ssactuate_decided(&follow->decision, now, failed ? before : rule);
+    ssactuate_decision_update(&follow->decision, now, failed ? before : rule);
 
     if (!failed)
         note_change(follow, now, load);
@@ -304,7 +304,7 @@ static int prepare(struct follow *follow, struct ss_error *error) {
         return ss_error_fail(error, "`instances` requires a command: put it after --");
 
     if (ssactuate_session_find_places(session, follow->limits, error) < 0 ||
-        ssactuate_session_keep(session, &follow->all, session->options->command, error) < 0)
+        ssactuate_session_keep(session, &follow->all_files, session->options->command, error) < 0)
         return -1;
 
     return ssactuate_session_apply(session, follow->moves, error);
@@ -314,22 +314,22 @@ static int prepare(struct follow *follow, struct ss_error *error) {
  * Warns once if the load stays unknown, for example because the record does not exist. Never warns
  * for a trace, which may have sections without a load.
  */
-static void note_load(struct follow *follow, ss_time now, double load) {
+static void warn_if_unknown(struct follow *follow, ss_time now, double load) {
     if (!isnan(load) || follow->policy.source == SSACTUATE_TRACE)
-        follow->known = now;
-    if (follow->warned_unknown || ss_time_since(now, follow->known) < follow->policy.stay)
+        follow->known_at = now;
+    if (follow->warned_unknown || ss_time_since(now, follow->known_at) < follow->policy.stay)
         return;
     follow->warned_unknown = true;
     fprintf(stderr, "ssactuate: warning: the load is unknown%s%s: keeping the current levels\n",
-        follow->load.samples ? ": no load in " : "",
-        follow->load.samples ? ss_words_show(follow->load.samples).text : "");
+        follow->load.samples_path ? ": no load in " : "",
+        follow->load.samples_path ? ss_words_show(follow->load.samples_path).text : "");
 }
 
 /* Sets the process whose CPU time is the load: 0 once it has exited, as its pid may be reused. */
 static void set_load_process(struct follow *follow) {
     const struct ssactuate_session *session = &follow->session;
     const struct ssactuate_party *side = &session->parties[1];
-    follow->load.side = side->runs ? side->child.process.pid : 0;
+    follow->load.side = side->is_running ? side->child.process.pid : 0;
     if (side->group > 0)
         follow->load.running = &session->undoing.journal.running[side->number];
 }
@@ -338,7 +338,7 @@ static void sample(struct follow *follow, ss_time now) {
     ssactuate_session_scan(&follow->session);
     set_load_process(follow);
     double load = ssactuate_load_sample(&follow->load, now);
-    note_load(follow, now, load);
+    warn_if_unknown(follow, now, load);
     size_t rule = ssactuate_decide(&follow->decision, now, load);
     if (rule != follow->decision.rule)
         switch_rule(follow, rule, now, load);
@@ -368,7 +368,7 @@ static int start(struct follow *follow, struct ss_error *error) {
     set_load_process(follow);
     if (follow->load.running)
         follow->load.used = follow->load.running->used;
-    follow->begin = follow->known = ss_platform_now();
+    follow->begin = follow->known_at = ss_platform_now();
     follow->due = follow->begin + follow->policy.every;
 
     note_change(follow, follow->begin, NAN);
@@ -460,7 +460,7 @@ int ssactuate_follow(const struct ssactuate_options *options, int *status, struc
     if (ssactuate_session_close(session, error) < 0)
         result = -1;
     ssactuate_load_close(&follow->load);
-    ssactuate_plan_free(&follow->all);
+    ssactuate_plan_free(&follow->all_files);
     ssactuate_policy_free(&follow->policy);
     free(follow->changes);
     free(follow);

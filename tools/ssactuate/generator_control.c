@@ -97,6 +97,6 @@ int64_t ssactuate_generator_find_unfinished(const char *answer, const char *url)
     return strstr(answer, " left_out=") ? -EINVAL : 0;
 }
 
-int ssactuate_generator_status(const char *path, char answer[SSACTUATE_STATUS]) {
-    return ask(path, "status\n", answer, SSACTUATE_STATUS);
+int ssactuate_generator_status(const char *path, char answer[SSACTUATE_STATUS_SIZE]) {
+    return ask(path, "status\n", answer, SSACTUATE_STATUS_SIZE);
 }

@@ -19,14 +19,14 @@ SS_MUST_USE SS_NONNULL() SS_WRITES(3, 4) int ssactuate_generator_set_urls(
     const char *path, const char *urls, char *answer, size_t size);
 
 /* Room for any answer to `status`. */
-#define SSACTUATE_STATUS 40000
+#define SSACTUATE_STATUS_SIZE 40000
 
 /*
  * Asks for the status. Returns 0, -ENOENT if no ssrequest is listening at the socket, or another
  * negative errno, such as -EINTR after a signal or -EAGAIN after 2 s without an answer.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_generator_status(
-    const char *path, char answer[SSACTUATE_STATUS]);
+    const char *path, char answer[SSACTUATE_STATUS_SIZE]);
 
 /*
  * Finds the number of unfinished requests to this URL in the answer to `status`, a single line.

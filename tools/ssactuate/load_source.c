@@ -16,7 +16,7 @@
 #include "trace/file.h"
 
 /* If a record gets no row for longer, its run has ended or is suspended. */
-#define SECONDS_BETWEEN_ROWS 60
+#define ROW_GAP_SECONDS_MAX 60
 
 static int open_reader(struct ssactuate_load *load, const struct ssactuate_policy *policy,
     const struct ssactuate_machine *machine, struct ss_error *error) {
@@ -41,7 +41,7 @@ int ssactuate_load_open(struct ssactuate_load *load, const struct ssactuate_poli
     const struct ssactuate_machine *machine, struct ss_error *error) {
     struct topology_usable cpus = topology_usable_read(&machine->tree);
     *load = (struct ssactuate_load){.source = policy->source, .begin = ss_platform_now()};
-    load->then = load->begin;
+    load->last_time = load->begin;
     load->cpus = ss_cpus_count(&cpus.usable);
 
     if (policy->source == SSACTUATE_MACHINE || policy->source == SSACTUATE_GROUP)
@@ -55,8 +55,8 @@ int ssactuate_load_open(struct ssactuate_load *load, const struct ssactuate_poli
     if (policy->source != SSACTUATE_RECORD)
         return 0;
 
-    load->samples = ss_words_format(error, "%s/samples.csv", policy->argument);
-    return load->samples ? 0 : -1;
+    load->samples_path = ss_words_format(error, "%s/samples.csv", policy->argument);
+    return load->samples_path ? 0 : -1;
 }
 
 static double sample_reader(struct ssactuate_load *load) {
@@ -85,7 +85,7 @@ static void add_time(void *context, pid_t pid) {
  */
 static double sample_side(struct ssactuate_load *load, ss_time now) {
     uint64_t used = 0, before = load->used;
-    double capacity = (double)ss_time_since(now, load->then) * load->cpus;
+    double capacity = (double)ss_time_since(now, load->last_time) * load->cpus;
 
     if (load->side == 0 && !load->running)
         return 0;
@@ -132,7 +132,7 @@ double ssactuate_load_of_samples(const char *path) {
     double load = NAN;
 
     if (!stream || fstat(fileno(stream), &file) < 0 ||
-        time(NULL) - file.st_mtim.tv_sec > SECONDS_BETWEEN_ROWS ||
+        time(NULL) - file.st_mtim.tv_sec > ROW_GAP_SECONDS_MAX ||
         getline(&line, &room, stream) <= 0)
         return NAN;
 
@@ -165,14 +165,14 @@ double ssactuate_load_sample(struct ssactuate_load *load, ss_time now) {
         value = ss_trace_load_at(&load->trace, ss_time_since(now, load->begin), false);
         break;
     case SSACTUATE_RECORD:
-        value = ssactuate_load_of_samples(load->samples);
+        value = ssactuate_load_of_samples(load->samples_path);
         break;
     case SSACTUATE_SIDE:
         value = sample_side(load, now);
         break;
     }
 
-    load->then = now;
+    load->last_time = now;
     return value;
 }
 
@@ -180,6 +180,6 @@ void ssactuate_load_close(struct ssactuate_load *load) {
     if (load->is_open)
         ss_platform_counters_close(&load->reader);
     ss_trace_records_free(&load->trace);
-    free(load->samples);
+    free(load->samples_path);
     *load = (struct ssactuate_load){0};
 }

@@ -14,12 +14,12 @@ struct ssactuate_load {
     struct ss_counters last;
     bool is_open; /* the reader is open */
     struct ss_trace_records trace;
-    char *samples;                           /* the path of samples.csv; owned */
+    char *samples_path;                      /* the path of samples.csv; owned */
     pid_t side;                              /* pid of the side command; 0: not running */
     const struct ssactuate_running *running; /* the side if it is a process group, or NULL */
     uint64_t used;                           /* CPU time of the side at the last sample */
-    ss_time begin, then; /* time when the source was opened, and time of the last sample */
-    double cpus;         /* number of CPUs; the load is 1 if all are busy */
+    ss_time begin, last_time; /* time when the source was opened, and time of the last sample */
+    double cpus;              /* number of CPUs; the load is 1 if all are busy */
 };
 
 SS_MUST_USE SS_NONNULL() int ssactuate_load_open(struct ssactuate_load *load,

@@ -48,8 +48,8 @@ static int print_knob(const struct ssactuate_knob *knob, struct ss_error *error)
         return -1;
 
     int result = 0;
-    if (knob->actuator->usual)
-        fprintf(text.stream, "%s=%s\n", knob->text, knob->actuator->usual);
+    if (knob->actuator->constant_level)
+        fprintf(text.stream, "%s=%s\n", knob->text, knob->actuator->constant_level);
     else
         result = knob->actuator->get(knob, text.stream, error);
 

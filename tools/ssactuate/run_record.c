@@ -77,7 +77,7 @@ static void write_files(struct ss_json *json, const struct ssactuate_journal *jo
 
     for (size_t i = 0; i < journal->count; i++) {
         const struct ssactuate_entry *entry = &journal->entries[i];
-        char path[SSACTUATE_PATH + 1];
+        char path[SSACTUATE_PATH_SIZE + 1];
 
         snprintf(path, sizeof path, "/%s", entry->setting.path);
         ss_json_open(json, NULL, '{');
@@ -103,7 +103,7 @@ static void write_place(struct ss_json *json, const struct ssactuate_session *se
     ss_cpus_print(text, sizeof text, &cpus);
 
     ss_json_text(json, "pin", place->masked ? text : "free");
-    ss_json_bool(json, "each", plan->each);
+    ss_json_bool(json, "each", plan->binds_threads);
     ss_json_text(json, "size", *plan->size ? plan->size : NULL);
     ss_json_bool(json, "cpuset", place->has_group && *place->group.parts[LIMIT_CPUS].folder);
 }
@@ -148,7 +148,7 @@ static void write_urls(struct ss_json *json, const char *urls) {
     struct ss_words_part part;
     ss_json_open(json, "urls", '[');
     while (urls && ss_words_next(&urls, ' ', &part)) {
-        char url[SSACTUATE_URL];
+        char url[SSACTUATE_URL_SIZE];
         snprintf(url, sizeof url, "%.*s", (int)part.length, part.text);
         write_without_password(json, url);
     }

@@ -78,7 +78,7 @@ static int prepare_copies(
     copies->forked = session->forked;
     copies->context = session->context;
     copies->spared = &session->undoing.keeper.pid;
-    copies->side = &session->parties[1].child.process.pid;
+    copies->side_pid = &session->parties[1].child.process.pid;
 
     session->undoing.orphaned = ssactuate_copies_end_orphaned;
     session->undoing.context = copies;
@@ -120,9 +120,9 @@ static int confine_group(struct ssactuate_session *session, const struct ssactua
     struct ss_error *error) {
     struct ssactuate_journal *journal = &session->undoing.journal;
     const struct topology_order *order = &session->plan.cpus;
-    bool each = party == session->parties && session->plan.each;
+    bool binds_threads = party == session->parties && session->plan.binds_threads;
 
-    for (uint32_t i = 0; each && i < order->count; i++) {
+    for (uint32_t i = 0; binds_threads && i < order->count; i++) {
         struct ss_cpus one = {0};
         ss_cpus_add(&one, order->cpus[i]);
         if (ssactuate_journal_note_cpus(journal, party->number, &one, error) < 0)
@@ -142,7 +142,7 @@ int ssactuate_session_apply(struct ssactuate_session *session, bool moves, struc
             return -1;
         if (moves && party->group > 0 && confine_group(session, party, error) < 0)
             return -1;
-        if (moves && party->group == 0 && party->runs)
+        if (moves && party->group == 0 && party->is_running)
             move_party(session, i);
     }
 
@@ -165,7 +165,7 @@ static struct ssactuate_child child_of(
 
 static int start(struct ssactuate_session *session, int number, struct ss_error *error) {
     struct ssactuate_party *party = &session->parties[number];
-    party->runs = party->group > 0;
+    party->is_running = party->group > 0;
 
     if (!party->words)
         return 0;
@@ -179,7 +179,7 @@ static int start(struct ssactuate_session *session, int number, struct ss_error 
     if (ssactuate_child_execute(&party->child, error) < 0)
         return -1;
 
-    party->runs = true;
+    party->is_running = true;
     return 0;
 }
 
@@ -189,7 +189,7 @@ int ssactuate_session_start(struct ssactuate_session *session, struct ss_error *
     if (!session->scheduling)
         return ss_error_memory(error);
 
-    if (ssactuate_child_check_signals(&session->signals, error) < 0)
+    if (ssactuate_child_handle_signals(&session->signals, error) < 0)
         return -1;
 
     if (start(session, 1, error) < 0)
@@ -198,8 +198,8 @@ int ssactuate_session_start(struct ssactuate_session *session, struct ss_error *
     if (!session->has_copies)
         return start(session, 0, error);
 
-    session->copies.like = child_of(session, &session->parties[0]);
-    session->parties[0].runs = true;
+    session->copies.template = child_of(session, &session->parties[0]);
+    session->parties[0].is_running = true;
     return 0;
 }
 
@@ -209,9 +209,9 @@ static void reap(struct ssactuate_session *session) {
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
         for (int i = 0; i < 2; i++) {
             struct ssactuate_party *party = &session->parties[i];
-            if (party->runs && party->words && pid == party->child.process.pid) {
+            if (party->is_running && party->words && pid == party->child.process.pid) {
                 ssactuate_child_reaped(&party->child, status);
-                party->runs = false;
+                party->is_running = false;
             }
         }
 
@@ -220,7 +220,7 @@ static void reap(struct ssactuate_session *session) {
     }
 
     if (session->has_copies && ssactuate_copies_are_over(&session->copies))
-        session->parties[0].runs = false;
+        session->parties[0].is_running = false;
 }
 
 /*
@@ -247,13 +247,13 @@ static int take_signal(
     struct ssactuate_party *command = &session->parties[0];
     if (number == SIGTSTP)
         ss_signals_suspend(&session->signals);
-    if (!ss_end_signals_has(number) || ssactuate_is_repeated(&session->last, number,
+    if (!ss_end_signals_has(number) || ssactuate_is_repeated(&session->last_end, number,
                                            session->signals.from_terminal, ss_platform_now()))
         return 0;
 
     session->signals_received++;
     if (command->group > 0) {
-        command->runs = false;
+        command->is_running = false;
         command->child.status = 128 + number;
     } else if (session->signals_received > 1) {
         send_signal(session, SIGKILL);
@@ -274,11 +274,11 @@ void ssactuate_session_scan(struct ssactuate_session *session) {
     for (int i = 0; i < 2; i++) {
         struct ssactuate_party *party = &session->parties[i];
         struct ss_error error = {0};
-        if (party->group == 0 || !party->runs)
+        if (party->group == 0 || !party->is_running)
             continue;
 
         int status = ssactuate_journal_scan(&session->undoing.journal, party->number, &error);
-        party->runs = status > 0;
+        party->is_running = status > 0;
         if (status < 0)
             fprintf(stderr, "ssactuate: warning: process group %d is no longer followed: %s\n",
                 (int)party->group, error.message);
@@ -302,18 +302,18 @@ static void bind_group(struct ssactuate_session *session) {
 static void bind_threads(struct ssactuate_session *session) {
     const pid_t spared[] = {session->undoing.keeper.pid, session->parties[1].child.process.pid};
 
-    if (!session->plan.each)
+    if (!session->plan.binds_threads)
         return;
 
     if (session->parties[0].group > 0)
         bind_group(session);
     else
-        ssactuate_child_bind(&session->binding, spared, session->unbound);
+        ssactuate_child_bind(&session->binding, spared, session->unbound_program);
 
-    if (session->binding.crowded && !session->warned_crowded)
+    if (session->binding.is_oversubscribed && !session->warned_oversubscribed)
         fprintf(
             stderr, "ssactuate: warning: more threads than CPUs: several threads share a CPU\n");
-    session->warned_crowded |= session->binding.crowded;
+    session->warned_oversubscribed |= session->binding.is_oversubscribed;
 }
 
 static int min_timeout(int timeout, int other) {
@@ -330,7 +330,7 @@ static void sleep_until(const struct ssactuate_session *session, ss_time due) {
         timeout = left < 60000 ? (int)left : 60000;
     if (session->has_copies)
         timeout = min_timeout(timeout, ssactuate_copies_timeout(&session->copies));
-    if (session->plan.each)
+    if (session->plan.binds_threads)
         timeout =
             min_timeout(timeout, session->parties[0].group > 0 ? SCAN_INTERVAL : BIND_INTERVAL);
 
@@ -341,14 +341,14 @@ int ssactuate_session_watch(struct ssactuate_session *session, struct ss_error *
     int result = 0;
     bool started = !session->has_copies;
 
-    for (reap(session); session->parties[0].runs; reap(session)) {
+    for (reap(session); session->parties[0].is_running; reap(session)) {
         if (session->has_copies && ssactuate_copies_advance(&session->copies, error) < 0) {
             ssactuate_copies_end(&session->copies, SIGTERM); /* one cannot be started */
             result = -1;
         }
 
-        started |= session->copies.fresh;
-        session->copies.fresh = false;
+        started |= session->copies.has_new_copy;
+        session->copies.has_new_copy = false;
         bind_threads(session);
         ss_time due = session->wake(session->context, ss_platform_now());
 
@@ -369,7 +369,7 @@ void ssactuate_session_end_side(struct ssactuate_session *session) {
     const struct ssactuate_party *side = &session->parties[1];
     ss_time deadline = ss_platform_now() + SIDE_PATIENCE;
 
-    for (int i = 0; side->runs && side->words; i++) {
+    for (int i = 0; side->is_running && side->words; i++) {
         struct pollfd polls[] = {{.fd = session->signals.pipe[0], .events = POLLIN}};
 
         if (i == 0)

@@ -16,7 +16,7 @@ struct ssactuate_party {
     size_t number;      /* number of the group in the journal */
     struct ssactuate_place place;
     struct ssactuate_child child;
-    bool runs;
+    bool is_running;
 };
 
 /* The common part of `run` and `follow`: sets levels while a command runs, then restores them. */
@@ -31,10 +31,10 @@ struct ssactuate_session {
     struct ss_signals signals;
     struct ss_scheduling *scheduling;
     struct ssactuate_binding binding;
-    const struct stat *unbound; /* processes of this program are not bound; may be NULL */
-    int signals_received;       /* signals that have arrived to end the run */
-    struct ssactuate_end last;
-    bool warned_crowded; /* warned that threads share CPUs */
+    const struct stat *unbound_program; /* processes of this program are not bound; may be NULL */
+    int signals_received;               /* signals that have arrived to end the run */
+    struct ssactuate_end_signal last_end;
+    bool warned_oversubscribed; /* warned that threads share CPUs */
 
     void (*forked)(void *context, pid_t pid); /* before the command is executed; may be NULL */
     /* Called after each event. Returns when it must be called again. */

@@ -118,7 +118,7 @@ static int note_changes(struct ssactuate_undoing *undoing, const struct ssactuat
 
 int ssactuate_undoing_open(struct ssactuate_undoing *undoing,
     const struct ssactuate_changes *changes, const char *root, struct ss_error *error) {
-    struct ssactuate_dead dead;
+    struct ssactuate_restore_counts dead;
 
     *undoing = (struct ssactuate_undoing){0};
     if (changes->plan->count == 0 && !changes->groups[0] && !changes->groups[1] &&

@@ -30,14 +30,14 @@ TEST(threads_are_bound_in_the_order_of_their_births) {
     SCAN(&binding, "10:4 ", 10);
     SCAN(&binding, "11:0 12:2 ", 12, 10, 11);
     SCAN(&binding, "", 10, 11, 12);
-    assert_false(binding.crowded);
+    assert_false(binding.is_oversubscribed);
     ssactuate_binding_free(&binding);
 }
 
 TEST(more_threads_than_cpus_reuse_cpus) {
     struct ssactuate_binding binding = {.cpus = &three};
     SCAN(&binding, "10:4 11:0 12:2 13:4 14:0 ", 10, 11, 12, 13, 14);
-    assert_true(binding.crowded);
+    assert_true(binding.is_oversubscribed);
     ssactuate_binding_free(&binding);
 }
 
@@ -45,7 +45,7 @@ TEST(cpu_of_an_ended_thread_is_used_again) {
     struct ssactuate_binding binding = {.cpus = &three};
     SCAN(&binding, "10:4 11:0 12:2 ", 10, 11, 12);
     SCAN(&binding, "13:0 ", 10, 12, 13);
-    assert_false(binding.crowded);
+    assert_false(binding.is_oversubscribed);
     ssactuate_binding_free(&binding);
 }
 

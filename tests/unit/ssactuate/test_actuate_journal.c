@@ -83,7 +83,7 @@ static int close_state(void **state) {
 
 static size_t add(const char *path, const char *knob) {
     struct ss_error error = {0};
-    struct ssactuate_setting setting = {.kept = SSACTUATE_ROUNDED};
+    struct ssactuate_setting setting = {.tolerance = SSACTUATE_ROUNDED};
     snprintf(setting.path, sizeof setting.path, "%s", path);
     snprintf(setting.knob, sizeof setting.knob, "%s", knob);
     assert_succeeds(ssactuate_journal_lock(&journal, knob, &error), error);
@@ -114,15 +114,15 @@ static void set(size_t number, const char *value) {
 }
 
 static void assert_file(const char *path, const char *expected) {
-    char value[SSACTUATE_VALUE];
+    char value[SSACTUATE_VALUE_SIZE];
     assert_int_equal(ssactuate_file_read(folder.root, path, value), 0);
     assert_string_equal(value, expected);
 }
 
 /* Closes the journal as the death of its process does, and restores it. */
-static struct ssactuate_dead restore_dead(void) {
+static struct ssactuate_restore_counts restore_dead(void) {
     struct ss_error error = {0};
-    struct ssactuate_dead dead;
+    struct ssactuate_restore_counts dead;
     ssactuate_journal_close(&journal);
     assert_succeeds(ssactuate_restore_dead(&folder, &restorer, NULL, &dead, &error), error);
     return dead;
@@ -269,7 +269,7 @@ static void remove_journal(void) {
  */
 TEST_WITH(journal_removed_before_locking_is_not_restored, open_state, close_state) {
     struct ss_error error = {0};
-    struct ssactuate_dead dead;
+    struct ssactuate_restore_counts dead;
     begin_run();
     ssactuate_journal_close(&(struct ssactuate_journal){.file = journal.file});
     journal.file = -1;
@@ -298,7 +298,7 @@ TEST_WITH(journals_and_locks_are_private, open_state, close_state) {
 /* A run that began after the kill has locked the knob, and may have read the value. */
 TEST_WITH(knob_locked_by_a_later_run_is_not_restored, open_state, close_state) {
     struct ss_error error = {0};
-    struct ssactuate_dead dead;
+    struct ssactuate_restore_counts dead;
     begin_run();
     ssactuate_journal_close(&journal);
     tree_write("run/showstopper/one.lock", "1\n");
@@ -317,7 +317,7 @@ TEST_WITH(knob_locked_by_a_later_run_is_not_restored, open_state, close_state) {
 static const char *value_at_sync;
 
 static void note_value(void) {
-    static char value[SSACTUATE_VALUE];
+    static char value[SSACTUATE_VALUE_SIZE];
     assert_int_equal(ssactuate_file_read(folder.root, "sys/a", value), 0);
     value_at_sync = value;
     at_sync = NULL;

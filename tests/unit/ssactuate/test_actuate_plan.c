@@ -103,13 +103,13 @@ TEST(limits_of_turbo_are_left_to_the_kernel) {
     REFUSE("out of range", "frequency@0=3.5GHz");
     PLAN("frequency@0=3.5GHz,turbo=on");
     expect_setting(1, "cpufreq/policy0/scaling_max_freq 3500000");
-    assert_int_equal(plan.settings[1].kept, SSACTUATE_ROUNDED);
+    assert_int_equal(plan.settings[1].tolerance, SSACTUATE_ROUNDED);
     PLAN("frequency@0=1GHz-max,turbo=on");
     expect_setting(2, "cpufreq/policy0/scaling_max_freq 2147483647");
-    assert_int_equal(plan.settings[2].kept, SSACTUATE_LOWERED);
+    assert_int_equal(plan.settings[2].tolerance, SSACTUATE_LOWERED);
     PLAN("frequency@0=1GHz-max,turbo=off");
     expect_setting(2, "cpufreq/policy0/scaling_max_freq 2000000");
-    assert_int_equal(plan.settings[2].kept, SSACTUATE_LOWERED);
+    assert_int_equal(plan.settings[2].tolerance, SSACTUATE_LOWERED);
     REFUSE("out of range", "frequency@0=3.5GHz,turbo=off");
     close_machine();
 }
@@ -153,7 +153,7 @@ TEST(pin_to_all_cpus_means_free) {
     assert_false(plan.pinned);
     PLAN("pin=0-1,3,each");
     assert_true(plan.pinned);
-    assert_true(plan.each);
+    assert_true(plan.binds_threads);
     assert_that(plan.cpus.count, ==, 3);
     PLAN("pin=first:2", "cpus=1");
     assert_that(plan.cpu_count, ==, 1);

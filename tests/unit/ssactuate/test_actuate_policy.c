@@ -95,7 +95,7 @@ static size_t follow(struct ssactuate_decision *decision, ss_time from, ss_time 
             continue;
         if (switches++ > 0)
             assert_that(now - latest, >=, policy.stay);
-        ssactuate_decided(decision, now, rule);
+        ssactuate_decision_update(decision, now, rule);
         latest = now;
     }
     return switches;

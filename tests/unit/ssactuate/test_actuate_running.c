@@ -98,7 +98,7 @@ static void begin(void) {
     calls = 0;
     assert_true(ssactuate_running_scan(&running));
     assert_that(running.count, >, 0);
-    assert_true(ssactuate_running_give(&running, &one));
+    assert_true(ssactuate_running_add_affinity(&running, &one));
 }
 
 TEST(confined_affinity_is_verified_and_restored) {
@@ -188,7 +188,7 @@ TEST(affinity_is_noted_again_after_a_failure) {
     error = (struct ss_error){0};
     assert_int_equal(ssactuate_journal_confine(&journal, 0, &one, &error), 0);
     assert_int_equal(ssactuate_journal_reload(&journal, &error), 0);
-    assert_true(ssactuate_running_has_given(&journal.running[0], &one));
+    assert_true(ssactuate_running_has_affinity(&journal.running[0], &one));
     ssactuate_journal_close(&journal);
     ssactuate_state_close(&folder);
 }

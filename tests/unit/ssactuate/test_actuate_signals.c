@@ -10,7 +10,7 @@
 
 TEST(signal_that_was_typed_and_passed_on_counts_once) {
     for (int typed_first = 0; typed_first < 2; typed_first++) {
-        struct ssactuate_end last = {0};
+        struct ssactuate_end_signal last = {0};
         assert_false(ssactuate_is_repeated(&last, SIGINT, typed_first, SS_SECOND));
         assert_true(
             ssactuate_is_repeated(&last, SIGINT, !typed_first, SS_SECOND + 20 * SS_MILLISECOND));
@@ -20,7 +20,7 @@ TEST(signal_that_was_typed_and_passed_on_counts_once) {
 }
 
 TEST(other_signals_count) {
-    struct ssactuate_end last = {0};
+    struct ssactuate_end_signal last = {0};
     assert_false(ssactuate_is_repeated(&last, SIGINT, true, SS_SECOND));
     assert_false(ssactuate_is_repeated(&last, SIGINT, true, SS_SECOND));
     assert_false(ssactuate_is_repeated(&last, SIGQUIT, false, SS_SECOND));

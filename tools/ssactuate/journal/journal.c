@@ -21,7 +21,7 @@
 
 #define SUFFIX ".journal"
 
-static const char *const kept_words[] = {"exact", "rounded", "lowered"};
+static const char *const tolerance_names[] = {"exact", "rounded", "lowered"};
 
 /* Trusts no other user: a journal names files of the kernel, which we would write as root. */
 static const struct ss_trust trust;
@@ -231,13 +231,13 @@ int ssactuate_journal_add(struct ssactuate_journal *journal,
     if (status < 0)
         return ss_error_fail(error, "cannot read /%s: %s", setting->path, strerror(-status));
 
-    if (APPEND(journal, error, "set", setting->knob, setting->path, kept_words[setting->kept],
-            entry->before) < 0)
+    if (APPEND(journal, error, "set", setting->knob, setting->path,
+            tolerance_names[setting->tolerance], entry->before) < 0)
         return -1;
     return (int)journal->count - 1;
 }
 
-static int keep_group(struct ssactuate_journal *journal, const char *folder, const char *home) {
+static int append_group(struct ssactuate_journal *journal, const char *folder, const char *home) {
     if (!SS_GROW(journal->groups, journal->group_count + 1, journal->group_room))
         return -1;
     struct ssactuate_group *group = &journal->groups[journal->group_count++];
@@ -248,7 +248,7 @@ static int keep_group(struct ssactuate_journal *journal, const char *folder, con
 
 int ssactuate_journal_add_group(struct ssactuate_journal *journal, const char *folder,
     const char *home, struct ss_error *error) {
-    if (keep_group(journal, folder, home) < 0)
+    if (append_group(journal, folder, home) < 0)
         return ss_error_memory(error);
     return APPEND(journal, error, "group", folder, home);
 }
@@ -328,14 +328,14 @@ int ssactuate_journal_note_cpus(struct ssactuate_journal *journal, size_t number
     const struct ss_cpus *cpus, struct ss_error *error) {
     struct ssactuate_running *running = &journal->running[number];
     char text[8 * SS_CPUS_MAX];
-    if (ssactuate_running_has_given(running, cpus))
+    if (ssactuate_running_has_affinity(running, cpus))
         return 0;
 
     ss_cpus_print(text, sizeof text, cpus);
     /* Write the line first: an affinity in `given` is not noted again. */
     if (APPEND(journal, error, "cpus", print_number((long long)number).text, text) < 0)
         return -1;
-    return ssactuate_running_give(running, cpus) ? 0 : ss_error_memory(error);
+    return ssactuate_running_add_affinity(running, cpus) ? 0 : ss_error_memory(error);
 }
 
 int ssactuate_journal_confine(struct ssactuate_journal *journal, size_t number,
@@ -383,20 +383,20 @@ int ssactuate_journal_arm(struct ssactuate_journal *journal, struct ss_error *er
 }
 
 /* Returns whether the kernel may have stored the setting's value as `found`. */
-static bool is_made_of(const struct ssactuate_setting *setting, const char *found) {
+static bool matches_setting(const struct ssactuate_setting *setting, const char *found) {
     const char *expected = setting->value;
     char *end[2];
 
     if (strcmp(found, expected) == 0)
         return true;
-    if (setting->kept == SSACTUATE_EXACT)
+    if (setting->tolerance == SSACTUATE_EXACT)
         return false;
 
     double numbers[] = {strtod(found, &end[0]), strtod(expected, &end[1])};
     if (end[0] == found || *end[0] || end[1] == expected || *end[1])
         return false;
 
-    return (setting->kept == SSACTUATE_LOWERED && numbers[0] < numbers[1]) ||
+    return (setting->tolerance == SSACTUATE_LOWERED && numbers[0] < numbers[1]) ||
            fabs(numbers[0] - numbers[1]) <= SSACTUATE_ROUNDING * fabs(numbers[1]);
 }
 
@@ -439,7 +439,7 @@ int ssactuate_journal_set(struct ssactuate_journal *journal,
     int status = ssactuate_file_write(journal->state->root, path, value);
     if (status < 0)
         return ss_error_fail(error, "cannot set /%s to %s: %s%s", path, value, strerror(-status),
-            ssactuate_file_advise(path, -status));
+            ssactuate_file_explain(path, -status));
 
     status = ssactuate_file_read(journal->state->root, path, entry->got);
     if (status < 0)
@@ -447,7 +447,7 @@ int ssactuate_journal_set(struct ssactuate_journal *journal,
     if (note_got(journal, number, error) < 0)
         return -1;
 
-    if (!is_made_of(setting, entry->got))
+    if (!matches_setting(setting, entry->got))
         return ss_error_fail(error, "/%s is %s after it was set to %s", path, entry->got, value);
     return 0;
 }
@@ -455,7 +455,7 @@ int ssactuate_journal_set(struct ssactuate_journal *journal,
 enum need { NEED_NOTHING, NEED_RESTORE, NEED_FOREIGN, NEED_UNREADABLE };
 
 static enum need find_need(
-    int root, const struct ssactuate_entry *entry, char found[SSACTUATE_VALUE]) {
+    int root, const struct ssactuate_entry *entry, char found[SSACTUATE_VALUE_SIZE]) {
     /* Some files read as <unsupported>, which cannot be written. */
     if (!entry->touched || !*entry->before || *entry->before == '<')
         return NEED_NOTHING;
@@ -467,7 +467,8 @@ static enum need find_need(
         return NEED_NOTHING;
 
     if ((entry->known && strcmp(found, entry->got) == 0) ||
-        (!entry->known && (is_made_of(&entry->setting, found) || strcmp(found, entry->got) == 0)))
+        (!entry->known &&
+            (matches_setting(&entry->setting, found) || strcmp(found, entry->got) == 0)))
         return NEED_RESTORE;
 
     return NEED_FOREIGN;
@@ -481,7 +482,7 @@ static void write_marked(const struct ssactuate_journal *journal, const bool *ma
     for (size_t i = journal->count; i-- > 0;) {
         const struct ssactuate_entry *entry = &journal->entries[i];
         int root = journal->state->root;
-        char found[SSACTUATE_VALUE];
+        char found[SSACTUATE_VALUE_SIZE];
 
         if (!marked[i] || (ssactuate_file_read(root, entry->setting.path, found) >= 0 &&
                               strcmp(found, entry->before) == 0))
@@ -503,7 +504,7 @@ static int check_marked(
     int status = 0;
     for (size_t i = 0; i < journal->count; i++) {
         const struct ssactuate_entry *entry = &journal->entries[i];
-        char found[SSACTUATE_VALUE];
+        char found[SSACTUATE_VALUE_SIZE];
         if (marked[i] &&
             (ssactuate_file_read(journal->state->root, entry->setting.path, found) < 0 ||
                 strcmp(found, entry->before) != 0))
@@ -524,7 +525,7 @@ static void mark(
     struct ssactuate_journal *journal, const struct ssactuate_restorer *restorer, bool *marked) {
     for (size_t i = 0; i < journal->count; i++) {
         struct ssactuate_entry *entry = &journal->entries[i];
-        char found[SSACTUATE_VALUE];
+        char found[SSACTUATE_VALUE_SIZE];
         enum need need = find_need(journal->state->root, entry, found);
         marked[i] = need == NEED_RESTORE || need == NEED_UNREADABLE;
 
@@ -636,9 +637,9 @@ static int read_set(struct ssactuate_journal *journal, char *const *words, struc
     snprintf(entry->setting.knob, sizeof entry->setting.knob, "%s", words[1]);
     snprintf(entry->setting.path, sizeof entry->setting.path, "%s", words[2]);
 
-    while (entry->setting.kept < SSACTUATE_LOWERED &&
-           strcmp(words[3], kept_words[entry->setting.kept]) != 0)
-        entry->setting.kept++;
+    while (entry->setting.tolerance < SSACTUATE_LOWERED &&
+           strcmp(words[3], tolerance_names[entry->setting.tolerance]) != 0)
+        entry->setting.tolerance++;
 
     snprintf(entry->before, sizeof entry->before, "%s", words[4]);
     return 0;
@@ -700,7 +701,7 @@ static int read_cpus(
         return 0;
     if (ss_cpus_parse(words[2], &cpus, error) < 0)
         return -1;
-    return ssactuate_running_give(running, &cpus) ? 0 : ss_error_memory(error);
+    return ssactuate_running_add_affinity(running, &cpus) ? 0 : ss_error_memory(error);
 }
 
 static int read_line(struct ssactuate_journal *journal, const char *line, struct ss_error *error) {
@@ -718,7 +719,7 @@ static int read_line(struct ssactuate_journal *journal, const char *line, struct
     else if (strcmp(word, "set") == 0 && count == 5)
         return read_set(journal, words, error);
     else if (strcmp(word, "group") == 0 && count == 3)
-        return keep_group(journal, words[1], words[2]) < 0 ? ss_error_memory(error) : 0;
+        return append_group(journal, words[1], words[2]) < 0 ? ss_error_memory(error) : 0;
     else if (strcmp(word, "processes") == 0 && count == 2)
         return read_processes(journal, words, error);
     else if (strcmp(word, "thread") == 0 && count == 6)
@@ -794,7 +795,8 @@ static int lock_knobs(struct ssactuate_journal *journal, const struct ssactuate_
 }
 
 static int carry_out(struct ssactuate_journal *journal, const struct ssactuate_restorer *restorer,
-    const struct ssactuate_journal *own, struct ssactuate_dead *dead, struct ss_error *error) {
+    const struct ssactuate_journal *own, struct ssactuate_restore_counts *dead,
+    struct ss_error *error) {
     if (read_journal(journal, error) < 0)
         return -1;
 
@@ -831,7 +833,7 @@ static bool others_may_hold(const struct ssactuate_journal *journal) {
 
 static int restore_file(const struct ssactuate_state *state, const char *name,
     const struct ssactuate_restorer *restorer, const struct ssactuate_journal *own,
-    struct ssactuate_dead *dead, struct ss_error *error) {
+    struct ssactuate_restore_counts *dead, struct ss_error *error) {
     struct stat status;
     struct ssactuate_journal journal = {.state = state};
     if (strlen(name) >= sizeof journal.name) /* a file that is not ours */
@@ -864,9 +866,9 @@ static int restore_file(const struct ssactuate_state *state, const char *name,
 
 int ssactuate_restore_dead(const struct ssactuate_state *state,
     const struct ssactuate_restorer *restorer, const struct ssactuate_journal *own,
-    struct ssactuate_dead *dead, struct ss_error *error) {
+    struct ssactuate_restore_counts *dead, struct ss_error *error) {
     int status = 0;
-    *dead = (struct ssactuate_dead){0};
+    *dead = (struct ssactuate_restore_counts){0};
 
     int again = openat(state->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     SS_OWNED(closedir) DIR *folder = again < 0 ? NULL : fdopendir(again);

@@ -29,7 +29,7 @@
  */
 
 /* How a value may differ after it is set. Each kind also accepts what the previous one accepts. */
-enum ssactuate_kept {
+enum ssactuate_tolerance {
     SSACTUATE_EXACT,
     SSACTUATE_ROUNDED, /* a number, rounded */
     SSACTUATE_LOWERED, /* a number, lowered to a maximum that is not known in advance */
@@ -38,9 +38,9 @@ enum ssactuate_kept {
 /* A file of the kernel, and the value that it gets. */
 struct ssactuate_setting {
     char knob[64]; /* name of the lock: one run at a time may change the files of a knob */
-    char path[SSACTUATE_PATH];
-    char value[SSACTUATE_VALUE];
-    enum ssactuate_kept kept;
+    char path[SSACTUATE_PATH_SIZE];
+    char value[SSACTUATE_VALUE_SIZE];
+    enum ssactuate_tolerance tolerance;
 };
 
 /* The kernel may change a rounded number by this fraction of it. */
@@ -48,10 +48,10 @@ struct ssactuate_setting {
 
 /* The folders of journals and locks, and the root of the files that journals describe. */
 struct ssactuate_state {
-    int root;                   /* descriptor of / or of a recorded tree */
-    int folder;                 /* descriptor of the state folder */
-    char *path;                 /* of the state folder; owned */
-    char boot[SSACTUATE_VALUE]; /* identifies this boot */
+    int root;                        /* descriptor of / or of a recorded tree */
+    int folder;                      /* descriptor of the state folder */
+    char *path;                      /* of the state folder; owned */
+    char boot[SSACTUATE_VALUE_SIZE]; /* identifies this boot */
 };
 
 /*
@@ -72,8 +72,8 @@ SS_NONNULL() void ssactuate_state_close(struct ssactuate_state *state);
 /* A file in a journal. */
 struct ssactuate_entry {
     struct ssactuate_setting setting; /* `value` is the last value that was or will be set */
-    char before[SSACTUATE_VALUE];
-    char got[SSACTUATE_VALUE];
+    char before[SSACTUATE_VALUE_SIZE];
+    char got[SSACTUATE_VALUE_SIZE];
     bool touched;  /* the file may have been changed */
     bool known;    /* `got` was read back after the latest change */
     bool reported; /* the restorer has reported that another program has changed it */
@@ -93,7 +93,7 @@ struct ssactuate_journal {
     const struct ssactuate_state *state;
     int file; /* holds the lock; -1: not open */
     char name[96];
-    char boot[SSACTUATE_VALUE];
+    char boot[SSACTUATE_VALUE_SIZE];
     pid_t pid;
     bool armed;
     struct ssactuate_entry *entries;
@@ -200,7 +200,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_remove(
 SS_NONNULL() void ssactuate_journal_close(struct ssactuate_journal *journal);
 
 /* Number of journals of other runs that ssactuate_restore_dead() found. */
-struct ssactuate_dead {
+struct ssactuate_restore_counts {
     size_t restored; /* journals of killed runs whose changes were restored */
     size_t outdated; /* journals of an earlier boot */
     size_t living;   /* journals of runs that are not over */
@@ -213,6 +213,6 @@ struct ssactuate_dead {
  */
 SS_MUST_USE SS_NONNULL(1, 2, 4) int ssactuate_restore_dead(const struct ssactuate_state *state,
     const struct ssactuate_restorer *restorer, const struct ssactuate_journal *own,
-    struct ssactuate_dead *dead, struct ss_error *error);
+    struct ssactuate_restore_counts *dead, struct ss_error *error);
 
 #endif

@@ -11,9 +11,9 @@
 #include "base/owned.h"
 #include "base/walk.h"
 
-int ssactuate_file_read(int root, const char *path, char value[SSACTUATE_VALUE]) {
+int ssactuate_file_read(int root, const char *path, char value[SSACTUATE_VALUE_SIZE]) {
     SS_OWNED(close) int file = openat(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    ssize_t length = file < 0 ? -1 : read(file, value, SSACTUATE_VALUE - 1);
+    ssize_t length = file < 0 ? -1 : read(file, value, SSACTUATE_VALUE_SIZE - 1);
 
     if (length < 0) {
         *value = '\0';
@@ -28,7 +28,7 @@ int ssactuate_file_read(int root, const char *path, char value[SSACTUATE_VALUE])
 
 /* Follows no links: in a recorded tree, other users may have created them. */
 static int open_in_tree(int root, const char *path) {
-    char full[SSACTUATE_PATH + 32];
+    char full[SSACTUATE_PATH_SIZE + 32];
     struct ss_walk walk;
     snprintf(full, sizeof full, "/proc/self/fd/%d/%s", root, path);
 
@@ -63,10 +63,10 @@ int ssactuate_file_write(int root, const char *path, const char *value) {
     return 0;
 }
 
-const char *ssactuate_file_advise(const char *path, int number) {
+const char *ssactuate_file_explain(const char *path, int err) {
     static const struct {
         const char *part; /* of the path */
-        int number;
+        int err;
         const char *advice;
     } rows[] = {
         {"", EROFS, ": /sys is mounted read-only here, as in most containers"},
@@ -82,7 +82,7 @@ const char *ssactuate_file_advise(const char *path, int number) {
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].number == number && strstr(path, rows[i].part))
+        if (rows[i].err == err && strstr(path, rows[i].part))
             return rows[i].advice;
     }
 

@@ -29,19 +29,19 @@ static int set_affinity(const struct ssactuate_member *member, const struct ss_c
     return ss_cpus_are_equal(&found, cpus) ? 0 : -EINVAL;
 }
 
-bool ssactuate_running_has_given(
+bool ssactuate_running_has_affinity(
     const struct ssactuate_running *running, const struct ss_cpus *cpus) {
-    for (size_t i = 0; i < running->given_count; i++) {
-        if (ss_cpus_are_equal(&running->given[i], cpus))
+    for (size_t i = 0; i < running->affinity_count; i++) {
+        if (ss_cpus_are_equal(&running->affinities[i], cpus))
             return true;
     }
     return false;
 }
 
-bool ssactuate_running_give(struct ssactuate_running *running, const struct ss_cpus *cpus) {
-    if (!SS_GROW(running->given, running->given_count + 1, running->given_room))
+bool ssactuate_running_add_affinity(struct ssactuate_running *running, const struct ss_cpus *cpus) {
+    if (!SS_GROW(running->affinities, running->affinity_count + 1, running->affinity_room))
         return false;
-    running->given[running->given_count++] = *cpus;
+    running->affinities[running->affinity_count++] = *cpus;
     return true;
 }
 
@@ -78,7 +78,7 @@ static struct ss_cpus find_before(const struct scan *scan, const struct ss_cpus 
     const struct ssactuate_running *running = scan->running;
     const struct ssactuate_member *origin = find_process(running, scan->process);
 
-    if (running->count == 0 || !ssactuate_running_has_given(running, now))
+    if (running->count == 0 || !ssactuate_running_has_affinity(running, now))
         return *now;
 
     if (!origin)
@@ -166,9 +166,9 @@ int ssactuate_running_confine(
 
 /* Restores the members that a scan finds. */
 static int restore_found(
-    struct ssactuate_running *running, size_t *foreign, struct ss_error *error) {
+    struct ssactuate_running *running, size_t *foreign_count, struct ss_error *error) {
     int result = 0;
-    *foreign = 0;
+    *foreign_count = 0;
     if (!ssactuate_running_scan(running))
         return 0;
 
@@ -177,8 +177,8 @@ static int restore_found(
         struct ss_cpus now;
         if (ss_platform_thread_affinity(member->id, &now) == 0 &&
             !ss_cpus_are_equal(&now, &member->before) &&
-            !ssactuate_running_has_given(running, &now)) {
-            ++*foreign;
+            !ssactuate_running_has_affinity(running, &now)) {
+            ++*foreign_count;
             continue;
         }
 
@@ -192,18 +192,18 @@ static int restore_found(
 }
 
 int ssactuate_running_restore(
-    struct ssactuate_running *running, size_t *foreign, struct ss_error *error) {
+    struct ssactuate_running *running, size_t *foreign_count, struct ss_error *error) {
     struct ss_error ignored = {0};
     /*
      * Twice: a thread that was not yet restored may have started others during the first pass, and
      * an affinity may differ after it was set.
      */
-    restore_found(running, foreign, &ignored);
-    return restore_found(running, foreign, error);
+    restore_found(running, foreign_count, &ignored);
+    return restore_found(running, foreign_count, error);
 }
 
 void ssactuate_running_free(struct ssactuate_running *running) {
     free(running->members);
-    free(running->given);
+    free(running->affinities);
     *running = (struct ssactuate_running){0};
 }

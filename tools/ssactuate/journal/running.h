@@ -27,8 +27,8 @@ struct ssactuate_running {
     pid_t group;
     struct ssactuate_member *members;
     size_t count, room;
-    struct ss_cpus *given; /* affinities that the run may have set */
-    size_t given_count, given_room;
+    struct ss_cpus *affinities; /* affinities that the run may have set */
+    size_t affinity_count, affinity_room;
     uint64_t used; /* CPU time of its processes at the last scan, in nanoseconds; 0 if `ended` */
     bool ended;
     bool reported; /* the restorer has reported affinities set by another program */
@@ -45,11 +45,11 @@ struct ssactuate_running {
 SS_NONNULL() bool ssactuate_running_scan(struct ssactuate_running *running);
 
 /* Returns whether the run may have set this affinity. */
-SS_MUST_USE SS_NONNULL() bool ssactuate_running_has_given(
+SS_MUST_USE SS_NONNULL() bool ssactuate_running_has_affinity(
     const struct ssactuate_running *running, const struct ss_cpus *cpus);
 
 /* Adds an affinity that the run may set. Returns false if memory is exhausted. */
-SS_MUST_USE SS_NONNULL() bool ssactuate_running_give(
+SS_MUST_USE SS_NONNULL() bool ssactuate_running_add_affinity(
     struct ssactuate_running *running, const struct ss_cpus *cpus);
 
 /* Adds a member found in the journal. Returns false if memory is exhausted. */
@@ -65,10 +65,10 @@ SS_MUST_USE SS_NONNULL(1, 3) int ssactuate_running_confine(
 
 /*
  * Restores the affinity of all members that still have an affinity set by the run. Members with any
- * other affinity keep it; `foreign` is set to their number.
+ * other affinity keep it; `foreign_count` is set to their number.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_running_restore(
-    struct ssactuate_running *running, size_t *foreign, struct ss_error *error);
+    struct ssactuate_running *running, size_t *foreign_count, struct ss_error *error);
 
 SS_NONNULL() void ssactuate_running_free(struct ssactuate_running *running);
 

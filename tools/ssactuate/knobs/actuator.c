@@ -75,7 +75,7 @@ int ssactuate_knob_parse(struct ssactuate_knob *knob, const char *text, struct s
 
     if (*equals && !equals[1])
         return ss_error_fail(error, "'%s': invalid level: use %s=%s", ss_words_show(text).text,
-            knob->actuator->name, knob->actuator->form);
+            knob->actuator->name, knob->actuator->syntax);
 
     knob->level = *equals ? equals + 1 : "";
     return 0;
@@ -94,11 +94,11 @@ static char *write_levels(
     if (actuator->levels)
         actuator->levels(machine, text.stream);
     else
-        fputs(actuator->form, text.stream);
+        fputs(actuator->syntax, text.stream);
     return ss_text_close(&text, NULL);
 }
 
-static const char guests[] =
+static const char guest_note[] =
     "Unpinned virtual CPUs of a guest replace neither cpus nor quota: their number limits\n"
     "how many threads of the guest run at a time, but reserves neither CPUs nor CPU time.\n";
 
@@ -115,9 +115,9 @@ void ssactuate_list_print(const struct ssactuate_machine *machine, FILE *stream)
 
         char *levels = write_levels(machine, table[i]);
         fprintf(stream, "%-10s %s\n%-10s by %s\n", table[i]->name, levels ? levels : "", "",
-            table[i]->by);
+            table[i]->mechanism);
         free(levels);
     }
 
-    fprintf(stream, "\n%s", guests);
+    fprintf(stream, "\n%s", guest_note);
 }

@@ -23,7 +23,7 @@ SS_NONNULL() void ssactuate_machine_close(struct ssactuate_machine *machine);
 
 /* ssrequest accepts up to this many URLs. */
 #define SSACTUATE_INSTANCES_MAX 64
-#define SSACTUATE_URL           300
+#define SSACTUATE_URL_SIZE      300
 
 /* The period of a quota, unless its level gives another one. */
 #define SSACTUATE_PERIOD (100 * SS_MILLISECOND)
@@ -34,9 +34,9 @@ struct ssactuate_plan {
     size_t count, room;
 
     /* The following fields limit the command only, not the machine. */
-    bool pinned;  /* `pin` excludes CPUs */
-    bool ordered; /* `pin` gives an order of CPUs, of which `cpus` takes the first */
-    bool each;    /* bind each thread to one CPU */
+    bool pinned;        /* `pin` excludes CPUs */
+    bool ordered;       /* `pin` gives an order of CPUs, of which `cpus` takes the first */
+    bool binds_threads; /* bind each thread to one CPU */
     struct topology_order cpus;
     uint64_t cpu_count; /* 0: not limited */
     double quota;       /* CPUs; 0: not limited */
@@ -46,8 +46,8 @@ struct ssactuate_plan {
     ss_time tau;
     char size[64]; /* the name of a size, or empty */
 
-    uint32_t instances;               /* copies of the command; 0: the command itself */
-    char instance_url[SSACTUATE_URL]; /* URL of a copy, with {port} */
+    uint32_t instances;                    /* copies of the command; 0: the command itself */
+    char instance_url[SSACTUATE_URL_SIZE]; /* URL of a copy, with {port} */
 };
 
 /* Adds a setting at the end. Removes an earlier setting of the same file. */
@@ -69,16 +69,16 @@ struct ssactuate_knob {
 /* A row of the table of actuators. It restores nothing: the journal does that for all of them. */
 struct ssactuate_actuator {
     const char *name;
-    const char *form; /* the syntax of a level */
-    const char *by;   /* the mechanism */
+    const char *syntax;    /* the syntax of a level */
+    const char *mechanism; /* the mechanism */
 
     /* Fails, with the reason, unless the machine has the knob. If NULL, every machine has it. */
     int (*probe)(const struct ssactuate_knob *knob, struct ss_error *reason);
 
-    /* Writes the levels available on this machine. If NULL, `form` is written. */
+    /* Writes the levels available on this machine. If NULL, `syntax` is written. */
     void (*levels)(const struct ssactuate_machine *machine, FILE *stream);
 
-    const char *usual; /* the current level, if it is always the same; NULL: get() writes it */
+    const char *constant_level; /* the level, if it is always the same; NULL: get() writes it */
 
     /* Writes the current level as NAME=LEVEL, in a form that set() accepts. */
     int (*get)(const struct ssactuate_knob *knob, FILE *stream, struct ss_error *error);

@@ -36,7 +36,7 @@ static int split_option(const struct ssactuate_knob *knob, const char *name, cha
         return 0;
     if (strncmp(comma + 1, name, strlen(name)) != 0 || comma[1 + strlen(name)] != '=')
         return ss_error_fail(
-            error, "%s: unknown part '%s': use %s", knob->text, comma + 1, knob->actuator->form);
+            error, "%s: unknown part '%s': use %s", knob->text, comma + 1, knob->actuator->syntax);
 
     *value = comma + strlen(name) + 2;
     return 0;
@@ -106,8 +106,8 @@ static int take_scheme(const struct ssactuate_machine *machine, const char *text
 int ssactuate_pin_place(const struct ssactuate_machine *machine, const char *level, int side,
     struct ssactuate_plan *plan, struct ss_error *error) {
     size_t length = strlen(level), suffix = sizeof ",each" - 1;
-    plan->each = length > suffix && strcmp(level + length - suffix, ",each") == 0;
-    SS_OWNED(free) char *place = strndup(level, plan->each ? length - suffix : length);
+    plan->binds_threads = length > suffix && strcmp(level + length - suffix, ",each") == 0;
+    SS_OWNED(free) char *place = strndup(level, plan->binds_threads ? length - suffix : length);
     struct topology_usable cpus = topology_usable_read(&machine->tree);
     struct topology_request all = {.scheme = TOPOLOGY_SPREAD};
     struct ss_error ignored = {0};
@@ -118,7 +118,7 @@ int ssactuate_pin_place(const struct ssactuate_machine *machine, const char *lev
     plan->pinned = plan->ordered = strcmp(place, "free") != 0;
     if (!plan->pinned) {
         /* Binding needs an order of the CPUs. Without a topology, use the numerical one. */
-        if (plan->each && topology_place(machine->root, &all, &plan->cpus, &ignored) < 0) {
+        if (plan->binds_threads && topology_place(machine->root, &all, &plan->cpus, &ignored) < 0) {
             all.scheme = TOPOLOGY_FIRST;
             return topology_place(machine->root, &all, &plan->cpus, error);
         }
@@ -156,9 +156,9 @@ static int get_pin(const struct ssactuate_knob *knob, FILE *stream, struct ss_er
 
 const struct ssactuate_actuator ssactuate_pin = {
     .name = "pin",
-    .form = "free|first:N|one-node[:N]|one-chip[:N]|spread[:N]|per-chip[:N]|per-core[:N]|"
-            "per-thread[:N]|LIST[,each]",
-    .by = "affinity, and a cpuset if a control group can be created",
+    .syntax = "free|first:N|one-node[:N]|one-chip[:N]|spread[:N]|per-chip[:N]|per-core[:N]|"
+              "per-thread[:N]|LIST[,each]",
+    .mechanism = "affinity, and a cpuset if a control group can be created",
     .get = get_pin,
     .set = set_pin,
 };
@@ -194,8 +194,8 @@ static int set_cpus(
 
 const struct ssactuate_actuator ssactuate_cpus = {
     .name = "cpus",
-    .form = "N",
-    .by = "a cpuset, or affinity",
+    .syntax = "N",
+    .mechanism = "a cpuset, or affinity",
     .levels = print_cpus,
     .get = get_cpus,
     .set = set_cpus,
@@ -249,8 +249,8 @@ static int set_quota(
 
 const struct ssactuate_actuator ssactuate_quota = {
     .name = "quota",
-    .form = "150%|none[,period=100ms]",
-    .by = "a control group: cpu.max, or cpu.cfs_quota_us",
+    .syntax = "150%|none[,period=100ms]",
+    .mechanism = "a control group: cpu.max, or cpu.cfs_quota_us",
     .probe = probe_quota,
     .get = get_quota,
     .set = set_quota,
@@ -285,8 +285,8 @@ static int set_memory(
 
 const struct ssactuate_actuator ssactuate_memory = {
     .name = "memory",
-    .form = "4G|none",
-    .by = "a control group: memory.max, or memory.limit_in_bytes",
+    .syntax = "4G|none",
+    .mechanism = "a control group: memory.max, or memory.limit_in_bytes",
     .probe = probe_memory,
     .get = get_memory,
     .set = set_memory,
@@ -324,10 +324,10 @@ static int set_instances(
 
 const struct ssactuate_actuator ssactuate_instances = {
     .name = "instances",
-    .form = "N[,url=http://127.0.0.1:{port}/]",
-    .by = "ssactuate, which starts and ends copies of the command",
+    .syntax = "N[,url=http://127.0.0.1:{port}/]",
+    .mechanism = "ssactuate, which starts and ends copies of the command",
     .levels = print_instances,
-    .usual = "1",
+    .constant_level = "1",
     .set = set_instances,
 };
 
@@ -371,9 +371,9 @@ static int set_duty(
 
 const struct ssactuate_actuator ssactuate_duty = {
     .name = "duty",
-    .form = "50%[,tau=20ms]",
-    .by = "showstopper, which stops and continues the command",
+    .syntax = "50%[,tau=20ms]",
+    .mechanism = "showstopper, which stops and continues the command",
     .probe = probe_duty,
-    .usual = "100%",
+    .constant_level = "100%",
     .set = set_duty,
 };

@@ -55,7 +55,7 @@ static int keep_target(
 static bool has_writable(
     const struct ssactuate_machine *machine, const struct cpufreq_policy *policy) {
     static const char *const files[] = {"scaling_min_freq", "scaling_max_freq"};
-    char path[SSACTUATE_PATH];
+    char path[SSACTUATE_PATH_SIZE];
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "%s/%s", policy->folder, files[i]);
@@ -92,15 +92,15 @@ static int probe(const struct ssactuate_knob *knob, struct ss_error *reason) {
 
 /* Finds the turbo switch of a policy. `inverted` means that writing 1 switches turbo off. */
 static bool find_switch(const struct ssactuate_machine *machine,
-    const struct cpufreq_policy *policy, char path[SSACTUATE_PATH], bool *inverted) {
+    const struct cpufreq_policy *policy, char path[SSACTUATE_PATH_SIZE], bool *inverted) {
     *inverted = sys_tree_has(&machine->tree, NO_TURBO);
 
     if (*inverted)
-        snprintf(path, SSACTUATE_PATH, NO_TURBO);
+        snprintf(path, SSACTUATE_PATH_SIZE, NO_TURBO);
     else if (sys_tree_has(&machine->tree, BOOST))
-        snprintf(path, SSACTUATE_PATH, BOOST);
+        snprintf(path, SSACTUATE_PATH_SIZE, BOOST);
     else
-        snprintf(path, SSACTUATE_PATH, "%s/boost", policy->folder);
+        snprintf(path, SSACTUATE_PATH_SIZE, "%s/boost", policy->folder);
 
     return sys_tree_has(&machine->tree, "%s", path);
 }
@@ -108,7 +108,7 @@ static bool find_switch(const struct ssactuate_machine *machine,
 /* Returns the state of turbo as a part of a level, or "" if unknown. */
 static const char *turbo_of(
     const struct ssactuate_machine *machine, const struct cpufreq_policy *policy) {
-    char path[SSACTUATE_PATH], value[SSACTUATE_VALUE];
+    char path[SSACTUATE_PATH_SIZE], value[SSACTUATE_VALUE_SIZE];
     bool inverted;
 
     if (!find_switch(machine, policy, path, &inverted) ||
@@ -222,7 +222,7 @@ static int parse_level(
             level->turbo = ss_words_is(&part, "turbo=on");
         else
             return ss_error_fail(error, "%s: unknown part '%.*s': use %s", knob->text,
-                (int)part.length, part.text, knob->actuator->form);
+                (int)part.length, part.text, knob->actuator->syntax);
     }
 
     const char *dash = strchr(first, '-');
@@ -235,7 +235,7 @@ static int parse_level(
 
 struct speed {
     uint64_t kilohertz;
-    enum ssactuate_kept kept;
+    enum ssactuate_tolerance tolerance;
 };
 
 /*
@@ -276,8 +276,8 @@ static int find_speed(const struct cpufreq_policy *policy, bool switched, const 
 }
 
 static int add(struct ssactuate_plan *plan, const struct cpufreq_policy *policy, const char *file,
-    const char *value, enum ssactuate_kept kept, struct ss_error *error) {
-    struct ssactuate_setting setting = {.kept = kept};
+    const char *value, enum ssactuate_tolerance tolerance, struct ss_error *error) {
+    struct ssactuate_setting setting = {.tolerance = tolerance};
     snprintf(setting.knob, sizeof setting.knob, "frequency-%s", strrchr(policy->folder, '/') + 1);
     snprintf(setting.path, sizeof setting.path, "%s/%s", policy->folder, file);
     snprintf(setting.value, sizeof setting.value, "%s", value);
@@ -288,7 +288,7 @@ static int add_speed(struct ssactuate_plan *plan, const struct cpufreq_policy *p
     const char *file, struct speed speed, struct ss_error *error) {
     char value[32];
     snprintf(value, sizeof value, "%llu", (unsigned long long)speed.kilohertz);
-    return add(plan, policy, file, value, speed.kept, error);
+    return add(plan, policy, file, value, speed.tolerance, error);
 }
 
 /* Adds the limits in the order that never sets the minimum above the maximum. */
@@ -350,7 +350,7 @@ static int add_turbo(const struct ssactuate_machine *machine, const struct cpufr
 static int set_policy(const struct ssactuate_machine *machine, struct cpufreq_policy *policy,
     const struct level *level, struct ssactuate_plan *plan, struct ss_error *error) {
     struct speed low, high;
-    char beginning[SSACTUATE_PATH];
+    char beginning[SSACTUATE_PATH_SIZE];
     const char *turbo = turbo_of(machine, policy);
 
     /* The switch may change the highest frequency, but only after the plan is made. */
@@ -406,8 +406,8 @@ static int set(
 
 const struct ssactuate_actuator ssactuate_frequency = {
     .name = "frequency",
-    .form = "1.4GHz|min|max|LOW-HIGH[,turbo=on|off]",
-    .by = "cpufreq: governor and speed, or minimum and maximum; turbo and boost switches",
+    .syntax = "1.4GHz|min|max|LOW-HIGH[,turbo=on|off]",
+    .mechanism = "cpufreq: governor and speed, or minimum and maximum; turbo and boost switches",
     .probe = probe,
     .levels = print_levels,
     .get = get,

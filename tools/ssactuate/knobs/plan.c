@@ -41,7 +41,7 @@ void ssactuate_plan_free(struct ssactuate_plan *plan) {
 }
 
 /* The knobs planned so far. Each may be given once. */
-struct given {
+struct planner {
     struct ssactuate_plan *plan;
     const struct ssactuate_machine *machine;
     char seen[32][100];
@@ -49,59 +49,59 @@ struct given {
 };
 
 static int note_knob(
-    struct given *given, const struct ssactuate_knob *knob, struct ss_error *error) {
+    struct planner *planner, const struct ssactuate_knob *knob, struct ss_error *error) {
     char name[100];
     snprintf(name, sizeof name, "%s@%s", knob->actuator->name, knob->target);
 
-    for (size_t i = 0; i < given->count; i++) {
-        if (strcmp(given->seen[i], name) == 0)
+    for (size_t i = 0; i < planner->count; i++) {
+        if (strcmp(planner->seen[i], name) == 0)
             return ss_error_fail(error, "%s is given twice", knob->actuator->name);
     }
 
-    if (given->count == sizeof given->seen / sizeof *given->seen)
-        return ss_error_fail(error, "too many knobs (at most %zu)", given->count);
+    if (planner->count == sizeof planner->seen / sizeof *planner->seen)
+        return ss_error_fail(error, "too many knobs (at most %zu)", planner->count);
 
-    snprintf(given->seen[given->count++], sizeof *given->seen, "%s", name);
+    snprintf(planner->seen[planner->count++], sizeof *planner->seen, "%s", name);
     return 0;
 }
 
-static int plan_word(struct given *given, const char *word, struct ss_error *error) {
+static int plan_word(struct planner *planner, const char *word, struct ss_error *error) {
     struct ssactuate_knob knob;
     if (ssactuate_knob_parse(&knob, word, error) < 0)
         return -1;
     if (!*knob.level)
         return ss_error_fail(error, "'%s' has no level: use %s=%s", ss_words_show(word).text,
-            knob.actuator->name, knob.actuator->form);
+            knob.actuator->name, knob.actuator->syntax);
 
-    if (note_knob(given, &knob, error) < 0)
+    if (note_knob(planner, &knob, error) < 0)
         return -1;
-    knob.machine = given->machine;
+    knob.machine = planner->machine;
     if (ssactuate_knob_probe(&knob, error) < 0)
         return ss_error_wrap(error, "%s is absent", knob.actuator->name);
 
-    return knob.actuator->set(&knob, given->plan, error);
+    return knob.actuator->set(&knob, planner->plan, error);
 }
 
 /* Plans one part of a size, such as quota=50%,period=10ms. */
-static int plan_part(struct given *given, const char *word, struct ss_error *error) {
+static int plan_part(struct planner *planner, const char *word, struct ss_error *error) {
     if (strncmp(word, "cpus=", 5) != 0 && strncmp(word, "quota=", 6) != 0 &&
         strncmp(word, "memory=", 7) != 0)
         return ss_error_fail(error, "'%s' is not cpus, quota or memory", ss_words_show(word).text);
-    return plan_word(given, word, error);
+    return plan_word(planner, word, error);
 }
 
 /* Plans size=NAME:cpus=N,quota=P,period=T,memory=M. */
-static int plan_size(struct given *given, const char *text, struct ss_error *error) {
+static int plan_size(struct planner *planner, const char *text, struct ss_error *error) {
     const char *colon = strchr(text, ':');
     struct ss_words_part part;
     char word[300] = "";
 
-    if (!colon || colon == text || (size_t)(colon - text) >= sizeof given->plan->size)
+    if (!colon || colon == text || (size_t)(colon - text) >= sizeof planner->plan->size)
         return ss_error_fail(error,
             "size=%s: use size=NAME:cpus=N,quota=P,memory=M, with at least one of the three",
             ss_words_show(text).text);
 
-    snprintf(given->plan->size, sizeof given->plan->size, "%.*s", (int)(colon - text), text);
+    snprintf(planner->plan->size, sizeof planner->plan->size, "%.*s", (int)(colon - text), text);
 
     for (const char *at = colon + 1; ss_words_next(&at, ',', &part);) {
         size_t length = strlen(word);
@@ -110,23 +110,23 @@ static int plan_size(struct given *given, const char *text, struct ss_error *err
         if (length + part.length + 2 > sizeof word)
             return ss_error_fail(error, "size=%s: too long", ss_words_show(text).text);
 
-        if (*word && !option && plan_part(given, word, error) < 0)
+        if (*word && !option && plan_part(planner, word, error) < 0)
             return ss_error_wrap(error, "size");
         snprintf(word + (option ? length : 0), sizeof word - (option ? length : 0), "%s%.*s",
             option && *word ? "," : "", (int)part.length, part.text);
     }
 
-    return plan_part(given, word, error) < 0 ? ss_error_wrap(error, "size") : 0;
+    return plan_part(planner, word, error) < 0 ? ss_error_wrap(error, "size") : 0;
 }
 
 int ssactuate_plan_make(struct ssactuate_plan *plan, const struct ssactuate_machine *machine,
     const char *const *words, struct ss_error *error) {
-    struct given given = {.plan = plan, .machine = machine};
+    struct planner planner = {.plan = plan, .machine = machine};
     *plan = (struct ssactuate_plan){.period = SSACTUATE_PERIOD};
 
     for (const char *const *word = words; *word; word++) {
-        int status = strncmp(*word, "size=", 5) == 0 ? plan_size(&given, *word + 5, error)
-                                                     : plan_word(&given, *word, error);
+        int status = strncmp(*word, "size=", 5) == 0 ? plan_size(&planner, *word + 5, error)
+                                                     : plan_word(&planner, *word, error);
         if (status < 0)
             return -1;
     }

@@ -27,8 +27,8 @@ static bool is_named(const struct ssactuate_knob *knob, const char *zone) {
     return !is_platform;
 }
 
-static void name_limit(char path[SSACTUATE_PATH], const char *zone) {
-    snprintf(path, SSACTUATE_PATH, POWERCAP "/%s/" LIMIT, zone);
+static void name_limit(char path[SSACTUATE_PATH_SIZE], const char *zone) {
+    snprintf(path, SSACTUATE_PATH_SIZE, POWERCAP "/%s/" LIMIT, zone);
 }
 
 /* Returns the packages that the knob includes. */
@@ -39,7 +39,7 @@ static struct sys_tree_names find_zones(const struct ssactuate_knob *knob) {
     names.count = 0;
 
     for (size_t i = 0; i < count; i++) {
-        char path[SSACTUATE_PATH];
+        char path[SSACTUATE_PATH_SIZE];
         char *name = names.list[i];
 
         name_limit(path, name);
@@ -54,7 +54,7 @@ static struct sys_tree_names find_zones(const struct ssactuate_knob *knob) {
 
 static int probe(const struct ssactuate_knob *knob, struct ss_error *reason) {
     struct sys_tree_names zones = find_zones(knob);
-    char path[SSACTUATE_PATH];
+    char path[SSACTUATE_PATH_SIZE];
     int status = 0;
 
     if (zones.count == 0)
@@ -76,7 +76,7 @@ static int get(const struct ssactuate_knob *knob, FILE *stream, struct ss_error 
     (void)error;
 
     for (size_t i = 0; i < zones.count; i++) {
-        char path[SSACTUATE_PATH], text[40] = "unknown";
+        char path[SSACTUATE_PATH_SIZE], text[40] = "unknown";
         name_limit(path, zones.list[i]);
 
         double limit = sys_tree_number(&knob->machine->tree, "%s", path);
@@ -99,7 +99,7 @@ static int set(
 
     struct sys_tree_names zones = find_zones(knob);
     for (size_t i = 0; status == 0 && i < zones.count; i++) {
-        struct ssactuate_setting setting = {.kept = SSACTUATE_ROUNDED};
+        struct ssactuate_setting setting = {.tolerance = SSACTUATE_ROUNDED};
         snprintf(setting.knob, sizeof setting.knob, "power-%s", zones.list[i]);
         name_limit(setting.path, zones.list[i]);
         snprintf(setting.value, sizeof setting.value, "%llu", (unsigned long long)microwatts);
@@ -111,8 +111,8 @@ static int set(
 
 const struct ssactuate_actuator ssactuate_power = {
     .name = "power",
-    .form = "80W",
-    .by = "powercap: the long-term limit of each package",
+    .syntax = "80W",
+    .mechanism = "powercap: the long-term limit of each package",
     .probe = probe,
     .get = get,
     .set = set,
@@ -140,7 +140,7 @@ static int probe_idle(const struct ssactuate_knob *knob, struct ss_error *reason
 
 const struct ssactuate_actuator ssactuate_idle = {
     .name = "idle",
-    .form = "25%",
-    .by = "idle injection",
+    .syntax = "25%",
+    .mechanism = "idle injection",
     .probe = probe_idle,
 };

@@ -215,7 +215,7 @@ size_t ssactuate_decide(const struct ssactuate_decision *decision, ss_time now, 
     return decision->rule;
 }
 
-void ssactuate_decided(struct ssactuate_decision *decision, ss_time now, size_t rule) {
+void ssactuate_decision_update(struct ssactuate_decision *decision, ss_time now, size_t rule) {
     decision->rule = rule;
     decision->has_switched = true;
     decision->latest = now;

@@ -68,6 +68,7 @@ SS_MUST_USE SS_NONNULL() size_t
     ssactuate_decide(const struct ssactuate_decision *decision, ss_time now, double load);
 
 /* Records that a rule applies from now on, or that a switch to another rule has failed. */
-SS_NONNULL() void ssactuate_decided(struct ssactuate_decision *decision, ss_time now, size_t rule);
+SS_NONNULL()
+void ssactuate_decision_update(struct ssactuate_decision *decision, ss_time now, size_t rule);
 
 #endif
