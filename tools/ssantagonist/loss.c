@@ -8,16 +8,16 @@
 #define REFERENCE_ROWS 20
 
 /* The mean loss must exceed its standard error by this factor. */
-#define CLEAR 4
+#define CLEAR_FACTOR 4
 
 static bool is_too_large(double change) {
     return change <= log(1 - LOSS_MAX);
 }
 
-void loss_while_running(struct loss *loss, double figure) {
+void loss_add_row(struct loss *loss, double figure) {
     double change = figure - loss->mean;
 
-    loss->is_well = !is_too_large(change);
+    loss->had_no_loss = !is_too_large(change);
     if (!isfinite(figure))
         return;
 
@@ -26,7 +26,7 @@ void loss_while_running(struct loss *loss, double figure) {
     loss->variance += (change * (figure - loss->mean) - loss->variance) / loss->rows;
 }
 
-bool loss_while_stopped(struct loss *loss, double figure, uint64_t blocks) {
+bool loss_add_block(struct loss *loss, double figure, uint64_t blocks) {
     double change = figure - loss->mean;
 
     if (loss->rows < REFERENCE_MIN)
@@ -36,14 +36,14 @@ bool loss_while_stopped(struct loss *loss, double figure, uint64_t blocks) {
         loss->blocks = 0;
         return false;
     }
-    if (!loss->is_well && isfinite(figure))
+    if (!loss->had_no_loss && isfinite(figure))
         return false;
 
-    loss->is_well = false;
+    loss->had_no_loss = false;
     loss->sum += change;
     loss->blocks++;
     double count = (double)loss->blocks;
     double variance = loss->variance * loss->rows / (loss->rows - 1);
     double deviation = sqrt(variance * (1 / count + 1 / loss->rows));
-    return loss->blocks >= blocks && -loss->sum / count >= CLEAR * deviation;
+    return loss->blocks >= blocks && -loss->sum / count >= CLEAR_FACTOR * deviation;
 }

@@ -19,19 +19,19 @@
 struct loss {
     double mean, variance; /* of the last rows in which the suspect ran */
     double rows;           /* number of those rows, up to a limit */
-    bool is_well;          /* the last row in which the suspect ran had no large loss */
+    bool had_no_loss;      /* the last row in which the suspect ran had no large loss */
     double sum;            /* of the changes in the last `blocks` blocks */
     uint64_t blocks;       /* number of successive blocks with too large a loss */
 };
 
 /* Adds a row in which the suspect runs. */
-SS_NONNULL() void loss_while_running(struct loss *loss, double figure);
+SS_NONNULL() void loss_add_row(struct loss *loss, double figure);
 
 /*
  * Adds a block. Returns true if at least `blocks` successive ones show too large a loss, and their
  * mean is clearly beyond the noise. A loss that began before the block does not count: a slow
  * phase, or another suspect, may be the cause. A victim that does not answer always counts.
  */
-SS_NONNULL() bool loss_while_stopped(struct loss *loss, double figure, uint64_t blocks);
+SS_NONNULL() bool loss_add_block(struct loss *loss, double figure, uint64_t blocks);
 
 #endif

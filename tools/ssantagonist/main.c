@@ -64,7 +64,7 @@ static const struct ss_argument watch_rows[] = {
     VICTIM_ROWS,
     {0, "N", {"rate", SS_OPTION_NUMBER, AT(watch.rate), .initial = "20", .min = "0.001",
         .help = "requests per second to a URL"}},
-    {0, NULL, {"lower-is-better", AT(watch.lower), .help = "smaller figures are better"}},
+    {0, NULL, {"lower-is-better", AT(watch.lower_is_better), .help = "smaller figures are better"}},
     {0, "mean|pN", {"figure", SS_OPTION_TEXT, AT(figure), .initial = "mean",
         .help = "the mean or a quantile, such as p99, of the response times of a URL"}},
     {0, "N", {"slots", COUNT_AT(watch.slots), .initial = "12", .min = "1", .max = "1000000",

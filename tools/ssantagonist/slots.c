@@ -22,7 +22,7 @@ double slots_rate(
     double length = last - first;
 
     if (figures < 2)
-        return figures > 0 && slots->length >= SLOTS_SILENCE ? figures / (end - begin) : NAN;
+        return figures > 0 && slots->length >= SLOTS_SHORT_SECONDS ? figures / (end - begin) : NAN;
 
     double usual = length / (figures - 1);
     length += stall(first - begin, usual) + stall(end - last, usual);

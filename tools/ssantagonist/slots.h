@@ -9,7 +9,7 @@
 #include <showstopper/contract.h>
 
 /* In a slot shorter than this, in seconds, a victim may print one or no figure by chance. */
-#define SLOTS_SILENCE 1
+#define SLOTS_SHORT_SECONDS 1
 
 struct slots {
     size_t count;

@@ -42,8 +42,8 @@
 #define LATE_MAX     9
 
 /* A command fails if this many launches print no figure, or this many lines contain no number. */
-#define LAUNCHES_WITHOUT 3
-#define LINES_WITHOUT    100
+#define LAUNCHES_WITHOUT_FIGURE 3
+#define LINES_WITHOUT_NUMBER    100
 
 /* ssrequest runs this much longer than the last slot: an earlier exit would count as a failure. */
 #define SPARE_SECONDS 10
@@ -62,13 +62,13 @@ struct row {
 
 struct watch {
     const struct watch_options *options;
-    char *const *words; /* the command whose lines are read: one of the following two */
-    char **given;       /* owned */
-    const char *own[10];
+    char *const *words;  /* the command whose lines are read: one of the following two */
+    char **victim_words; /* owned */
+    const char *own_words[10];
     char rate[32], duration[32]; /* options of ssrequest */
     regex_t pattern;
     enum watch_kind kind; /* WATCH_URL: lines come from ssrequest --each */
-    bool counts;          /* the figure is the rate of lines rather than a number in them */
+    bool counts_lines;    /* the figure is the rate of lines rather than a number in them */
     bool lower_is_better; /* as given, or because figures are times */
     pid_t child;
     int lines;       /* the command's output; -1: closed */
@@ -82,11 +82,11 @@ struct watch {
     size_t slot; /* the first slot not yet written */
     struct row *rows;
     struct loss losses[CODES_SUSPECTS_MAX];
-    bool is_aside[CODES_SUSPECTS_MAX]; /* suspects that are not throttled any longer */
-    size_t known, positive;            /* number of slots with a figure, and with one above 0 */
-    double born;                       /* wall clock at the start of the command */
-    double due;                        /* when the latest request with an answer was due */
-    bool is_over;                      /* no suspect is throttled any longer */
+    bool is_aside[CODES_SUSPECTS_MAX];  /* suspects that are not throttled any longer */
+    size_t known_count, positive_count; /* number of slots with a figure, and with one above 0 */
+    double command_begin;               /* wall clock at the start of the command */
+    double due;                         /* when the latest request with an answer was due */
+    bool is_over;                       /* no suspect is throttled any longer */
     bool is_out_of_memory;
     FILE *output, *aside;
 };
@@ -122,7 +122,7 @@ static double figure_of(struct watch *watch, const char *line) {
         return last_number(line);
     if (regexec(&watch->pattern, line, 2, groups, 0) != 0)
         return NAN;
-    if (watch->counts)
+    if (watch->counts_lines)
         return 1;
     if (groups[1].rm_so < 0)
         return NAN;
@@ -171,7 +171,7 @@ static int compare(const void *one, const void *other) {
 /* Returns the figure of a slot; NaN if unknown. */
 static double figure_of_slot(const struct watch *watch, size_t slot) {
     const struct row *row = &watch->rows[slot];
-    if (watch->counts)
+    if (watch->counts_lines)
         return slots_rate(&watch->slots, slot, row->figures, row->first, row->last);
     if (row->figures == 0)
         return NAN;
@@ -214,8 +214,8 @@ static bool add_to_loss(struct watch *watch, size_t suspect, size_t slot, double
 
     codes_draw(codes, suspect, slot / codes->rows, stopped);
     if (stopped[slot % codes->rows])
-        return loss_while_stopped(loss, figure, watch->options->loss_blocks);
-    loss_while_running(loss, figure);
+        return loss_add_block(loss, figure, watch->options->loss_blocks);
+    loss_add_row(loss, figure);
     return false;
 }
 
@@ -223,7 +223,7 @@ static bool add_to_loss(struct watch *watch, size_t suspect, size_t slot, double
 static int check_loss(struct watch *watch, size_t slot, double figure, struct ss_error *error) {
     const struct row *row = &watch->rows[slot];
     bool is_silent =
-        row->failed > row->figures || (isnan(figure) && watch->slots.length >= SLOTS_SILENCE);
+        row->failed > row->figures || (isnan(figure) && watch->slots.length >= SLOTS_SHORT_SECONDS);
     double value = watch->lower_is_better ? -log(figure) : log(figure);
     size_t suspects = watch->options->codes.suspects;
 
@@ -253,8 +253,8 @@ static int end_slot(struct watch *watch, struct ss_error *error) {
     fputc('\n', watch->output);
     free(watch->rows[slot].values);
     watch->rows[slot].values = NULL;
-    watch->known += isfinite(figure);
-    watch->positive += figure > 0;
+    watch->known_count += isfinite(figure);
+    watch->positive_count += figure > 0;
     if (watch->is_out_of_memory)
         return ss_error_memory(error);
     if (fflush(watch->output) == EOF)
@@ -271,19 +271,19 @@ static int make_words(struct watch *watch, struct ss_error *error) {
     size_t count = 0;
 
     if (watch->kind == WATCH_COMMAND) {
-        watch->words = watch->given = ss_words_split(options->victim, &count, error);
-        if (watch->given && count == 0)
+        watch->words = watch->victim_words = ss_words_split(options->victim, &count, error);
+        if (watch->victim_words && count == 0)
             return ss_error_fail(error, "--victim: the command is empty");
-        return watch->given ? 0 : -1;
+        return watch->victim_words ? 0 : -1;
     }
     snprintf(watch->rate, sizeof watch->rate, "%.9g", options->rate);
     snprintf(watch->duration, sizeof watch->duration, "%.0fs",
         ceil(fmax(slots_begin(&watch->slots, options->slots) - now(), 0)) + SPARE_SECONDS);
     if (watch->kind == WATCH_URL)
-        memcpy(watch->own, url, sizeof url);
+        memcpy(watch->own_words, url, sizeof url);
     else
-        memcpy(watch->own, log, sizeof log);
-    watch->words = (char *const *)watch->own;
+        memcpy(watch->own_words, log, sizeof log);
+    watch->words = (char *const *)watch->own_words;
     return 0;
 }
 
@@ -310,7 +310,7 @@ static int start_command(struct watch *watch, struct ss_error *error) {
         .prepare = restore_sigpipe,
     };
     watch->started = ss_platform_now();
-    watch->born = now();
+    watch->command_begin = now();
     watch->lines = output[0];
     watch->used = 0;
 
@@ -342,8 +342,8 @@ static int fail_without_figures(const struct watch *watch, struct ss_error *erro
  */
 static int check_output(const struct watch *watch, struct ss_error *error) {
     /* Any number of lines may precede the first one that matches --iteration. */
-    bool has_none = watch->launches >= LAUNCHES_WITHOUT ||
-                    (!watch->options->iteration && watch->lines_read >= LINES_WITHOUT);
+    bool has_none = watch->launches >= LAUNCHES_WITHOUT_FIGURE ||
+                    (!watch->options->iteration && watch->lines_read >= LINES_WITHOUT_NUMBER);
     if (watch->kind == WATCH_COMMAND && !watch->has_figure && has_none)
         return fail_without_figures(watch, error);
     return 0;
@@ -376,10 +376,10 @@ static void take_request(struct watch *watch, const char *line) {
     size_t slot;
     if (sscanf(line, "%*u,%*[^,],%lf,%*[^,],%lf,%15[^,]", &due, &finished, outcome) != 3)
         return;
-    watch->due = fmax(watch->due, watch->born + due);
+    watch->due = fmax(watch->due, watch->command_begin + due);
     if (strcmp(outcome, "success") == 0)
-        take_figure(watch, finished - due, watch->born + due);
-    else if (find_slot(watch, watch->born + due, &slot))
+        take_figure(watch, finished - due, watch->command_begin + due);
+    else if (find_slot(watch, watch->command_begin + due, &slot))
         watch->rows[slot].failed++;
 }
 
@@ -450,13 +450,14 @@ static int wait_until(struct watch *watch, double until, struct ss_error *error)
 
 /* Fails if no slot has a figure, or most figures are not above 0: effects are ratios of figures. */
 static int check_figures(const struct watch *watch, struct ss_error *error) {
-    if (watch->is_over || (watch->known > 0 && 2 * watch->positive >= watch->known))
+    if (watch->is_over ||
+        (watch->known_count > 0 && 2 * watch->positive_count >= watch->known_count))
         return 0;
-    if (watch->known > 0)
+    if (watch->known_count > 0)
         return ss_error_fail(error,
             "the figure of the victim is 0 or negative in %zu of %zu slots, but must be above 0, "
             "because effects are ratios: see --iteration",
-            watch->known - watch->positive, watch->known);
+            watch->known_count - watch->positive_count, watch->known_count);
     if (watch->kind == WATCH_URL)
         return ss_error_fail(error, "no request to the victim succeeded");
     return fail_without_figures(watch, error);
@@ -508,7 +509,7 @@ static void close_watch(struct watch *watch) {
     for (size_t i = 0; watch->rows && i < watch->slots.count; i++)
         free(watch->rows[i].values);
     free(watch->rows);
-    free(watch->given);
+    free(watch->victim_words);
 }
 
 static FILE *create(const struct watch *watch, const char *name, struct ss_error *error) {
@@ -552,8 +553,8 @@ int watch_victim(const struct watch_options *options, struct ss_error *error) {
         return ss_error_fail(error, "--iteration: '%s' is not an extended regular expression",
             ss_words_show(options->iteration).text);
     bool has_group = options->iteration && watch.pattern.re_nsub > 0;
-    watch.counts = options->iteration && !has_group;
-    watch.lower_is_better = options->lower || watch.kind == WATCH_URL || has_group;
+    watch.counts_lines = options->iteration && !has_group;
+    watch.lower_is_better = options->lower_is_better || watch.kind == WATCH_URL || has_group;
     int status = make_words(&watch, error);
     if (status == 0)
         status = open_rows(&watch, error);

@@ -16,7 +16,7 @@ struct watch_options {
     const char *victim;    /* a URL, a log, or a command; see watch_kind() */
     const char *iteration; /* pattern of lines that end an iteration; NULL if not given */
     double rate;           /* requests per second */
-    int lower;             /* smaller figures are better */
+    int lower_is_better;   /* smaller figures are better */
     double quantile;       /* of the response times of a slot, 0 to 1; NaN for their mean */
     const char *folder;    /* for the results */
     uint64_t slots;

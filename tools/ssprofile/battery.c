@@ -61,7 +61,7 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
         .name = words[0],
         .class = words[1],
         .unit = words[2],
-        .lower = strcmp(words[3], "lower") == 0};
+        .lower_is_better = strcmp(words[3], "lower") == 0};
 
     if (ss_pattern_check(words[5], error) < 0)
         return -1;

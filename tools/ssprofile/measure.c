@@ -198,7 +198,7 @@ static int add_result(struct measurement *measurement, const struct job *job, un
     quote_csv(row.stream, measurement->machine);
     fprintf(row.stream, ",%s,", job->setting->limits);
     quote_csv(row.stream, job->task->name);
-    fprintf(row.stream, ",%s,", job->task->lower ? "true" : "false");
+    fprintf(row.stream, ",%s,", job->task->lower_is_better ? "true" : "false");
     quote_csv(row.stream, job->task->class);
     fprintf(row.stream, ",%u,%.12g\n", repetition, result);
     return append_row(&measurement->table, &row, error);
@@ -700,7 +700,7 @@ static int list_battery(struct measurement *measurement, struct ss_error *error)
         quote_csv(stdout, task->name);
         putchar(',');
         quote_csv(stdout, task->class);
-        printf(",%s\n", task->lower ? "true" : "false");
+        printf(",%s\n", task->lower_is_better ? "true" : "false");
     }
 
     return 0;

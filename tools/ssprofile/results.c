@@ -28,7 +28,7 @@ struct reader {
 
 struct row {
     char text[COLUMNS][TEXT_NAME_SIZE];
-    bool lower;
+    bool lower_is_better;
     double result;
 };
 
@@ -42,8 +42,9 @@ static struct ssprofile_benchmark *append_benchmark(
         return NULL;
 
     struct ssprofile_benchmark *benchmark = &profile->benchmarks[profile->count++];
-    *benchmark = (struct ssprofile_benchmark){
-        .name = strdup(key->name), .class = strdup(key->class), .lower = key->lower};
+    *benchmark = (struct ssprofile_benchmark){.name = strdup(key->name),
+        .class = strdup(key->class),
+        .lower_is_better = key->lower_is_better};
     return benchmark->name && benchmark->class ? benchmark : NULL;
 }
 
@@ -108,14 +109,15 @@ static void normalize_label(char *label) {
 
 static int keep_row(struct reader *reader, struct row *row) {
     const char *label = row->text[REPETITION];
-    const struct ssprofile_benchmark key = {
-        .name = row->text[BENCHMARK], .class = row->text[CLASS], .lower = row->lower};
+    const struct ssprofile_benchmark key = {.name = row->text[BENCHMARK],
+        .class = row->text[CLASS],
+        .lower_is_better = row->lower_is_better};
 
     struct ssprofile_profile *profile = find_profile(reader->results, row);
     struct ssprofile_benchmark *benchmark = profile ? find_benchmark(profile, &key) : NULL;
     if (!benchmark)
         return ss_error_memory(reader->csv.input->error);
-    if (benchmark->lower != row->lower)
+    if (benchmark->lower_is_better != row->lower_is_better)
         return REFUSE(reader, "lower_is_better of %s differs from that in an earlier row",
             ss_words_show(benchmark->name).text);
 
@@ -153,7 +155,7 @@ static int read_row(struct reader *reader) {
             return REFUSE(reader, "the %s is missing", column_names[i]);
     }
 
-    if (!parse_boolean(row.text[LOWER], &row.lower))
+    if (!parse_boolean(row.text[LOWER], &row.lower_is_better))
         return REFUSE(reader, "invalid lower_is_better '%s': use true or false",
             ss_words_show(row.text[LOWER]).text);
 

@@ -22,7 +22,7 @@ struct ssprofile_repetition {
 /* A benchmark and its results. The key is name and class: a name may occur in two classes. */
 struct ssprofile_benchmark {
     char *name, *class;
-    bool lower; /* lower results are better, as for a duration */
+    bool lower_is_better; /* lower results are better, as for a duration */
     struct ssprofile_repetition *repetitions;
     size_t count, capacity;
 };

@@ -21,8 +21,8 @@ TEST(each_battery_line_is_a_benchmark) {
     assert_non_null(task);
     assert_string_equal(task->unit, "/s");
     assert_string_equal(task->command[1], "sort");
-    assert_false(task->lower);
-    assert_true(ssprofile_battery_find_task(&battery, "sort", "memory")->lower);
+    assert_false(task->lower_is_better);
+    assert_true(ssprofile_battery_find_task(&battery, "sort", "memory")->lower_is_better);
     assert_null(ssprofile_battery_find_task(&battery, "sort", "disk"));
     ssprofile_battery_free(&battery);
 }
