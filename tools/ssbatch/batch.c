@@ -24,14 +24,14 @@ enum run_state { RUN_PENDING, RUN_DONE, RUN_SKIPPED, RUN_FAILED, RUN_ELSEWHERE }
 
 struct batch {
     const struct ssbatch_options *options;
-    struct ssbatch_carrier carrier;
+    struct ssbatch_session session;
     const struct ssbatch_run **runs;
     enum run_state *states;
     size_t count;
     size_t refused; /* runs of the plan that are done with other columns or commands */
 
     struct ssbatch_crew crew;
-    char scratch[SSBATCH_PATH]; /* folder for temporary files of the study's lines */
+    char scratch[SSBATCH_PATH_SIZE]; /* folder for temporary files of the study's lines */
     struct ssbatch_stage outer;
     bool has_outer;
     struct ssbatch_progress progress;
@@ -79,7 +79,7 @@ struct after_context {
 };
 
 /* Carries out an `after` of a journal. Its output is appended to .study/undone.log. */
-static int carry_after(
+static int run_after(
     void *context, char *const *words, const char *folder, const char *ok, struct ss_error *error) {
     char start[40];
     struct ss_error why = {0};
@@ -100,14 +100,14 @@ static int carry_after(
     if (log < 0)
         return -1;
 
-    const struct ssbatch_order order = {words, log, log, start, NULL};
-    return ssbatch_carry_after(after->spawner, &order, ok, error);
+    const struct ssbatch_command command = {words, log, log, start, NULL};
+    return ssbatch_run_after(after->spawner, &command, ok, error);
 }
 
 static struct ssbatch_undoer make_undoer(struct after_context *context) {
     return (struct ssbatch_undoer){
         .context = context,
-        .after = carry_after,
+        .after = run_after,
         .end_marked = ssbatch_crew_end_marked,
         .lives = ss_platform_process_is_alive,
     };
@@ -116,17 +116,17 @@ static struct ssbatch_undoer make_undoer(struct after_context *context) {
 /* Undoes this call, in its keeper. An `after` that fails stays in the journal for the next call. */
 static void undo_in_keeper(void *context, struct ssbatch_spawner *spawner) {
     struct batch *batch = context;
-    struct after_context after = {spawner, &batch->carrier.study, true};
+    struct after_context after = {spawner, &batch->session.study, true};
     struct ssbatch_undoer undoer = make_undoer(&after);
-    ssbatch_call_undo(&batch->carrier.study, batch->carrier.call.mark, &undoer, NULL);
+    ssbatch_call_undo(&batch->session.study, batch->session.call.mark, &undoer, NULL);
 }
 
 /* Reads the plan of the study, and allocates `runs` and `states` for all of its runs. */
 static int read_kept(struct batch *batch, struct ss_error *error) {
-    if (ssbatch_kept_plan_read(&batch->carrier.plan, &batch->carrier.study, error) < 0)
+    if (ssbatch_kept_plan_read(&batch->session.plan, &batch->session.study, error) < 0)
         return -1;
-    batch->runs = calloc(batch->carrier.plan.run_count + 1, sizeof *batch->runs);
-    batch->states = calloc(batch->carrier.plan.run_count + 1, sizeof *batch->states);
+    batch->runs = calloc(batch->session.plan.run_count + 1, sizeof *batch->runs);
+    batch->states = calloc(batch->session.plan.run_count + 1, sizeof *batch->states);
     return batch->runs && batch->states ? 0 : ss_error_memory(error);
 }
 
@@ -157,25 +157,25 @@ static struct batch *make_batch(const struct ssbatch_options *options, struct ss
     }
 
     batch->options = options;
-    batch->carrier.study.state = -1; /* it may be closed without having been opened */
+    batch->session.study.state = -1; /* it may be closed without having been opened */
     return batch;
 }
 
-static int open_study(struct batch *batch, enum ssbatch_study_use use, struct ss_error *error) {
+static int open_study(struct batch *batch, enum ssbatch_study_mode mode, struct ss_error *error) {
     const struct ssbatch_options *options = batch->options;
-    struct ssbatch_study *study = &batch->carrier.study;
-    int status = ssbatch_study_open(study, options->study, use, options->trust_owner, error);
-    study->waits = say_waiting;
+    struct ssbatch_study *study = &batch->session.study;
+    int status = ssbatch_study_open(study, options->study, mode, options->trust_owner, error);
+    study->report_wait = say_waiting;
     return status;
 }
 
 /* Checks the plan before the folder of the study is created. */
 static int check_given(
     struct batch *batch, const struct ssbatch_plan *given, struct ss_error *error) {
-    struct ssbatch_study *study = &batch->carrier.study;
+    struct ssbatch_study *study = &batch->session.study;
     struct ss_error absent = {0};
 
-    if (open_study(batch, SSBATCH_STUDY_CARRY, &absent) == -1)
+    if (open_study(batch, SSBATCH_STUDY_CARRY_OUT, &absent) == -1)
         return ss_error_fail(error, "%s", absent.message);
     if (ssbatch_check_runs(study, given, NULL, batch->options->redo, error) < 0)
         return -1;
@@ -185,19 +185,20 @@ static int check_given(
 }
 
 static int merge_locked(struct batch *batch, struct ssbatch_plan *given, struct ss_error *error) {
-    SS_OWNED(close) int lock = ssbatch_study_lock(&batch->carrier.study, error);
+    SS_OWNED(close) int lock = ssbatch_study_lock(&batch->session.study, error);
     if (lock < 0)
         return -1;
-    return ssbatch_merge(&batch->carrier.study, given, batch->options->redo, error);
+    return ssbatch_merge(&batch->session.study, given, batch->options->redo, error);
 }
 
 /* Adds the plan to the study, and chooses its runs. */
 static int add_given(struct batch *batch, struct ssbatch_plan *given, struct ss_error *error) {
-    if (check_given(batch, given, error) < 0 || open_study(batch, SSBATCH_STUDY_MAKE, error) < 0 ||
+    if (check_given(batch, given, error) < 0 ||
+        open_study(batch, SSBATCH_STUDY_CREATE, error) < 0 ||
         merge_locked(batch, given, error) < 0 || read_kept(batch, error) < 0)
         return -1;
     if (ssbatch_choose_runs(
-            batch->options, &batch->carrier.plan, given, batch->runs, &batch->count, error) < 0)
+            batch->options, &batch->session.plan, given, batch->runs, &batch->count, error) < 0)
         return -1;
 
     /* Drop these runs only now: --shuffle must give the order that --dry-run shows. */
@@ -221,8 +222,8 @@ static int read_given(struct batch *batch, struct ss_error *error) {
  * have been killed before it did.
  */
 static int open_kept(struct batch *batch, struct ss_error *error) {
-    struct ssbatch_study *study = &batch->carrier.study;
-    if (open_study(batch, SSBATCH_STUDY_CARRY, error) < 0)
+    struct ssbatch_study *study = &batch->session.study;
+    if (open_study(batch, SSBATCH_STUDY_CARRY_OUT, error) < 0)
         return -1;
     if (fsync(study->state) < 0)
         return ss_paths_fail(ssbatch_study_path(study, ".study").text, error);
@@ -236,9 +237,9 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
         if (read_given(batch, error) < 0)
             return -1;
     } else if (open_kept(batch, error) < 0 ||
-               ssbatch_choose_runs(options, &batch->carrier.plan, &batch->carrier.plan, batch->runs,
+               ssbatch_choose_runs(options, &batch->session.plan, &batch->session.plan, batch->runs,
                    &batch->count, error) < 0 ||
-               ssbatch_check_runs(&batch->carrier.study, &batch->carrier.plan, options->only,
+               ssbatch_check_runs(&batch->session.study, &batch->session.plan, options->only,
                    options->redo, error) < 0) {
         return -1;
     }
@@ -254,11 +255,11 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
 static int has_result(struct batch *batch, const struct ssbatch_run *run, enum run_state *state,
     struct ss_error *error) {
     struct ss_error why = {0};
-    if (ssbatch_study_recover(&batch->carrier.study, run->name, error) < 0)
+    if (ssbatch_study_recover(&batch->session.study, run->name, error) < 0)
         return -1;
 
-    int fate = ssbatch_decide(&batch->carrier.study, &batch->carrier.plan, run,
-        batch->options->redo, &batch->carrier.programs, &why, error);
+    int fate = ssbatch_decide(&batch->session.study, &batch->session.plan, run,
+        batch->options->redo, &batch->session.programs, &why, error);
     if (fate < 0 || fate == SSBATCH_CARRY_OUT)
         return fate < 0 ? -1 : 0;
 
@@ -277,8 +278,8 @@ static int find_pending(struct batch *batch, struct ss_error *error) {
         if (known < 0)
             return -1;
 
-        int tidied = known ? ssbatch_study_tidy(&batch->carrier.study, run->name, error) : 0;
-        if (tidied == SSBATCH_LEFT) {
+        int tidied = known ? ssbatch_study_tidy(&batch->session.study, run->name, error) : 0;
+        if (tidied == SSBATCH_NOT_REMOVED) {
             warn_not_removed(batch, run->name, error->message);
             *error = (struct ss_error){0};
         } else if (tidied < 0) {
@@ -321,7 +322,7 @@ static void report_attempt(struct batch *batch, const struct ssbatch_run *run,
     const struct ssbatch_attempt *attempt, bool again) {
     if (attempt->status == SSBATCH_FAILED)
         say(batch, run->name, "failed: %s", attempt->reason.message);
-    else if (attempt->status == SSBATCH_TO_COME && !attempt->signal)
+    else if (attempt->status == SSBATCH_PENDING && !attempt->signal)
         say(batch, run->name, "%s", attempt->reason.message);
 
     if (attempt->status == SSBATCH_DONE && is_disturbed(batch, attempt) &&
@@ -329,10 +330,10 @@ static void report_attempt(struct batch *batch, const struct ssbatch_run *run,
         say(batch, run->name, "warning: other processes used %.1f %% of the machine%s",
             100 * attempt->others, again ? "; trying again" : "");
 
-    if (attempt->not_undone.status)
-        warn_not_undone(batch, run->name, attempt->not_undone.message);
-    if (attempt->not_removed.status)
-        warn_not_removed(batch, run->name, attempt->not_removed.message);
+    if (attempt->undo_error.status)
+        warn_not_undone(batch, run->name, attempt->undo_error.message);
+    if (attempt->removal_error.status)
+        warn_not_removed(batch, run->name, attempt->removal_error.message);
 }
 
 struct announcer {
@@ -345,7 +346,7 @@ static void announce(void *context, const char *text) {
     say(announcer->batch, announcer->name, "%s", text);
 }
 
-static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
+static int run_attempts(struct batch *batch, const struct ssbatch_run *run,
     struct ssbatch_attempt *attempt, struct ss_error *error) {
     double below = batch->options->quiet_below / 100;
     struct announcer announcer = {batch, run->name};
@@ -356,20 +357,20 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
     attempt->waited = isnan(below) ? (double)NAN : 0;
     do {
         number++;
-        attempt->status = SSBATCH_TO_COME;
+        attempt->status = SSBATCH_PENDING;
         if (!isnan(below) && !run->reason)
             attempt->signal = ssbatch_quiet_await(
-                &quiet, &batch->carrier.spawner, batch->carrier.outer, &attempt->waited);
+                &quiet, &batch->session.spawner, batch->session.outer, &attempt->waited);
         if (attempt->signal)
             return 0;
 
-        if (ssbatch_carry_run(&batch->carrier, run, number, is_done, attempt, error) < 0)
+        if (ssbatch_execute_run(&batch->session, run, number, is_done, attempt, error) < 0)
             return -1;
         is_done |= attempt->status == SSBATCH_DONE;
 
         bool again = number < attempts_allowed(batch, attempt);
         report_attempt(batch, run, attempt, again);
-        if (ssbatch_joblog_add(&batch->joblog, &batch->carrier.study, run, attempt, error) < 0)
+        if (ssbatch_joblog_add(&batch->joblog, &batch->session.study, run, attempt, error) < 0)
             return -1;
     } while (number < attempts_allowed(batch, attempt));
 
@@ -386,7 +387,7 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
  */
 static int check_needs(struct batch *batch, const struct ssbatch_run *run, struct ss_error *error) {
     for (size_t i = 0; i < run->need_count; i++) {
-        const struct ssbatch_run *needed = ssbatch_plan_find(&batch->carrier.plan, run->needs[i]);
+        const struct ssbatch_run *needed = ssbatch_plan_find(&batch->session.plan, run->needs[i]);
         enum run_state state = RUN_FAILED;
         size_t j = 0;
         if (!needed)
@@ -413,7 +414,7 @@ static int check_needs(struct batch *batch, const struct ssbatch_run *run, struc
 }
 
 /* Names the finished runs that needed the earlier result of a run that was just redone. */
-static void report_needing(struct batch *batch, const struct ssbatch_run *redone) {
+static void report_dependents(struct batch *batch, const struct ssbatch_run *redone) {
     for (size_t i = 0; i < batch->count; i++) {
         const struct ssbatch_run *run = batch->runs[i];
         if (batch->states[i] == RUN_DONE && ssbatch_run_needs(run, redone->name))
@@ -425,12 +426,12 @@ static void report_needing(struct batch *batch, const struct ssbatch_run *redone
 
 /* Looks for a signal that arrived while no command was awaited. */
 static void notice_signal(struct batch *batch) {
-    struct ssbatch_spawner *spawner = &batch->carrier.spawner;
+    struct ssbatch_spawner *spawner = &batch->session.spawner;
     if (!batch->signal)
         batch->signal = spawner->wait(spawner->context, spawner->now(spawner->context));
 }
 
-static int carry_if_pending(struct batch *batch, size_t index, struct ss_error *error) {
+static int run_if_pending(struct batch *batch, size_t index, struct ss_error *error) {
     const struct ssbatch_run *run = batch->runs[index];
     struct ssbatch_attempt attempt = {0};
 
@@ -450,7 +451,7 @@ static int carry_if_pending(struct batch *batch, size_t index, struct ss_error *
 
     if (!run->reason)
         ssbatch_progress_begin(&batch->progress, run->name);
-    if (carry_attempts(batch, run, &attempt, error) < 0)
+    if (run_attempts(batch, run, &attempt, error) < 0)
         return -1;
     bool timed = attempt.status == SSBATCH_DONE;
     if (!run->reason)
@@ -461,7 +462,7 @@ static int carry_if_pending(struct batch *batch, size_t index, struct ss_error *
     if (attempt.status == SSBATCH_DONE) {
         batch->states[index] = RUN_DONE;
         if (ssbatch_is_listed(batch->options->redo, run->name))
-            report_needing(batch, run);
+            report_dependents(batch, run);
     } else if (attempt.status == SSBATCH_SKIPPED) {
         batch->states[index] = RUN_SKIPPED;
     } else if (attempt.status == SSBATCH_FAILED) {
@@ -478,31 +479,31 @@ static int carry_if_pending(struct batch *batch, size_t index, struct ss_error *
 static int begin_study(struct batch *batch, struct ss_error *error) {
     struct ssbatch_stage *outer = &batch->outer;
     *outer = (struct ssbatch_stage){
-        .spawner = &batch->carrier.spawner,
-        .lines = &batch->carrier.plan.study,
+        .spawner = &batch->session.spawner,
+        .lines = &batch->session.plan.study,
         .name = "study",
         .out = batch->scratch,
         .scratch = batch->scratch,
-        .folder = batch->carrier.folder,
-        .values = &batch->carrier.values,
+        .folder = batch->session.folder,
+        .values = &batch->session.values,
     };
 
-    if (batch->carrier.plan.study.count == 0)
+    if (batch->session.plan.study.count == 0)
         return 0;
 
-    if (ssbatch_call_folder(&batch->carrier.call, batch->scratch, error) < 0 ||
-        ssbatch_values_read(&batch->carrier.values, &batch->carrier.study, error) < 0 ||
+    if (ssbatch_call_make_folder(&batch->session.call, batch->scratch, error) < 0 ||
+        ssbatch_values_read(&batch->session.values, &batch->session.study, error) < 0 ||
         ssbatch_stage_open(outer, error) < 0 ||
-        ssbatch_note_journal(&batch->carrier.call, "", outer, NULL, NULL, error) < 0)
+        ssbatch_write_journal(&batch->session.call, "", outer, NULL, NULL, error) < 0)
         return -1;
 
     batch->has_outer = true;
-    batch->carrier.outer = outer;
+    batch->session.outer = outer;
     if (ssbatch_stage_run(outer) < 0) {
         batch->signal = outer->signal;
         return batch->signal ? 0 : ss_error_fail(error, "%s", outer->why.message);
     }
-    return ssbatch_values_keep(&batch->carrier.values, &batch->carrier.study, error);
+    return ssbatch_values_store(&batch->session.values, &batch->session.study, error);
 }
 
 static int end_study(struct batch *batch, struct ss_error *error) {
@@ -515,9 +516,10 @@ static int end_study(struct batch *batch, struct ss_error *error) {
     if (outer->why.status && !outer->signal)
         status = ss_error_fail(error, "%s", outer->why.message);
     /* `error` may have the same reason already. */
-    if (outer->not_undone.status && strcmp(outer->not_undone.message, error->message) != 0)
-        warn_not_undone(batch, "the study", outer->not_undone.message);
-    if (!outer->not_undone.status && ssbatch_call_forget(&batch->carrier.call, "", error) < 0)
+    if (outer->undo_error.status && strcmp(outer->undo_error.message, error->message) != 0)
+        warn_not_undone(batch, "the study", outer->undo_error.message);
+    if (!outer->undo_error.status &&
+        ssbatch_call_remove_journal(&batch->session.call, "", error) < 0)
         status = -1;
 
     ssbatch_stage_free(outer);
@@ -527,21 +529,21 @@ static int end_study(struct batch *batch, struct ss_error *error) {
 static int open_call(struct batch *batch, struct ss_error *error) {
     if (ss_platform_check_proc(error) < 0)
         return -1;
-    if (!getcwd(batch->carrier.folder, sizeof batch->carrier.folder))
+    if (!getcwd(batch->session.folder, sizeof batch->session.folder))
         return ss_error_fail(error, "cannot determine the current folder: %s", strerror(errno));
 
-    if (ssbatch_call_open(&batch->carrier.call, &batch->carrier.study,
+    if (ssbatch_call_open(&batch->session.call, &batch->session.study,
             ss_platform_process_started(getpid()), error) < 0)
         return -1;
 
-    batch->crew.mark = batch->carrier.call.mark;
+    batch->crew.mark = batch->session.call.mark;
     batch->crew.undo = undo_in_keeper;
     batch->crew.undo_context = batch;
     if (ssbatch_crew_open(&batch->crew, error) < 0)
         return -1;
 
-    batch->carrier.spawner = ssbatch_crew_spawner(&batch->crew);
-    if (!isnan(batch->options->quiet_below) && batch->carrier.spawner.cpus <= 0)
+    batch->session.spawner = ssbatch_crew_spawner(&batch->crew);
+    if (!isnan(batch->options->quiet_below) && batch->session.spawner.cpus <= 0)
         return ss_error_fail(error, "--quiet-below: cannot read the load of this machine");
     return 0;
 }
@@ -549,20 +551,20 @@ static int open_call(struct batch *batch, struct ss_error *error) {
 static void close_call(struct batch *batch) {
     if (batch->crew.slots)
         ssbatch_crew_close(&batch->crew);
-    if (batch->carrier.call.study)
-        ssbatch_call_close(&batch->carrier.call);
+    if (batch->session.call.study)
+        ssbatch_call_close(&batch->session.call);
 }
 
 /* Undoes what dead calls have left, even if no run is pending, and carries out pending runs. */
-static int carry_pending(struct batch *batch, struct ss_error *error) {
-    struct after_context after = {&batch->carrier.spawner, &batch->carrier.study, false};
+static int run_pending(struct batch *batch, struct ss_error *error) {
+    struct after_context after = {&batch->session.spawner, &batch->session.study, false};
     struct ss_error left = {0};
 
-    batch->carrier.undoer = make_undoer(&after);
-    batch->carrier.redo = batch->options->redo;
-    batch->carrier.memory = batch->options->memory;
-    if (ssbatch_calls_clear(&batch->carrier.study, batch->carrier.call.mark, NULL,
-            &batch->carrier.undoer, &left) < 0)
+    batch->session.undoer = make_undoer(&after);
+    batch->session.redo = batch->options->redo;
+    batch->session.memory = batch->options->memory;
+    if (ssbatch_calls_clean_up(&batch->session.study, batch->session.call.mark, NULL,
+            &batch->session.undoer, &left) < 0)
         fprintf(
             stderr, "ssbatch: warning: cannot undo what an earlier call left: %s\n", left.message);
 
@@ -570,7 +572,7 @@ static int carry_pending(struct batch *batch, struct ss_error *error) {
         return 0;
     int status = begin_study(batch, error);
     for (size_t i = 0; status == 0 && i < batch->count; i++)
-        status = carry_if_pending(batch, i, error);
+        status = run_if_pending(batch, i, error);
     if (end_study(batch, error) < 0)
         status = -1;
     notice_signal(batch);
@@ -617,10 +619,10 @@ static int carry_out(struct batch *batch, struct ss_error *error) {
         batch->progress.rewrites = isatty(STDERR_FILENO);
     }
 
-    if (batch->pending > 0 || ssbatch_calls_any(&batch->carrier.study)) {
+    if (batch->pending > 0 || ssbatch_calls_exist(&batch->session.study)) {
         int status = open_call(batch, error);
         if (status == 0)
-            status = carry_pending(batch, error);
+            status = run_pending(batch, error);
         close_call(batch);
         if (status < 0)
             return -1;
@@ -642,10 +644,10 @@ int ssbatch_carry_out(const struct ssbatch_options *options, int *status, struct
 
     if (batch->joblog.file)
         fclose(batch->joblog.file);
-    ssbatch_plan_free(&batch->carrier.plan);
-    ssbatch_programs_free(&batch->carrier.programs);
-    ssbatch_values_free(&batch->carrier.values);
-    ssbatch_study_close(&batch->carrier.study);
+    ssbatch_plan_free(&batch->session.plan);
+    ssbatch_programs_free(&batch->session.programs);
+    ssbatch_values_free(&batch->session.values);
+    ssbatch_study_close(&batch->session.study);
     free(batch->runs);
     free(batch->states);
     free(batch);
@@ -658,12 +660,12 @@ int ssbatch_carry_out(const struct ssbatch_options *options, int *status, struct
 }
 
 static int clean(struct batch *batch, struct ss_error *error) {
-    struct after_context after = {&batch->carrier.spawner, &batch->carrier.study, false};
+    struct after_context after = {&batch->session.spawner, &batch->session.study, false};
     struct ssbatch_undoer undoer = make_undoer(&after);
-    if (open_study(batch, SSBATCH_STUDY_CARRY, error) < 0 || open_call(batch, error) < 0)
+    if (open_study(batch, SSBATCH_STUDY_CARRY_OUT, error) < 0 || open_call(batch, error) < 0)
         return -1;
-    return ssbatch_calls_clear(
-        &batch->carrier.study, batch->carrier.call.mark, NULL, &undoer, error);
+    return ssbatch_calls_clean_up(
+        &batch->session.study, batch->session.call.mark, NULL, &undoer, error);
 }
 
 int ssbatch_clean(const struct ssbatch_options *options, int *status, struct ss_error *error) {
@@ -674,7 +676,7 @@ int ssbatch_clean(const struct ssbatch_options *options, int *status, struct ss_
 
     int result = clean(batch, error);
     close_call(batch);
-    ssbatch_study_close(&batch->carrier.study);
+    ssbatch_study_close(&batch->session.study);
     free(batch);
     return result;
 }

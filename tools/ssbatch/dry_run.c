@@ -96,7 +96,7 @@ int ssbatch_dry_run(const struct ssbatch_options *options, int *status, struct s
     struct preview preview = {.options = options, .missing = {.run = "the study"}};
     int result = 0;
 
-    int opened = ssbatch_study_open(&study, options->study, SSBATCH_STUDY_LOOK, NULL, &ignored);
+    int opened = ssbatch_study_open(&study, options->study, SSBATCH_STUDY_READ, NULL, &ignored);
     if (opened == 0)
         preview.study = &study;
     if ((options->only && !preview.study) || opened == -1) {

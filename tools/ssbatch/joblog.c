@@ -37,7 +37,7 @@ int ssbatch_joblog_open(struct ssbatch_joblog *log, const char *path, struct ss_
 int ssbatch_joblog_add(struct ssbatch_joblog *log, const struct ssbatch_study *study,
     const struct ssbatch_run *run, const struct ssbatch_attempt *attempt, struct ss_error *error) {
     const struct ssbatch_line *line = run->lines.items;
-    if (!log->file || attempt->begin == 0 || attempt->status == SSBATCH_TO_COME)
+    if (!log->file || attempt->begin == 0 || attempt->status == SSBATCH_PENDING)
         return 0;
 
     while (line->kind != SSBATCH_MAIN) /* a run that was carried out has one */

@@ -286,14 +286,15 @@ static int print_run(struct table *table, const struct ssbatch_study *study,
     enum ssbatch_status counted = ssbatch_run_document_status(document);
 
     /* A run that failed before may be running again. */
-    enum ssbatch_lock lock =
-        counted == SSBATCH_DONE ? SSBATCH_FREE : ssbatch_study_is_locked(study, run->name, &holder);
+    enum ssbatch_lock lock = counted == SSBATCH_DONE
+                                 ? SSBATCH_FREE
+                                 : ssbatch_study_lock_state(study, run->name, &holder);
     if (lock != SSBATCH_FREE) {
         snprintf(who, sizeof who, "%son %s by process %d",
             lock == SSBATCH_MAYBE_LOCKED ? "or interrupted: " : "", holder.host, (int)holder.pid);
         row.status = "running";
         row.reason = who;
-        counted = SSBATCH_TO_COME;
+        counted = SSBATCH_PENDING;
     }
 
     table->counts[counted]++;
@@ -339,7 +340,7 @@ static int print_table(struct table *table, const struct ssbatch_options *option
     else if (!options->csv)
         fprintf(table->stream, "%zu done, %zu failed, %zu skipped, %zu to come\n",
             table->counts[SSBATCH_DONE], table->counts[SSBATCH_FAILED],
-            table->counts[SSBATCH_SKIPPED], table->counts[SSBATCH_TO_COME]);
+            table->counts[SSBATCH_SKIPPED], table->counts[SSBATCH_PENDING]);
     return 0;
 }
 
@@ -349,7 +350,7 @@ int ssbatch_list(const struct ssbatch_options *options, int *status, struct ss_e
     struct table table = {.stream = stdout, .json = {.stream = stdout}};
     int result = 0;
 
-    if (ssbatch_study_open(&study, options->study, SSBATCH_STUDY_LOOK, NULL, error) < 0 ||
+    if (ssbatch_study_open(&study, options->study, SSBATCH_STUDY_READ, NULL, error) < 0 ||
         ssbatch_kept_plan_read(&plan, &study, error) < 0 ||
         print_table(&table, options, &study, &plan, error) < 0)
         result = -1;

@@ -27,7 +27,7 @@ int ssbatch_kept_plan_read(
     struct ssbatch_plan *plan, const struct ssbatch_study *study, struct ss_error *error) {
     struct ss_error why = {0};
     *plan = (struct ssbatch_plan){0};
-    SS_OWNED(fclose) FILE *file = ssbatch_study_read(study, "plan", &why);
+    SS_OWNED(fclose) FILE *file = ssbatch_study_open_file(study, "plan", &why);
     if (!file)
         return why.status ? ss_error_fail(error, "%s", why.message) : 0;
     return ssbatch_plan_read(plan, file, ssbatch_study_path(study, ".study/plan").text, error);
@@ -239,8 +239,8 @@ struct merging {
 static int choose_run(const struct merging *merging, const struct ssbatch_run *kept,
     const struct ssbatch_run **chosen, struct ss_error *error) {
     struct ssbatch_run *after = ssbatch_plan_find(merging->plan, kept->name);
-    char identity[SSBATCH_SHA256_TEXT] = "", identity2[SSBATCH_SHA256_TEXT] = "";
-    int status = SSBATCH_TO_COME;
+    char identity[SSBATCH_SHA256_TEXT_SIZE] = "", identity2[SSBATCH_SHA256_TEXT_SIZE] = "";
+    int status = SSBATCH_PENDING;
 
     if (after && (ssbatch_identity(merging->kept, kept, identity, error) < 0 ||
                      ssbatch_identity(merging->plan, after, identity2, error) < 0))
@@ -355,7 +355,7 @@ int ssbatch_merge(const struct ssbatch_study *study, struct ssbatch_plan *plan, 
 int ssbatch_decide(const struct ssbatch_study *study, const struct ssbatch_plan *plan,
     const struct ssbatch_run *run, const char *redo, struct ssbatch_programs *programs,
     struct ss_error *why, struct ss_error *error) {
-    char identity[SSBATCH_SHA256_TEXT];
+    char identity[SSBATCH_SHA256_TEXT_SIZE];
     struct ss_error failure = {0};
     struct json_object *document = ssbatch_run_document_read(study, run->name, &failure);
     enum ssbatch_status status = ssbatch_run_document_status(document);

@@ -25,7 +25,7 @@ static void write_columns(struct ss_json *json, const struct ssbatch_columns *co
 
 static void write_act(
     struct ss_json *json, const struct ssbatch_stage *stage, const struct ssbatch_act *act) {
-    char record[SSBATCH_PATH + 100];
+    char record[SSBATCH_PATH_SIZE + 100];
     struct stat status;
     snprintf(record, sizeof record, "%s/%s", stage->out, act->base);
     bool has_record = stat(record, &status) == 0 && S_ISDIR(status.st_mode);
@@ -77,12 +77,12 @@ static void write_program(void *context, const struct ssbatch_program *program, 
     ss_json_close(list->json, '}');
 }
 
-int ssbatch_result_write(struct ssbatch_carrier *carrier, const char *folder,
+int ssbatch_result_write(struct ssbatch_session *session, const char *folder,
     const struct ssbatch_run *run, const struct ssbatch_stage *stage,
     const struct ssbatch_attempt *attempt, uint64_t number, struct ss_error *error) {
-    const struct ssbatch_spawner *spawner = &carrier->spawner;
-    char path[SSBATCH_PATH], identity[SSBATCH_SHA256_TEXT];
-    if (ssbatch_identity(&carrier->plan, run, identity, error) < 0 ||
+    const struct ssbatch_spawner *spawner = &session->spawner;
+    char path[SSBATCH_PATH_SIZE], identity[SSBATCH_SHA256_TEXT_SIZE];
+    if (ssbatch_identity(&session->plan, run, identity, error) < 0 ||
         ssbatch_disk_path(path, folder, "run.json", error) < 0)
         return -1;
     struct ss_error why = {0};
@@ -108,13 +108,13 @@ int ssbatch_result_write(struct ssbatch_carrier *carrier, const char *folder,
     ss_json_number(&json, "attempts", (double)number);
     ss_json_number(&json, "others", attempt->others);
     ss_json_number(&json, "waited", attempt->waited);
-    ss_json_text(&json, "host", carrier->study.host);
+    ss_json_text(&json, "host", session->study.host);
     ss_json_text(&json, "version", ss_version());
     ss_json_text(&json, "identity", identity);
 
     struct program_list list = {.json = &json};
     ss_json_open(&json, "programs", '[');
-    ssbatch_programs_of_run(&carrier->programs, run, write_program, &list);
+    ssbatch_programs_of_run(&session->programs, run, write_program, &list);
     ss_json_close(&json, ']');
     ss_json_close(&json, '}');
     free(list.seen);

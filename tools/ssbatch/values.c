@@ -17,7 +17,7 @@ int ssbatch_values_read(
     SS_OWNED(free) char *line = NULL;
     size_t room = 0, count;
     struct ss_error why = {0};
-    SS_OWNED(fclose) FILE *file = ssbatch_study_read(study, "values", &why);
+    SS_OWNED(fclose) FILE *file = ssbatch_study_open_file(study, "values", &why);
     if (!file)
         return why.status ? ss_error_fail(error, "%s", why.message) : 0;
 
@@ -57,7 +57,7 @@ static int add_missing(
     return 0;
 }
 
-int ssbatch_values_keep(
+int ssbatch_values_store(
     struct ssbatch_values *values, const struct ssbatch_study *study, struct ss_error *error) {
     struct ssbatch_values kept = {0};
     if (values->count == 0)

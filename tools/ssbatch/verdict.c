@@ -13,7 +13,7 @@
  * the counted time and none matches, the pattern is wrong; if they print fewer, the iteration takes
  * longer than the run.
  */
-#define HEADINGS 2
+#define HEADING_LINES_MAX 2
 
 /* Returns the words from `showstopper` on, which may follow other words; NULL without it. */
 static char *const *find_showstopper(char *const *words) {
@@ -111,7 +111,7 @@ static int check_summary(
         return ss_error_fail(error, "the trace was not followed to its end: %s", early);
     if (*early && has_trace)
         return ss_error_fail(error, "it ended before the trace of the run did: %s", early);
-    if (unmatched > HEADINGS * instances)
+    if (unmatched > HEADING_LINES_MAX * instances)
         return ss_error_fail(
             error, "no line of output matched --iteration (%.0f lines)", unmatched);
     return 0;

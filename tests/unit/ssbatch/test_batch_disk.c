@@ -20,7 +20,7 @@ static int make_study(void **state) {
         ssbatch_study_close(&study);
     tree_new();
     assert_int_equal(
-        ssbatch_study_open(&study, tree_path("study"), SSBATCH_STUDY_MAKE, NULL, &error), 0);
+        ssbatch_study_open(&study, tree_path("study"), SSBATCH_STUDY_CREATE, NULL, &error), 0);
     strcpy(study.host, "here");
     strcpy(study.boot, "12345678-9");
     return 0;
@@ -120,10 +120,11 @@ TEST_WITH(leftovers_of_a_finished_run_are_removed_unless_it_is_locked, make_stud
 TEST_WITH(a_study_path_with_placeholders_is_refused, make_study, NULL) {
     struct ss_error error = {0};
     struct ssbatch_study other;
-    assert_fails(ssbatch_study_open(&other, "/tmp/a{b", SSBATCH_STUDY_MAKE, NULL, &error), error,
+    assert_fails(ssbatch_study_open(&other, "/tmp/a{b", SSBATCH_STUDY_CREATE, NULL, &error), error,
         "placeholder");
     error = (struct ss_error){0};
-    assert_int_equal(ssbatch_study_open(&other, "/tmp/a%b", SSBATCH_STUDY_MAKE, NULL, &error), -1);
+    assert_int_equal(
+        ssbatch_study_open(&other, "/tmp/a%b", SSBATCH_STUDY_CREATE, NULL, &error), -1);
 }
 
 static bool is_open(int descriptor) {
@@ -172,16 +173,16 @@ TEST_WITH(a_locked_run_names_its_holder, make_study, NULL) {
 
 TEST_WITH(the_lock_of_a_killed_process_is_not_held, make_study, NULL) {
     struct ssbatch_holder holder;
-    assert_int_equal(ssbatch_study_is_locked(&study, "a", &holder), SSBATCH_FREE);
+    assert_int_equal(ssbatch_study_lock_state(&study, "a", &holder), SSBATCH_FREE);
     int lock = lock_run("a");
-    assert_int_equal(ssbatch_study_is_locked(&study, "a", &holder), SSBATCH_LOCKED);
+    assert_int_equal(ssbatch_study_lock_state(&study, "a", &holder), SSBATCH_LOCKED);
     assert_string_equal(holder.host, "here");
     assert_int_equal(holder.pid, getpid());
     close(lock); /* as if the process had been killed */
     assert_true(exists("study/.study/runs/a"));
-    assert_int_equal(ssbatch_study_is_locked(&study, "a", &holder), SSBATCH_FREE);
+    assert_int_equal(ssbatch_study_lock_state(&study, "a", &holder), SSBATCH_FREE);
     strcpy(study.host, "elsewhere");
-    assert_int_equal(ssbatch_study_is_locked(&study, "a", &holder), SSBATCH_LOCKED);
+    assert_int_equal(ssbatch_study_lock_state(&study, "a", &holder), SSBATCH_LOCKED);
 }
 
 static int reader;
@@ -219,7 +220,7 @@ TEST_WITH(a_long_wait_for_the_plan_names_the_holder, make_study, NULL) {
     assert_that(reader, >=, 0);
     signal(SIGALRM, close_reader);
     setitimer(ITIMER_REAL, &later, NULL);
-    study.waits = say;
+    study.report_wait = say;
     int lock = ssbatch_study_lock(&study, &error);
     assert_that(lock, >=, 0);
     assert_string_equal(said, expected);
@@ -318,7 +319,7 @@ static void open_call(struct ssbatch_call *call) {
 
 static void note_journal(const struct ssbatch_call *call, const char *name, const char *text) {
     struct ss_error error = {0};
-    assert_int_equal(ssbatch_call_note(call, name, text, &error), 0);
+    assert_int_equal(ssbatch_call_write_journal(call, name, text, &error), 0);
 }
 
 /* As if the process had been killed. */
@@ -336,7 +337,7 @@ static void leave_call(struct ssbatch_call *call, const char *journal) {
 
 static int clear_calls(const char *name, struct ss_error *error) {
     *error = (struct ss_error){0};
-    return ssbatch_calls_clear(&study, "", name, &undoer, error);
+    return ssbatch_calls_clean_up(&study, "", name, &undoer, error);
 }
 
 static void clear_all(void) {
@@ -473,7 +474,7 @@ TEST_WITH(journals_of_a_living_call_are_left_alone, make_study, NULL) {
     assert_string_equal(undone, "");
     assert_int_equal(clear_calls("a", &error), -1);
     assert_int_equal(clear_calls("b", &error), 0);
-    assert_int_equal(ssbatch_call_forget(&call, "a", &error), 0);
+    assert_int_equal(ssbatch_call_remove_journal(&call, "a", &error), 0);
     ssbatch_call_close(&call);
 }
 
@@ -547,7 +548,7 @@ TEST_WITH(only_we_may_write_to_state_whatever_the_umask, make_study, NULL) {
     struct ss_error error = {0};
     mode_t before = umask(0);
     assert_int_equal(
-        ssbatch_study_open(&study, tree_path("open"), SSBATCH_STUDY_MAKE, NULL, &error), 0);
+        ssbatch_study_open(&study, tree_path("open"), SSBATCH_STUDY_CREATE, NULL, &error), 0);
     assert_int_equal(ssbatch_disk_write(study.state, "plan", "plan", "plan 1\n", &error), 0);
     umask(before);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -7,7 +7,7 @@
 
 static void assert_digest(const char *text, size_t times, const char *expected) {
     struct ssbatch_sha256 hash;
-    char digest[SSBATCH_SHA256_TEXT];
+    char digest[SSBATCH_SHA256_TEXT_SIZE];
     ssbatch_sha256_begin(&hash);
     for (size_t i = 0; i < times; i++)
         ssbatch_sha256_add(&hash, text, strlen(text));
@@ -34,7 +34,7 @@ TEST(digests_are_correct_for_every_padding_length) {
 }
 
 TEST(file_digest_equals_digest_of_its_contents) {
-    char digest[SSBATCH_SHA256_TEXT];
+    char digest[SSBATCH_SHA256_TEXT_SIZE];
     tree_new();
     const char *path = tree_write("file", "abc");
     assert_int_equal(ssbatch_sha256_of_file(path, digest), 0);

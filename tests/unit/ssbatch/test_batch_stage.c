@@ -47,7 +47,7 @@ static void note(const char *what, const char *name) {
         world.log + length, sizeof world.log - length, "%s%s%s", length ? " " : "", what, name);
 }
 
-static int start(void *context, const struct ssbatch_order *order, struct ss_error *error) {
+static int start(void *context, const struct ssbatch_command *order, struct ss_error *error) {
     const struct script *script = world.scripts;
     while (script->name && strcmp(script->name, order->words[0]) != 0)
         script++;
@@ -63,7 +63,7 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
         assert_int_equal(write(order->output, script->says, strlen(script->says)),
             (ssize_t)strlen(script->says));
     if (script->complains)
-        assert_int_equal(write(order->errors, script->complains, strlen(script->complains)),
+        assert_int_equal(write(order->error_output, script->complains, strlen(script->complains)),
             (ssize_t)strlen(script->complains));
     assert_that(world.count, <, COMMANDS);
     struct command *command = &world.commands[world.count];
@@ -143,10 +143,10 @@ static ss_time machine_time(void *context) {
 
 static struct ssbatch_spawner spawner = {
     .start = start,
-    .look = look,
+    .get_state = look,
     .end = end,
     .forget = forget,
-    .clear = clear,
+    .end_orphans = clear,
     .wait = wait_for_events,
     .now = now,
     .wallclock = wallclock,

@@ -26,15 +26,15 @@ struct ssbatch_act {
                                      BASE.stderr */
     char **words;                 /* the words with placeholders replaced; NULL until then; owned */
     bool started, ended;
-    bool asked;       /* ssbatch has asked the command to end */
-    bool judged;      /* the output and the record of this `main` have been checked */
-    int number;       /* its number at the spawner; -1 before it starts and when it is gone */
-    pid_t pid;        /* pid of the command */
-    int status;       /* status, once the command has ended */
-    int ended_by;     /* the signal that ended the command; 0: none */
-    ss_time cpu_time; /* CPU time, once nothing is left of the command */
+    bool end_requested; /* ssbatch has asked the command to end */
+    bool judged;        /* the output and the record of this `main` have been checked */
+    int number;         /* its number at the spawner; -1 before it starts and when it is gone */
+    pid_t pid;          /* pid of the command */
+    int status;         /* status, once the command has ended */
+    int ended_by;       /* the signal that ended the command; 0: none */
+    ss_time cpu_time;   /* CPU time, once nothing is left of the command */
     int output;       /* descriptor of its output, if it started and has a pattern, or -1; owned */
-    int errors;       /* descriptor of its standard error, if it started, or -1; owned */
+    int error_output; /* descriptor of its standard error, if it started, or -1; owned */
     off_t searched;   /* bytes of its output that were searched for its pattern */
     char *found;      /* group 1 of its pattern, or NULL; owned */
 };
@@ -66,7 +66,7 @@ struct ssbatch_stage {
     ss_time begun;
     int64_t moment;             /* time of {at}, in ns since 1970; 0: not fixed yet */
     int signal;                 /* the signal that interrupted the stage; 0: none */
-    struct ss_error not_undone; /* why the first `after` that failed did so */
+    struct ss_error undo_error; /* why the first `after` that failed did so */
     struct ss_error why;        /* why the run failed; status 0: it did not fail */
 };
 

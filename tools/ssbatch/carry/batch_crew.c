@@ -22,11 +22,11 @@
 #define KILL_PATIENCE (3 * SS_SECOND)
 
 /* Polling interval in milliseconds for events that do not wake a process. */
-#define BLIND_INTERVAL 10
+#define POLL_INTERVAL 10
 
 static int find_minder(const struct ssbatch_crew *crew, pid_t pid) {
-    for (int i = 0; i < SSBATCH_SLOTS; i++) {
-        if (crew->used[i] && crew->minders[i] == pid)
+    for (int i = 0; i < SSBATCH_SLOTS_MAX; i++) {
+        if (crew->used[i] && crew->minder_pids[i] == pid)
             return i;
     }
     return -1;
@@ -35,13 +35,13 @@ static int find_minder(const struct ssbatch_crew *crew, pid_t pid) {
 /* Records that a minder is dead. A minder exits with 0 once nothing is left of its command. */
 static void on_minder_gone(struct ssbatch_crew *crew, int number, int status) {
     struct ssbatch_slot *slot = &crew->slots[number];
-    crew->minders[number] = 0;
+    crew->minder_pids[number] = 0;
     if (!atomic_load(&slot->ended) && status != 0) {
         atomic_store(&slot->signal, SIGKILL); /* the command dies with its minder */
         atomic_store(&slot->status, 128 + SIGKILL);
         atomic_store(&slot->ended, 1);
     }
-    crew->lost |= WIFSIGNALED(status);
+    crew->has_lost_minder |= WIFSIGNALED(status);
     if (crew->forgotten[number])
         crew->used[number] = false;
 }
@@ -87,12 +87,12 @@ static int wait_for_events(void *context, ss_time deadline) {
 
     ss_time left = ss_time_since(deadline, ss_platform_now());
     int timeout = left / SS_MILLISECOND < 60000 ? (int)(left / SS_MILLISECOND) + 1 : 60000;
-    if (crew->blind && timeout > BLIND_INTERVAL)
-        timeout = BLIND_INTERVAL;
+    if (crew->ignores_signals && timeout > POLL_INTERVAL)
+        timeout = POLL_INTERVAL;
 
-    poll(polls, crew->blind ? 1 : 2, timeout);
+    poll(polls, crew->ignores_signals ? 1 : 2, timeout);
     ss_wakeup_drain(crew->wakeup[0]);
-    if (!crew->blind)
+    if (!crew->ignores_signals)
         take_signals(crew);
     reap(crew);
     return crew->ended_by;
@@ -103,23 +103,23 @@ static void free_slot(struct ssbatch_crew *crew, int number) {
     int status;
     pid_t pid;
     crew->forgotten[number] = true;
-    while (crew->minders[number] > 0 &&
-           ((pid = waitpid(crew->minders[number], &status, WUNTRACED)) > 0 || errno == EINTR)) {
+    while (crew->minder_pids[number] > 0 &&
+           ((pid = waitpid(crew->minder_pids[number], &status, WUNTRACED)) > 0 || errno == EINTR)) {
         if (pid > 0)
             on_child(crew, pid, status);
     }
 }
 
-static int start(void *context, const struct ssbatch_order *order, struct ss_error *error) {
+static int start(void *context, const struct ssbatch_command *command, struct ss_error *error) {
     struct ssbatch_crew *crew = context;
     int number = 0, ends[2];
     char byte;
 
-    while (number < SSBATCH_SLOTS && crew->used[number])
+    while (number < SSBATCH_SLOTS_MAX && crew->used[number])
         number++;
-    if (number == SSBATCH_SLOTS)
+    if (number == SSBATCH_SLOTS_MAX)
         return ss_error_fail(
-            error, "too many commands at the same time (at most %d)", SSBATCH_SLOTS);
+            error, "too many commands at the same time (at most %d)", SSBATCH_SLOTS_MAX);
 
     struct ssbatch_slot *slot = &crew->slots[number];
     memset(slot, 0, sizeof *slot);
@@ -128,7 +128,7 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
 
     const struct ssbatch_minder minder = {
         .slot = slot,
-        .order = order,
+        .command = command,
         .signals = &crew->signals,
         .master = getpid(),
         .wakeup = crew->wakeup[1],
@@ -146,7 +146,7 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
         return ss_error_fail(error, "cannot start a command: %s", strerror(errno));
 
     atomic_store(&slot->minder, pid);
-    crew->minders[number] = pid;
+    crew->minder_pids[number] = pid;
     crew->used[number] = true;
     crew->forgotten[number] = false;
 
@@ -155,20 +155,20 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
     }
 
     const struct ss_child_failure failure = {
-        .step = atomic_load(&slot->step), .err = atomic_load(&slot->why)};
+        .step = atomic_load(&slot->step), .err = atomic_load(&slot->err)};
     if (failure.err == 0)
         return number;
 
     free_slot(crew, number);
     if (failure.step == SSBATCH_ENTER_FOLDER)
         return ss_error_fail(error, "cannot enter the folder %s: %s: create it",
-            ss_words_show(order->folder).text, strerror(failure.err));
+            ss_words_show(command->folder).text, strerror(failure.err));
     if (failure.step == SSBATCH_SET_UP)
         return ss_error_fail(error, "cannot start a command: %s", strerror(failure.err));
-    return ss_child_fail(&failure, order->words[0], error);
+    return ss_child_fail(&failure, command->words[0], error);
 }
 
-static struct ssbatch_state look(void *context, int number) {
+static struct ssbatch_state get_state(void *context, int number) {
     const struct ssbatch_crew *crew = context;
     struct ssbatch_slot *slot = &crew->slots[number];
     struct ssbatch_state state = {
@@ -181,7 +181,7 @@ static struct ssbatch_state look(void *context, int number) {
 
     if (atomic_load(&slot->ended))
         state.life = SSBATCH_ENDED;
-    if (crew->minders[number] == 0)
+    if (crew->minder_pids[number] == 0)
         state.life = SSBATCH_GONE;
     return state;
 }
@@ -197,7 +197,8 @@ static void add_cpu_time(void *sum, pid_t pid) {
 static ss_time cpu_time(void *context, int number) {
     const struct ssbatch_crew *crew = context;
     struct ss_process_times minder;
-    if (crew->minders[number] == 0 || !ss_platform_process_times(crew->minders[number], &minder))
+    if (crew->minder_pids[number] == 0 ||
+        !ss_platform_process_times(crew->minder_pids[number], &minder))
         return atomic_load(&crew->slots[number].cpu_time);
     ss_time sum = minder.waited;
     ss_platform_process_children(minder.pid, add_cpu_time, &sum);
@@ -207,14 +208,14 @@ static ss_time cpu_time(void *context, int number) {
 static void end(void *context, int number, ss_time grace) {
     struct ssbatch_crew *crew = context;
     atomic_store(&crew->slots[number].grace, grace);
-    if (crew->minders[number] > 1)
-        kill(crew->minders[number], SIGTERM);
+    if (crew->minder_pids[number] > 1)
+        kill(crew->minder_pids[number], SIGTERM);
 }
 
 static void forget(void *context, int number) {
     struct ssbatch_crew *crew = context;
     crew->forgotten[number] = true;
-    if (crew->minders[number] == 0)
+    if (crew->minder_pids[number] == 0)
         crew->used[number] = false;
 }
 
@@ -235,23 +236,23 @@ static void count_stray(void *context, pid_t pid) {
                      ss_platform_process_info(pid, &process) && process.state != 'Z';
 }
 
-static void clear(void *context) {
+static void end_orphans(void *context) {
     struct ssbatch_crew *crew = context;
     ss_time now = ss_platform_now();
     ss_time patience = now + SSBATCH_GUARDIAN_PATIENCE;
     ss_time limit = patience + KILL_PATIENCE;
 
-    for (; crew->lost && now < limit; now = ss_platform_now()) {
+    for (; crew->has_lost_minder && now < limit; now = ss_platform_now()) {
         struct strays strays = {.crew = crew};
         ss_platform_process_children(getpid(), count_stray, &strays);
         if (strays.count == 0)
             break;
         if (now >= patience)
             ssbatch_signal_descendants(SIGKILL, is_crew, crew);
-        wait_for_events(crew, now + BLIND_INTERVAL * SS_MILLISECOND);
+        wait_for_events(crew, now + POLL_INTERVAL * SS_MILLISECOND);
     }
 
-    crew->lost = false;
+    crew->has_lost_minder = false;
 }
 
 static ss_time now(void *context) {
@@ -279,10 +280,10 @@ struct ssbatch_spawner ssbatch_crew_spawner(struct ssbatch_crew *crew) {
     return (struct ssbatch_spawner){
         .context = crew,
         .start = start,
-        .look = look,
+        .get_state = get_state,
         .end = end,
         .forget = forget,
-        .clear = clear,
+        .end_orphans = end_orphans,
         .wait = wait_for_events,
         .now = now,
         .wallclock = wallclock,
@@ -300,10 +301,10 @@ struct search {
 
 static void visit_marked(void *context, pid_t pid) {
     struct search *search = context;
-    char mark[SSBATCH_MARK_ROOM];
+    char mark[SSBATCH_MARK_SIZE];
     struct ss_process process;
     if (pid == getpid() || !ss_platform_process_info(pid, &process) || process.state == 'Z' ||
-        !ss_platform_process_variable(pid, SSBATCH_MARK, mark, sizeof mark) ||
+        !ss_platform_process_variable(pid, SSBATCH_MARK_VARIABLE, mark, sizeof mark) ||
         strcmp(mark, search->mark) != 0)
         return;
     search->count++;
@@ -322,7 +323,7 @@ size_t ssbatch_crew_end_marked(const char *mark) {
         ss_platform_process_each(visit_marked, &search);
         if (search.count == 0 || now >= limit)
             return search.count;
-        poll(NULL, 0, 2 * BLIND_INTERVAL);
+        poll(NULL, 0, 2 * POLL_INTERVAL);
     }
 }
 
@@ -332,7 +333,7 @@ size_t ssbatch_crew_end_marked(const char *mark) {
  */
 static void take_over(void *context) {
     struct ssbatch_crew *crew = context;
-    for (int i = 0; i < SSBATCH_SLOTS; i++) {
+    for (int i = 0; i < SSBATCH_SLOTS_MAX; i++) {
         pid_t pid = atomic_load(&crew->slots[i].minder);
         if (pid > 1)
             ss_keeper_await(pid, atomic_load(&crew->slots[i].minder_started), MINDER_PATIENCE);
@@ -341,11 +342,11 @@ static void take_over(void *context) {
     ssbatch_crew_end_marked(crew->mark);
     ss_platform_adopt_orphans();
 
-    memset(crew->minders, 0, sizeof crew->minders);
+    memset(crew->minder_pids, 0, sizeof crew->minder_pids);
     memset(crew->used, 0, sizeof crew->used);
     crew->ended_by = 0;
     crew->keeper.pid = 0;
-    crew->blind = true;
+    crew->ignores_signals = true;
 
     struct ssbatch_spawner spawner = ssbatch_crew_spawner(crew);
     crew->undo(crew->undo_context, &spawner);
@@ -356,7 +357,7 @@ int ssbatch_crew_open(struct ssbatch_crew *crew, struct ss_error *error) {
     struct ss_error ignored = {0};
     struct ss_cpus cpus;
 
-    void *slots = mmap(NULL, SSBATCH_SLOTS * sizeof *crew->slots, PROT_READ | PROT_WRITE,
+    void *slots = mmap(NULL, SSBATCH_SLOTS_MAX * sizeof *crew->slots, PROT_READ | PROT_WRITE,
         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (slots == MAP_FAILED)
         return ss_error_memory(error);
@@ -373,7 +374,7 @@ int ssbatch_crew_open(struct ssbatch_crew *crew, struct ss_error *error) {
     };
 
     ss_platform_adopt_orphans();
-    if (setenv(SSBATCH_MARK, crew->mark, 1) < 0 || ss_signals_open(&crew->signals) < 0 ||
+    if (setenv(SSBATCH_MARK_VARIABLE, crew->mark, 1) < 0 || ss_signals_open(&crew->signals) < 0 ||
         pipe2(crew->wakeup, O_CLOEXEC | O_NONBLOCK) < 0)
         return ss_error_fail(
             error, "cannot set up pipes, signals and the environment: %s", strerror(errno));
@@ -392,5 +393,5 @@ void ssbatch_crew_close(struct ssbatch_crew *crew) {
     ss_keeper_close(&crew->keeper);
     if (crew->reads_machine)
         ss_platform_counters_close(&crew->machine);
-    munmap(crew->slots, SSBATCH_SLOTS * sizeof *crew->slots);
+    munmap(crew->slots, SSBATCH_SLOTS_MAX * sizeof *crew->slots);
 }

@@ -35,7 +35,7 @@ struct ssbatch_slot {
     _Atomic int32_t minder; /* 0: the slot is free */
     _Atomic uint64_t minder_started;
     _Atomic int32_t pid;    /* pid of the command */
-    _Atomic int32_t why;    /* errno if the command was not executed */
+    _Atomic int32_t err;    /* errno if the command was not executed */
     _Atomic int32_t step;   /* what failed then: enum ssbatch_step */
     _Atomic int32_t status; /* once the command has ended: its exit status, or 128 + N for signal
                                N */
@@ -48,7 +48,7 @@ struct ssbatch_slot {
 
 struct ssbatch_minder {
     struct ssbatch_slot *slot;
-    const struct ssbatch_order *order;
+    const struct ssbatch_command *command;
     const struct ss_signals *signals; /* the caller's signal settings, which the command gets
                                          back */
     pid_t master;
@@ -72,27 +72,28 @@ void ssbatch_signal_descendants(
 #define SSBATCH_GUARDIAN_PATIENCE (1500 * SS_MILLISECOND)
 
 /* The grace of commands when ssbatch has died: before a second SIGTERM, and before SIGKILL. */
-#define SSBATCH_ORPHAN_GRACE  (1200 * SS_MILLISECOND)
-#define SSBATCH_ORPHAN_GRACE2 (800 * SS_MILLISECOND)
+#define SSBATCH_ORPHAN_GRACE      (1200 * SS_MILLISECOND)
+#define SSBATCH_ORPHAN_KILL_GRACE (800 * SS_MILLISECOND)
 
 /* The maximum number of commands at the same time, including those that left a daemon. */
-#define SSBATCH_SLOTS 64
+#define SSBATCH_SLOTS_MAX 64
 
 /* Set in the environment of all commands; its value is the mark of the call. */
-#define SSBATCH_MARK "SSBATCH_CALL"
+#define SSBATCH_MARK_VARIABLE "SSBATCH_CALL"
 
-#define SSBATCH_MARK_ROOM 128
+#define SSBATCH_MARK_SIZE 128
 
 struct ssbatch_crew {
-    const char *mark;             /* mark of the call */
-    struct ssbatch_slot *slots;   /* in shared memory */
-    pid_t minders[SSBATCH_SLOTS]; /* 0: free, or reaped */
-    bool forgotten[SSBATCH_SLOTS];
-    bool used[SSBATCH_SLOTS];
-    bool lost; /* a minder was killed, and its descendants have become children of ssbatch */
+    const char *mark;                     /* mark of the call */
+    struct ssbatch_slot *slots;           /* in shared memory */
+    pid_t minder_pids[SSBATCH_SLOTS_MAX]; /* 0: free, or reaped */
+    bool forgotten[SSBATCH_SLOTS_MAX];
+    bool used[SSBATCH_SLOTS_MAX];
+    bool has_lost_minder; /* a minder was killed, and its descendants have become children of
+                             ssbatch */
     int wakeup[2];
-    int ended_by; /* the signal that interrupts the study, or 0 */
-    bool blind;   /* in the keeper: signals do not wake it */
+    int ended_by;         /* the signal that interrupts the study, or 0 */
+    bool ignores_signals; /* in the keeper: signals do not wake it */
     struct ss_signals signals;
     struct ss_counter_reader machine;
     bool reads_machine;

@@ -17,8 +17,8 @@
 #include "platform/platform.h"
 
 /* Interval and number of attempts to kill the remaining descendants. */
-#define ROUND      (20 * SS_MILLISECOND)
-#define ROUNDS_MAX 250
+#define KILL_INTERVAL     (20 * SS_MILLISECOND)
+#define KILL_ATTEMPTS_MAX 250
 
 struct watch {
     const struct ssbatch_minder *minder;
@@ -27,7 +27,7 @@ struct watch {
 };
 
 /* The children of a process, collected before all of them get a signal. */
-struct family {
+struct siblings {
     pid_t parent;
     int signal;
     bool (*is_spared)(void *context, pid_t pid); /* NULL: none is spared */
@@ -36,21 +36,21 @@ struct family {
     size_t count, room;
 };
 
-static void signal_family(struct family *family);
+static void signal_children(struct siblings *siblings);
 
 /*
  * Signals a process and its descendants. Skips a pid that is no longer a child of its parent: it
  * may have been reused.
  */
-static void signal_tree(const struct family *family, pid_t pid) {
-    struct family children = {.parent = pid, .signal = family->signal};
+static void signal_tree(const struct siblings *siblings, pid_t pid) {
+    struct siblings children = {.parent = pid, .signal = siblings->signal};
     struct ss_process process;
-    if (family->is_spared && family->is_spared(family->context, pid))
+    if (siblings->is_spared && siblings->is_spared(siblings->context, pid))
         return;
-    if (!ss_platform_process_info(pid, &process) || process.parent != family->parent)
+    if (!ss_platform_process_info(pid, &process) || process.parent != siblings->parent)
         return;
-    signal_family(&children);
-    ss_platform_process_signal_by_pid(pid, process.started, family->signal);
+    signal_children(&children);
+    ss_platform_process_signal_by_pid(pid, process.started, siblings->signal);
 }
 
 /*
@@ -58,40 +58,40 @@ static void signal_tree(const struct family *family, pid_t pid) {
  * parent. If memory is exhausted, signals at once.
  */
 static void add_child(void *context, pid_t pid) {
-    struct family *family = context;
-    if (SS_GROW(family->pids, family->count + 1, family->room))
-        family->pids[family->count++] = pid;
+    struct siblings *siblings = context;
+    if (SS_GROW(siblings->pids, siblings->count + 1, siblings->room))
+        siblings->pids[siblings->count++] = pid;
     else
-        signal_tree(family, pid);
+        signal_tree(siblings, pid);
 }
 
-static void signal_family(struct family *family) {
-    ss_platform_process_children(family->parent, add_child, family);
-    for (size_t i = 0; i < family->count; i++)
-        signal_tree(family, family->pids[i]);
-    free(family->pids);
+static void signal_children(struct siblings *siblings) {
+    ss_platform_process_children(siblings->parent, add_child, siblings);
+    for (size_t i = 0; i < siblings->count; i++)
+        signal_tree(siblings, siblings->pids[i]);
+    free(siblings->pids);
 }
 
 void ssbatch_signal_descendants(
     int signal, bool (*is_spared)(void *context, pid_t pid), void *context) {
-    struct family children = {
+    struct siblings children = {
         .parent = getpid(), .signal = signal, .is_spared = is_spared, .context = context};
-    signal_family(&children);
+    signal_children(&children);
 }
 
 /* Runs in the child before exec. Returns the step that failed, or 0. */
 static int prepare(const void *context) {
     const struct ssbatch_minder *minder = context;
-    const struct ssbatch_order *order = minder->order;
+    const struct ssbatch_command *command = minder->command;
     char temporary[4400];
 
-    snprintf(temporary, sizeof temporary, "%s/tmp", order->scratch ? order->scratch : "");
+    snprintf(temporary, sizeof temporary, "%s/tmp", command->scratch ? command->scratch : "");
     SS_OWNED(close)
-    int made = order->scratch ? ss_walk_folder_path(temporary, O_PATH | O_CREAT, NULL) : -1;
-    if (order->scratch && (made < 0 || setenv("TMPDIR", temporary, 1) < 0))
+    int made = command->scratch ? ss_walk_folder_path(temporary, O_PATH | O_CREAT, NULL) : -1;
+    if (command->scratch && (made < 0 || setenv("TMPDIR", temporary, 1) < 0))
         return SSBATCH_SET_UP;
 
-    if (chdir(order->folder) < 0)
+    if (chdir(command->folder) < 0)
         return SSBATCH_ENTER_FOLDER;
     ss_signals_restore(minder->signals, false);
     return 0;
@@ -103,8 +103,8 @@ static void start_command(struct watch *watch) {
     struct ssbatch_slot *slot = minder->slot;
     SS_OWNED(close) int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     const struct ss_child_setup setup = {
-        .words = minder->order->words,
-        .streams = {input, minder->order->output, minder->order->errors},
+        .words = minder->command->words,
+        .streams = {input, minder->command->output, minder->command->error_output},
         .death_signal = SIGKILL,
         .has_group = true,
         .mask = &minder->signals->caller_mask,
@@ -121,7 +121,7 @@ static void start_command(struct watch *watch) {
     }
     if (result < 0) {
         atomic_store(&slot->step, failure.step);
-        atomic_store(&slot->why, failure.err);
+        atomic_store(&slot->err, failure.err);
         _exit(SS_ERROR_FAILED);
     }
     watch->command = child.pid;
@@ -189,14 +189,14 @@ static void end_command(struct watch *watch) {
 
     if (is_orphan(watch)) {
         terminate(watch);
-        if (ends_within(watch, SSBATCH_ORPHAN_GRACE2))
+        if (ends_within(watch, SSBATCH_ORPHAN_KILL_GRACE))
             return;
     }
 
     kill(watch->command, SIGKILL);
 }
 
-static bool has_family(struct watch *watch) {
+static bool has_descendants(struct watch *watch) {
     reap(watch);
     return watch->command || ss_platform_has_living_children();
 }
@@ -205,16 +205,16 @@ static bool has_family(struct watch *watch) {
  * Ends the command and its descendants. At first only the command itself is killed, so that its
  * guardian, if it has one, can clean up. Guardians ignore SIGTERM.
  */
-static void end_family(struct watch *watch) {
+static void end_descendants(struct watch *watch) {
     end_command(watch);
     ssbatch_signal_descendants(SIGTERM, NULL, NULL);
     ssbatch_signal_descendants(SIGCONT, NULL, NULL);
     ss_time deadline = ss_platform_now() + SSBATCH_GUARDIAN_PATIENCE;
-    while (has_family(watch) && ss_platform_now() < deadline)
+    while (has_descendants(watch) && ss_platform_now() < deadline)
         sleep_until(watch, deadline);
-    for (int i = 0; i < ROUNDS_MAX && has_family(watch); i++) {
+    for (int i = 0; i < KILL_ATTEMPTS_MAX && has_descendants(watch); i++) {
         ssbatch_signal_descendants(SIGKILL, NULL, NULL);
-        sleep_until(watch, ss_platform_now() + ROUND);
+        sleep_until(watch, ss_platform_now() + KILL_INTERVAL);
     }
 }
 
@@ -239,9 +239,9 @@ void ssbatch_minder_run(const struct ssbatch_minder *minder, int executed) {
     start_command(&watch);
     close(executed);
 
-    while (has_family(&watch)) {
+    while (has_descendants(&watch)) {
         if (sleep_until(&watch, SS_TIME_NEVER) == SIGTERM || is_orphan(&watch)) {
-            end_family(&watch);
+            end_descendants(&watch);
             break;
         }
     }

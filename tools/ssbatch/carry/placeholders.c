@@ -74,7 +74,7 @@ static const struct ssbatch_act *find_role(const struct ssbatch_stage *stage, co
 }
 
 /* Writes the text for {ROLE.pid} or {ROLE.1}. Returns 0 if there is no such role. */
-static int put_of_role(FILE *stream, const struct ssbatch_stage *stage, const char *placeholder,
+static int put_role_value(FILE *stream, const struct ssbatch_stage *stage, const char *placeholder,
     struct ss_error *error) {
     char role[PLACEHOLDER_ROOM];
     const char *dot = strrchr(placeholder, '.');
@@ -141,7 +141,7 @@ static int put_placeholder(FILE *stream, const struct replacement *replacement,
             placeholder);
     if (is_moment)
         return put_moment(stream, stage, placeholder + 2, error);
-    return is_of_role ? put_of_role(stream, stage, placeholder, error) : 0;
+    return is_of_role ? put_role_value(stream, stage, placeholder, error) : 0;
 }
 
 /* Copies the placeholder in the braces at `text`. Returns false if they hold anything else. */

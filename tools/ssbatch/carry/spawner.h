@@ -13,11 +13,11 @@
  * system. batch_crew.h has the real one; tests supply their own.
  */
 
-struct ssbatch_order {
+struct ssbatch_command {
     char *const *words;
-    int output, errors;  /* descriptors; the standard input is empty */
-    const char *folder;  /* the command's current folder */
-    const char *scratch; /* its temporary files go to SCRATCH/tmp; NULL: TMPDIR is unchanged */
+    int output, error_output; /* descriptors; the standard input is empty */
+    const char *folder;       /* the command's current folder */
+    const char *scratch;      /* its temporary files go to SCRATCH/tmp; NULL: TMPDIR is unchanged */
 };
 
 enum ssbatch_life {
@@ -38,9 +38,9 @@ struct ssbatch_spawner {
     void *context;
 
     /* Starts a command. Returns its number, or -1 if it could not be executed. */
-    int (*start)(void *context, const struct ssbatch_order *order, struct ss_error *error);
+    int (*start)(void *context, const struct ssbatch_command *command, struct ss_error *error);
 
-    struct ssbatch_state (*look)(void *context, int number);
+    struct ssbatch_state (*get_state)(void *context, int number);
 
     /*
      * Begins to end a command and its descendants. Sends SIGTERM to the command's process group
@@ -53,7 +53,7 @@ struct ssbatch_spawner {
     void (*forget)(void *context, int number);
 
     /* Ends the descendants of commands whose minder was killed. */
-    void (*clear)(void *context);
+    void (*end_orphans)(void *context);
 
     /*
      * Sleeps until `deadline` or an event. Returns 0 or, in this and all later calls, the signal

@@ -43,7 +43,7 @@ static void name_files(struct ssbatch_act *act, size_t index) {
 int ssbatch_stage_open(struct ssbatch_stage *stage, struct ss_error *error) {
     size_t count = stage->lines->count;
     stage->moment = stage->signal = 0;
-    stage->why = stage->not_undone = (struct ss_error){0};
+    stage->why = stage->undo_error = (struct ss_error){0};
     stage->acts = calloc(count + 1, sizeof *stage->acts);
     if (!stage->acts)
         return ss_error_memory(error);
@@ -51,7 +51,7 @@ int ssbatch_stage_open(struct ssbatch_stage *stage, struct ss_error *error) {
     for (size_t i = 0; i < count; i++) {
         struct ssbatch_act *act = &stage->acts[i];
         act->line = &stage->lines->items[i];
-        act->number = act->output = act->errors = -1;
+        act->number = act->output = act->error_output = -1;
         name_files(act, i);
     }
 
@@ -88,7 +88,7 @@ void ssbatch_stage_free(struct ssbatch_stage *stage) {
         free(stage->acts[i].words);
         free(stage->acts[i].found);
         ss_owned_close(&stage->acts[i].output);
-        ss_owned_close(&stage->acts[i].errors);
+        ss_owned_close(&stage->acts[i].error_output);
     }
     free(stage->acts);
     stage->acts = NULL;
@@ -122,7 +122,7 @@ static const char *act_name(const struct ssbatch_act *act) {
 static void update(const struct ssbatch_spawner *spawner, struct ssbatch_act *act) {
     if (act->number < 0)
         return;
-    struct ssbatch_state state = spawner->look(spawner->context, act->number);
+    struct ssbatch_state state = spawner->get_state(spawner->context, act->number);
     if (state.life == SSBATCH_RUNS)
         return;
 
@@ -159,33 +159,33 @@ static int open_output(const struct ssbatch_stage *stage, const struct ssbatch_a
 static int start(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     struct ss_error *why = &stage->why;
     SS_OWNED(close) int output = open_output(stage, act, "stdout", why);
-    SS_OWNED(close) int errors = open_output(stage, act, "stderr", why);
-    if (output < 0 || errors < 0 ||
+    SS_OWNED(close) int error_output = open_output(stage, act, "stderr", why);
+    if (output < 0 || error_output < 0 ||
         (!act->words && ssbatch_act_replace(stage, act, false, why) < 0))
         return ss_error_wrap(why, "%s", act_name(act));
 
-    const struct ssbatch_order order = {
+    const struct ssbatch_command command = {
         .words = act->words,
         .output = output,
-        .errors = errors,
+        .error_output = error_output,
         .folder = stage->folder,
         .scratch = stage->scratch,
     };
 
-    act->number = stage->spawner->start(stage->spawner->context, &order, why);
+    act->number = stage->spawner->start(stage->spawner->context, &command, why);
     if (act->number < 0)
         return ss_error_wrap(why, "%s", act_name(act));
 
     act->started = true;
-    act->errors = ss_owned_take(&errors);
+    act->error_output = ss_owned_take(&error_output);
     if (act->line->regex)
         act->output = ss_owned_take(&output);
-    act->pid = stage->spawner->look(stage->spawner->context, act->number).pid;
+    act->pid = stage->spawner->get_state(stage->spawner->context, act->number).pid;
     return 0;
 }
 
 /* Reopens an output by its descriptor: its name may refer to another file by now. */
-static FILE *open_again(int output) {
+static FILE *reopen(int output) {
     char path[40];
     snprintf(path, sizeof path, "/proc/self/fd/%d", output);
     return ss_input_stream(AT_FDCWD, path, INT64_MAX, NULL);
@@ -196,7 +196,7 @@ static void read_last_error(const struct ssbatch_act *act, char text[200]) {
     char *line = NULL;
     size_t room = 0;
     text[0] = '\0';
-    SS_OWNED(fclose) FILE *file = open_again(act->errors);
+    SS_OWNED(fclose) FILE *file = reopen(act->error_output);
     if (file && fseek(file, -ERRORS_MAX, SEEK_END) < 0)
         rewind(file); /* the file is shorter than that */
     while (file && getline(&line, &room, file) > 0) {
@@ -209,7 +209,7 @@ static void read_last_error(const struct ssbatch_act *act, char text[200]) {
 
 static int fail_status(struct ssbatch_stage *stage, const struct ssbatch_act *act) {
     char said[200];
-    bool is_early = act->line->kind == SSBATCH_BESIDE && !act->asked;
+    bool is_early = act->line->kind == SSBATCH_BESIDE && !act->end_requested;
     read_last_error(act, said);
     return ss_error_fail(&stage->why, "%s %s %d%s%s%s", act_name(act),
         act->ended_by ? "was ended by signal" : "ended with status",
@@ -225,7 +225,7 @@ static bool is_ok(const struct ssbatch_act *act) {
 static int check_besides(struct ssbatch_stage *stage, struct ssbatch_stage *of) {
     for (size_t i = 0; i < of->lines->count; i++) {
         struct ssbatch_act *act = &of->acts[i];
-        if (act->line->kind == SSBATCH_BESIDE && act->ended && !act->asked && !is_ok(act)) {
+        if (act->line->kind == SSBATCH_BESIDE && act->ended && !act->end_requested && !is_ok(act)) {
             fail_status(of, act);
             return ss_error_fail(&stage->why, "%s", of->why.message);
         }
@@ -237,7 +237,7 @@ static int check_besides(struct ssbatch_stage *stage, struct ssbatch_stage *of) 
 static bool has_failed(const struct ssbatch_stage *stage) {
     for (size_t i = 0; i < stage->lines->count; i++) {
         const struct ssbatch_act *act = &stage->acts[i];
-        if (act->ended && !act->asked && !act->judged && !is_ok(act))
+        if (act->ended && !act->end_requested && !act->judged && !is_ok(act))
             return true;
     }
     return stage->outer && has_failed(stage->outer);
@@ -288,7 +288,7 @@ static bool find_match(struct ssbatch_act *act) {
     bool found = false;
     regmatch_t groups[2];
 
-    SS_OWNED(fclose) FILE *file = open_again(act->output);
+    SS_OWNED(fclose) FILE *file = reopen(act->output);
     if (file && fseeko(file, act->searched, SEEK_SET) < 0)
         return false;
 
@@ -432,8 +432,8 @@ static void await_gone(struct ssbatch_stage *stage, struct ssbatch_act *act) {
         ss_error_fail(&stage->why, "%s is still running after SIGKILL", act_name(act));
 }
 
-static void ask_to_end(struct ssbatch_stage *stage, struct ssbatch_act *act) {
-    act->asked |= !act->ended;
+static void request_end(struct ssbatch_stage *stage, struct ssbatch_act *act) {
+    act->end_requested |= !act->ended;
     stage->spawner->end(stage->spawner->context, act->number, SSBATCH_GRACE);
 }
 
@@ -442,7 +442,7 @@ static void end_kind(struct ssbatch_stage *stage, enum ssbatch_kind kind) {
     for (size_t i = 0; i < stage->lines->count; i++) {
         struct ssbatch_act *act = &stage->acts[i];
         if ((kind == SSBATCH_KINDS || act->line->kind == kind) && act->number >= 0)
-            ask_to_end(stage, act);
+            request_end(stage, act);
     }
     for (size_t i = 0; i < stage->lines->count; i++) {
         if (kind == SSBATCH_KINDS || stage->acts[i].line->kind == kind)
@@ -455,9 +455,9 @@ static void end_besides(struct ssbatch_stage *stage) {
         struct ssbatch_act *act = &stage->acts[i];
         if (act->number < 0 || act->ended)
             continue;
-        ask_to_end(stage, act);
+        request_end(stage, act);
         await_gone(stage, act);
-        if (act->asked && act->line->has_ok && !is_ok(act))
+        if (act->end_requested && act->line->has_ok && !is_ok(act))
             fail_status(stage, act);
     }
 }
@@ -482,8 +482,8 @@ static void run_after(struct ssbatch_stage *stage, struct ssbatch_act *act) {
             check_output(stage, act);
     }
 
-    if (!stage->not_undone.status)
-        stage->not_undone = stage->why;
+    if (!stage->undo_error.status)
+        stage->undo_error = stage->why;
     if (why.status)
         stage->why = why; /* keep the first reason */
 }
@@ -492,7 +492,7 @@ void ssbatch_stage_end(struct ssbatch_stage *stage) {
     update_all(stage);
     end_kind(stage, SSBATCH_MAIN); /* some are still running if the run failed */
     end_besides(stage);
-    stage->spawner->clear(stage->spawner->context);
+    stage->spawner->end_orphans(stage->spawner->context);
 
     for (size_t i = 0; i < stage->lines->count; i++) {
         if (stage->lines->items[i].kind == SSBATCH_AFTER)
@@ -500,7 +500,7 @@ void ssbatch_stage_end(struct ssbatch_stage *stage) {
     }
 
     end_kind(stage, SSBATCH_KINDS); /* daemons, which the `after`s may have needed */
-    stage->spawner->clear(stage->spawner->context);
+    stage->spawner->end_orphans(stage->spawner->context);
 }
 
 ss_time ssbatch_stage_cpu_time(const struct ssbatch_stage *stage) {
@@ -513,17 +513,17 @@ ss_time ssbatch_stage_cpu_time(const struct ssbatch_stage *stage) {
     return sum;
 }
 
-int ssbatch_carry_after(struct ssbatch_spawner *spawner, const struct ssbatch_order *order,
+int ssbatch_run_after(struct ssbatch_spawner *spawner, const struct ssbatch_command *command,
     const char *ok, struct ss_error *error) {
     char status[16];
-    int number = spawner->start(spawner->context, order, error);
+    int number = spawner->start(spawner->context, command, error);
     if (number < 0)
         return -1;
 
     ss_time limit = spawner->now(spawner->context) + SSBATCH_AFTER_LIMIT;
-    struct ssbatch_state state = spawner->look(spawner->context, number);
+    struct ssbatch_state state = spawner->get_state(spawner->context, number);
     bool late = false;
-    for (; state.life != SSBATCH_GONE; state = spawner->look(spawner->context, number)) {
+    for (; state.life != SSBATCH_GONE; state = spawner->get_state(spawner->context, number)) {
         if (!late && (state.life == SSBATCH_ENDED || spawner->now(spawner->context) >= limit)) {
             late = true;
             spawner->end(spawner->context, number, SS_SECOND);
@@ -536,5 +536,5 @@ int ssbatch_carry_after(struct ssbatch_spawner *spawner, const struct ssbatch_or
     if (ss_words_has(ok, ',', status))
         return 0;
     return ss_error_fail(
-        error, "'%s' ended with status %d", ss_words_show(order->words[0]).text, state.status);
+        error, "'%s' ended with status %d", ss_words_show(command->words[0]).text, state.status);
 }

@@ -35,8 +35,8 @@ SS_NONNULL() void ssbatch_stage_free(struct ssbatch_stage *stage);
  * Carries out one `after` of a journal, in at most SSBATCH_AFTER_LIMIT. `ok` lists the exit
  * statuses that mean success, such as "0,1".
  */
-SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_carry_after(struct ssbatch_spawner *spawner,
-    const struct ssbatch_order *order, const char *ok, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_run_after(struct ssbatch_spawner *spawner,
+    const struct ssbatch_command *command, const char *ok, struct ss_error *error);
 
 #define SSBATCH_GRACE       (10 * SS_SECOND)
 #define SSBATCH_AFTER_LIMIT (120 * SS_SECOND)

@@ -19,7 +19,7 @@ struct reader {
     FILE *stream;
     const char *name;                /* the file, for messages */
     unsigned line;                   /* number of the line where the words begin, from 1 */
-    unsigned read;                   /* number of lines read so far */
+    unsigned lines_read;             /* number of lines read so far */
     bool begun;                      /* a line with words was read */
     bool in_run;                     /* the last line that is not a command began a run */
     struct ssbatch_columns set, own; /* columns of `set` so far, and of this line */
@@ -35,7 +35,7 @@ static int read_piece(struct reader *reader, struct ss_error *error) {
     if (length < 0)
         return ss_error_fail(error, "cannot read the plan: %s", strerror(errno));
 
-    reader->read++;
+    reader->lines_read++;
     if (strlen(reader->piece) < (size_t)length)
         return ss_error_fail(error, "the line contains a null byte: a plan is text");
 
@@ -64,7 +64,7 @@ static int append_piece(struct reader *reader, struct ss_error *error) {
 
 /* Reads a line and its continuations into `text`. Returns 1, 0 at the end of the plan, or -1. */
 static int read_text(struct reader *reader, struct ss_error *error) {
-    reader->line = reader->read + 1;
+    reader->line = reader->lines_read + 1;
     reader->length = 0;
 
     int status = read_piece(reader, error);

@@ -26,7 +26,7 @@
 #define JOURNAL       ".undo"
 
 /* File in the hidden folder of a run, with the mark of the call that has its files in memory. */
-#define CLAIM SSBATCH_HIDDEN "/.call"
+#define CLAIM_FORMAT SSBATCH_HIDDEN_FORMAT "/.call"
 
 static struct ssbatch_path call_file(
     const struct ssbatch_study *study, const char *mark, const char *name) {
@@ -36,7 +36,7 @@ static struct ssbatch_path call_file(
 /* Opens the folder of a call. Returns the same as ss_state_folder(). */
 static int open_folder(
     const struct ssbatch_study *study, const char *mark, bool makes, struct ss_error *error) {
-    SS_OWNED(close) int calls = ssbatch_study_folder(study, CALLS, makes, error);
+    SS_OWNED(close) int calls = ssbatch_study_open_folder(study, CALLS, makes, error);
     if (calls < 0)
         return calls;
     SS_OWNED(close)
@@ -74,8 +74,8 @@ static struct journal_name name_journal(const char *name) {
     return journal;
 }
 
-int ssbatch_call_note(const struct ssbatch_call *call, const char *name, const char *journal,
-    struct ss_error *error) {
+int ssbatch_call_write_journal(const struct ssbatch_call *call, const char *name,
+    const char *journal, struct ss_error *error) {
     const struct journal_name file = name_journal(name);
     const struct ssbatch_path path = call_file(call->study, call->mark, file.text);
     return ssbatch_disk_write(call->folder, file.text, path.text, journal, error);
@@ -83,8 +83,8 @@ int ssbatch_call_note(const struct ssbatch_call *call, const char *name, const c
 
 int ssbatch_call_claim(
     const struct ssbatch_call *call, const char *name, bool in_memory, struct ss_error *error) {
-    const struct ssbatch_path path = ssbatch_study_path(call->study, CLAIM, name);
-    const struct ssbatch_path hidden = ssbatch_study_path(call->study, SSBATCH_HIDDEN, name);
+    const struct ssbatch_path path = ssbatch_study_path(call->study, CLAIM_FORMAT, name);
+    const struct ssbatch_path hidden = ssbatch_study_path(call->study, SSBATCH_HIDDEN_FORMAT, name);
     SS_OWNED(close) int folder = ss_walk_folder_path(hidden.text, O_RDONLY, error);
     if (folder < 0)
         return ss_error_wrap(error, "%s", hidden.text);
@@ -99,8 +99,8 @@ int ssbatch_call_claim(
  */
 static int has_claim(
     const struct ssbatch_study *study, const char *name, const char *mark, struct ss_error *error) {
-    const struct ssbatch_path path = ssbatch_study_path(study, CLAIM, name);
-    char text[SSBATCH_CALL_MARK + 1] = "";
+    const struct ssbatch_path path = ssbatch_study_path(study, CLAIM_FORMAT, name);
+    char text[SSBATCH_CALL_MARK_SIZE + 1] = "";
     struct ss_error why = {0};
     SS_OWNED(fclose)
     FILE *file = ss_state_read(AT_FDCWD, path.text, &study->trust, path.text, &why);
@@ -111,7 +111,8 @@ static int has_claim(
     return strcmp(text, mark) == 0;
 }
 
-int ssbatch_call_forget(const struct ssbatch_call *call, const char *name, struct ss_error *error) {
+int ssbatch_call_remove_journal(
+    const struct ssbatch_call *call, const char *name, struct ss_error *error) {
     const struct journal_name file = name_journal(name);
     const struct ssbatch_path path = call_file(call->study, call->mark, file.text);
     return ssbatch_disk_unlink(call->folder, file.text, path.text, error);
@@ -145,8 +146,8 @@ static void remove_folder(const struct ssbatch_study *study, const char *mark, i
         ssbatch_disk_remove_tree(call_file(study, mark, "").text, NULL);
 }
 
-int ssbatch_call_folder(
-    const struct ssbatch_call *call, char path[SSBATCH_PATH], struct ss_error *error) {
+int ssbatch_call_make_folder(
+    const struct ssbatch_call *call, char path[SSBATCH_PATH_SIZE], struct ss_error *error) {
     strcpy(path, call_file(call->study, call->mark, "files").text);
     return mkdirat(call->folder, "files", 0755) < 0 ? ss_paths_fail(path, error) : 0;
 }
@@ -163,12 +164,12 @@ void ssbatch_call_close(struct ssbatch_call *call) {
 struct undoing {
     const struct ssbatch_study *study;
     const struct ssbatch_undoer *undoer;
-    const char *mark;          /* mark of the call */
-    pid_t pid;                 /* pid of the call */
-    char name[256];            /* name of the run */
-    bool copies;               /* false after a reboot of the host: unsynced files may be damaged */
-    char folder[SSBATCH_PATH]; /* current folder of the commands */
-    char ok[1100];             /* exit statuses of the next `after` that mean success */
+    const char *mark; /* mark of the call */
+    pid_t pid;        /* pid of the call */
+    char name[256];   /* name of the run */
+    bool copies;      /* false after a reboot of the host: unsynced files may be damaged */
+    char folder[SSBATCH_PATH_SIZE]; /* current folder of the commands */
+    char ok[1100];                  /* exit statuses of the next `after` that mean success */
     struct ss_error *error;
     bool failed;
 };
@@ -203,8 +204,8 @@ static int copy_result(const struct undoing *undoing, int scratch, const char *k
 }
 
 /* Removes a folder in memory, after copying its result to `result`, unless that is NULL. */
-static int undo_memory(const struct undoing *undoing, const char *path, const char *result) {
-    char kept[SSBATCH_PATH];
+static int undo_remove(const struct undoing *undoing, const char *path, const char *result) {
+    char kept[SSBATCH_PATH_SIZE];
     SS_OWNED(close)
     int scratch = ssbatch_disk_open_private(path, &undoing->study->trust, false, NULL);
     if (scratch < 0)
@@ -226,7 +227,7 @@ static void undo_line(struct undoing *undoing, const char *line) {
     } else if (count == 2 && strcmp(words[0], "folder") == 0) {
         snprintf(undoing->folder, sizeof undoing->folder, "%s", words[1]);
     } else if ((count == 2 || count == 3) && strcmp(words[0], "remove") == 0) {
-        status = undo_memory(undoing, words[1], words[2]);
+        status = undo_remove(undoing, words[1], words[2]);
     } else if (count == 2 && strcmp(words[0], "statuses") == 0) {
         snprintf(undoing->ok, sizeof undoing->ok, "%s", words[1]);
     } else if (count >= 2 && strcmp(words[0], "after") == 0) {
@@ -344,7 +345,7 @@ static int lock_call(const struct ssbatch_study *study, const char *mark, int fo
     return ss_owned_take(&lock);
 }
 
-static int clear_call(const struct ssbatch_study *study, const char *mark, const char *name,
+static int clean_up_call(const struct ssbatch_study *study, const char *mark, const char *name,
     const struct ssbatch_undoer *undoer, struct ss_error *error) {
     struct owner owner;
     if (!read_mark(study, mark, &owner))
@@ -370,10 +371,10 @@ static int clear_call(const struct ssbatch_study *study, const char *mark, const
     return ssbatch_call_undo(study, mark, undoer, error);
 }
 
-int ssbatch_calls_clear(const struct ssbatch_study *study, const char *own, const char *name,
+int ssbatch_calls_clean_up(const struct ssbatch_study *study, const char *own, const char *name,
     const struct ssbatch_undoer *undoer, struct ss_error *error) {
     int status = 0;
-    SS_OWNED(close) int folder = ssbatch_study_folder(study, CALLS, false, error);
+    SS_OWNED(close) int folder = ssbatch_study_open_folder(study, CALLS, false, error);
     if (folder == -1)
         return -1;
 
@@ -381,15 +382,15 @@ int ssbatch_calls_clear(const struct ssbatch_study *study, const char *own, cons
     for (struct dirent *entry; calls && (entry = readdir(calls));) {
         if (entry->d_name[0] == '.' || strcmp(entry->d_name, own) == 0)
             continue;
-        if (clear_call(study, entry->d_name, name, undoer, error) < 0)
+        if (clean_up_call(study, entry->d_name, name, undoer, error) < 0)
             status = -1;
     }
     return status;
 }
 
-bool ssbatch_calls_any(const struct ssbatch_study *study) {
-    SS_OWNED(close) int folder = ssbatch_study_folder(study, CALLS, false, NULL);
-    bool any = folder == -1; /* ssbatch_calls_clear() says why it is refused */
+bool ssbatch_calls_exist(const struct ssbatch_study *study) {
+    SS_OWNED(close) int folder = ssbatch_study_open_folder(study, CALLS, false, NULL);
+    bool any = folder == -1; /* ssbatch_calls_clean_up() says why it is refused */
     SS_OWNED(closedir) DIR *calls = open_entries(folder);
     for (struct dirent *entry; calls && (entry = readdir(calls));)
         any |= entry->d_name[0] != '.';

@@ -21,12 +21,13 @@
  * carries it out.
  */
 
-#define SSBATCH_CALL_MARK 128
+#define SSBATCH_CALL_MARK_SIZE 128
 
 struct ssbatch_call {
     const struct ssbatch_study *study;
-    char mark[SSBATCH_CALL_MARK]; /* HOST:BOOT:PID:STARTED; also in the environment of commands */
-    int folder;                   /* the folder of the call */
+    /* HOST:BOOT:PID:STARTED; also in the environment of commands. */
+    char mark[SSBATCH_CALL_MARK_SIZE];
+    int folder; /* the folder of the call */
     int lock;
 };
 
@@ -34,7 +35,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_open(struct ssbatch_call *call,
     const struct ssbatch_study *study, uint64_t started, struct ss_error *error);
 
 /* Writes the journal of a run, or of the study's own lines ("" as its name). */
-SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_call_note(
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_call_write_journal(
     const struct ssbatch_call *call, const char *name, const char *journal, struct ss_error *error);
 
 /*
@@ -45,12 +46,12 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_claim(
     const struct ssbatch_call *call, const char *name, bool in_memory, struct ss_error *error);
 
 /* Removes the journal of a run. Call this when everything in it is undone. */
-SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_forget(
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_remove_journal(
     const struct ssbatch_call *call, const char *name, struct ss_error *error);
 
 /* Makes a folder for temporary files inside the call's folder. */
-SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_folder(
-    const struct ssbatch_call *call, char path[SSBATCH_PATH], struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_make_folder(
+    const struct ssbatch_call *call, char path[SSBATCH_PATH_SIZE], struct ss_error *error);
 
 /* Removes the call's folder, unless it still has journals. */
 SS_NONNULL() void ssbatch_call_close(struct ssbatch_call *call);
@@ -75,14 +76,14 @@ int ssbatch_call_undo(const struct ssbatch_study *study, const char *mark,
     const struct ssbatch_undoer *undoer, struct ss_error *error);
 
 /* Returns whether a call is running, or was killed and is not undone yet. */
-SS_NONNULL() bool ssbatch_calls_any(const struct ssbatch_study *study);
+SS_NONNULL() bool ssbatch_calls_exist(const struct ssbatch_study *study);
 
 /*
  * Kills the processes that dead calls on this host have left, and carries out their journals; if
  * the keeper of a call is doing so, waits for it. With a name, considers only calls with a journal
  * of that run, and fails if such a call lives. `own` is the caller's mark, or "".
  */
-SS_MUST_USE SS_NONNULL(1, 2, 4) int ssbatch_calls_clear(const struct ssbatch_study *study,
+SS_MUST_USE SS_NONNULL(1, 2, 4) int ssbatch_calls_clean_up(const struct ssbatch_study *study,
     const char *own, const char *name, const struct ssbatch_undoer *undoer, struct ss_error *error);
 
 #endif

@@ -24,15 +24,15 @@ static int fail_to_read(const char *path, struct ss_error *error) {
 }
 
 int ssbatch_disk_path(
-    char path[SSBATCH_PATH], const char *folder, const char *name, struct ss_error *error) {
-    if (snprintf(path, SSBATCH_PATH, "%s/%s", folder, name) < SSBATCH_PATH)
+    char path[SSBATCH_PATH_SIZE], const char *folder, const char *name, struct ss_error *error) {
+    if (snprintf(path, SSBATCH_PATH_SIZE, "%s/%s", folder, name) < SSBATCH_PATH_SIZE)
         return 0;
     return ss_error_fail(error, "%s: the path is too long", ss_words_show(name).text);
 }
 
 /* Opens the folder of a file by a walk, and finds the file's name in it. */
 static int open_parent(const char *path, const char **name, struct ss_error *error) {
-    char parent[SSBATCH_PATH];
+    char parent[SSBATCH_PATH_SIZE];
     struct ss_error why = {0};
     const char *slash = strrchr(path, '/');
     int length = slash ? (int)(slash - path) + (slash == path) : 0;
@@ -111,7 +111,7 @@ static int each_entry(
     }
 
     for (struct dirent *found; (found = readdir(entries));) {
-        char inner[SSBATCH_PATH];
+        char inner[SSBATCH_PATH_SIZE];
         struct entry entry = {.folder = folder, .name = found->d_name, .path = inner};
         if (strcmp(found->d_name, ".") == 0 || strcmp(found->d_name, "..") == 0)
             continue;
@@ -208,7 +208,7 @@ bool ssbatch_disk_is_own(const char *path) {
 int ssbatch_disk_open_private(
     const char *path, const struct ss_trust *trust, bool makes, struct ss_error *error) {
     const char *name;
-    char folder[SSBATCH_PATH];
+    char folder[SSBATCH_PATH_SIZE];
     struct stat status;
     SS_OWNED(close) int parent = open_parent(path, &name, error);
     if (parent < 0)
@@ -233,7 +233,7 @@ int ssbatch_disk_open_private(
  * Adds permissions of the owner to a file or folder of this user. Root needs none, but others
  * cannot empty a read-only folder, even their own.
  */
-static void permit(int parent, const char *name, mode_t needed) {
+static void add_permissions(int parent, const char *name, mode_t needed) {
     char path[40];
     struct stat status;
     SS_OWNED(close) int file = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -284,7 +284,7 @@ static int remove_tree(int parent, const char *name, const char *path, struct ss
     if (!S_ISDIR(status.st_mode))
         return remove_file(parent, name, path, error);
 
-    permit(parent, name, S_IRWXU);
+    add_permissions(parent, name, S_IRWXU);
     SS_OWNED(close) int folder = enter(parent, name, path, &first);
     if (folder >= 0 && is_mount(folder, parent)) {
         errno = EBUSY;
@@ -339,7 +339,7 @@ static int copy_file(const struct copying *copying, const struct entry *entry, c
 /* Keeps the owner of another user's link: links of ours are trusted and followed. */
 static int copy_link(const struct copying *copying, const struct entry *entry, const char *to,
     struct ss_error *error) {
-    char target[SSBATCH_PATH];
+    char target[SSBATCH_PATH_SIZE];
     ssize_t length = readlinkat(entry->folder, entry->name, target, sizeof target - 1);
     if (length < 0)
         return ss_paths_fail(entry->path, error);
@@ -364,12 +364,12 @@ static int copy_tree(int from_parent, const char *from_name, const char *from, i
 
 static int copy_entry(void *context, const struct entry *entry, struct ss_error *error) {
     const struct copying *copying = context;
-    char to[SSBATCH_PATH];
+    char to[SSBATCH_PATH_SIZE];
     if (ssbatch_disk_path(to, copying->to_path, entry->name, error) < 0)
         return -1;
 
     if (S_ISREG(entry->status.st_mode)) {
-        permit(entry->folder, entry->name, S_IRUSR);
+        add_permissions(entry->folder, entry->name, S_IRUSR);
         return copy_file(copying, entry, to, error);
     }
     if (S_ISLNK(entry->status.st_mode))
@@ -398,8 +398,8 @@ static int remove_other(void *context, const struct entry *entry, struct ss_erro
 
 static int copy_tree(int from_parent, const char *from_name, const char *from, int to_parent,
     const char *to_name, const char *to, struct ss_error *error) {
-    permit(from_parent, from_name, S_IRUSR | S_IXUSR);
-    permit(to_parent, to_name, S_IRWXU);
+    add_permissions(from_parent, from_name, S_IRUSR | S_IXUSR);
+    add_permissions(to_parent, to_name, S_IRWXU);
 
     SS_OWNED(close) int target = enter(to_parent, to_name, to, error);
     if (target < 0)

@@ -14,11 +14,11 @@
  * a folder in a tree cannot make us leave it.
  */
 
-#define SSBATCH_PATH 4200
+#define SSBATCH_PATH_SIZE 4200
 
 /* Writes "FOLDER/NAME". Fails if the path is too long. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_path(
-    char path[SSBATCH_PATH], const char *folder, const char *name, struct ss_error *error);
+    char path[SSBATCH_PATH_SIZE], const char *folder, const char *name, struct ss_error *error);
 
 /* Makes a folder, unless it exists, with this mode for mkdir(), and syncs its parent. */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_make_folder(

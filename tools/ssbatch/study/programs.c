@@ -95,7 +95,7 @@ void ssbatch_programs_missing(const struct ssbatch_lines *lines,
 }
 
 int ssbatch_identity(const struct ssbatch_plan *plan, const struct ssbatch_run *run,
-    char digest[SSBATCH_SHA256_TEXT], struct ss_error *error) {
+    char digest[SSBATCH_SHA256_TEXT_SIZE], struct ss_error *error) {
     struct ssbatch_sha256 hash;
     struct ss_text text;
     if (ss_text_open(&text, error) < 0)

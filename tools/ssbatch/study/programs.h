@@ -12,7 +12,7 @@
 /* A program file as of the time when it was read. */
 struct ssbatch_program {
     char *path; /* as found in PATH, or as in the plan; owned */
-    char digest[SSBATCH_SHA256_TEXT];
+    char digest[SSBATCH_SHA256_TEXT_SIZE];
     dev_t device;
     ino_t inode;
     int64_t changed; /* time of the last modification, in ns since 1970 */
@@ -44,7 +44,7 @@ void ssbatch_programs_missing(const struct ssbatch_lines *lines,
 
 /* Computes the digest of what identifies a run, apart from its programs. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_identity(const struct ssbatch_plan *plan,
-    const struct ssbatch_run *run, char digest[SSBATCH_SHA256_TEXT], struct ss_error *error);
+    const struct ssbatch_run *run, char digest[SSBATCH_SHA256_TEXT_SIZE], struct ss_error *error);
 
 SS_NONNULL() void ssbatch_programs_free(struct ssbatch_programs *programs);
 

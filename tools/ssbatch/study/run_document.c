@@ -43,7 +43,7 @@ enum ssbatch_status ssbatch_run_document_status(const struct json_object *docume
         if (strcmp(name, status_names[status]) == 0)
             return (enum ssbatch_status)status;
     }
-    return SSBATCH_TO_COME;
+    return SSBATCH_PENDING;
 }
 
 int ssbatch_run_status(

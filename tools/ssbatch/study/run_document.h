@@ -12,7 +12,7 @@
 #define SSBATCH_RUN_SCHEMA 1
 
 enum ssbatch_status {
-    SSBATCH_TO_COME,
+    SSBATCH_PENDING,
     SSBATCH_DONE,
     SSBATCH_FAILED,
     SSBATCH_SKIPPED,
@@ -28,10 +28,10 @@ const char *ssbatch_status_name(enum ssbatch_status status);
 SS_MUST_USE SS_NONNULL(1, 2) struct json_object *ssbatch_run_document_read(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
 
-/* Returns SSBATCH_TO_COME if `document` is NULL. */
+/* Returns SSBATCH_PENDING if `document` is NULL. */
 enum ssbatch_status ssbatch_run_document_status(const struct json_object *document);
 
-/* Returns the status in a run.json, SSBATCH_TO_COME if that is absent, or -1 with the error set. */
+/* Returns the status in a run.json, SSBATCH_PENDING if that is absent, or -1 with the error set. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_run_status(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
 

@@ -86,7 +86,7 @@ void ssbatch_sha256_add(struct ssbatch_sha256 *hash, const void *bytes, size_t c
     }
 }
 
-void ssbatch_sha256_end(struct ssbatch_sha256 *hash, char text[SSBATCH_SHA256_TEXT]) {
+void ssbatch_sha256_end(struct ssbatch_sha256 *hash, char text[SSBATCH_SHA256_TEXT_SIZE]) {
     static const unsigned char padding[64] = {0x80};
     unsigned char length[8];
     for (int i = 0; i < 8; i++)
@@ -97,7 +97,7 @@ void ssbatch_sha256_end(struct ssbatch_sha256 *hash, char text[SSBATCH_SHA256_TE
         snprintf(text + (size_t)8 * i, 9, "%08x", hash->state[i]);
 }
 
-int ssbatch_sha256_of_file(const char *path, char text[SSBATCH_SHA256_TEXT]) {
+int ssbatch_sha256_of_file(const char *path, char text[SSBATCH_SHA256_TEXT_SIZE]) {
     unsigned char bytes[32768];
     struct ssbatch_sha256 hash;
     SS_OWNED(fclose) FILE *file = fopen(path, "re");

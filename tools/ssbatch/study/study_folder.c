@@ -19,7 +19,7 @@
 #define NAME_ROOM 500
 
 /* Format of the path of an earlier result that is being replaced. */
-#define OLD ".study/old-%s"
+#define OLD_RESULT_FORMAT ".study/old-%s"
 
 #define STATE   ".study"
 #define HOLDERS "runs"
@@ -29,8 +29,8 @@
 #define READER_INTERVAL 1
 
 /* Polling interval in milliseconds for a held lock, and the polls before its holder is named. */
-#define LOCK_INTERVAL  10
-#define WAITS_TILL_SAY 100
+#define LOCK_INTERVAL       10
+#define POLLS_BEFORE_REPORT 100
 
 /* Only we may write to new folders, whatever the umask is, unless users share the study. */
 static mode_t new_mode(const struct ssbatch_study *study) {
@@ -63,13 +63,13 @@ static struct ssbatch_path state_path(const struct ssbatch_study *study, const c
     return ssbatch_study_path(study, STATE "/%s", name);
 }
 
-int ssbatch_study_folder(
+int ssbatch_study_open_folder(
     const struct ssbatch_study *study, const char *name, bool makes, struct ss_error *error) {
     return ss_state_folder(
         study->state, name, &study->trust, makes, state_path(study, name).text, error);
 }
 
-FILE *ssbatch_study_read(
+FILE *ssbatch_study_open_file(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
     if (study->state < 0)
         return NULL;
@@ -109,17 +109,17 @@ static int make_folders(struct ssbatch_study *study, struct ss_error *error) {
         open_state(study, true, error) < 0)
         return -1;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        SS_OWNED(close) int folder = ssbatch_study_folder(study, names[i], true, error);
+        SS_OWNED(close) int folder = ssbatch_study_open_folder(study, names[i], true, error);
         if (folder < 0)
             return -1;
     }
     return 0;
 }
 
-static int resolve(char path[SSBATCH_PATH], const char *given, struct ss_error *error) {
-    char folder[SSBATCH_PATH];
+static int resolve(char path[SSBATCH_PATH_SIZE], const char *given, struct ss_error *error) {
+    char folder[SSBATCH_PATH_SIZE];
     if (given[0] == '/') {
-        snprintf(path, SSBATCH_PATH, "%s", given);
+        snprintf(path, SSBATCH_PATH_SIZE, "%s", given);
     } else {
         if (!getcwd(folder, sizeof folder))
             return ss_error_fail(error, "cannot determine the current folder: %s", strerror(errno));
@@ -134,18 +134,18 @@ static int resolve(char path[SSBATCH_PATH], const char *given, struct ss_error *
         return ss_error_fail(error,
             "%s: commands would treat %% or { as a placeholder: use another folder",
             ss_words_show(path).text);
-    if (strlen(path) + NAME_ROOM > SSBATCH_PATH)
+    if (strlen(path) + NAME_ROOM > SSBATCH_PATH_SIZE)
         return ss_error_fail(error, "%s: the path is too long", ss_words_show(given).text);
     return 0;
 }
 
-int ssbatch_study_open(struct ssbatch_study *study, const char *path, enum ssbatch_study_use use,
+int ssbatch_study_open(struct ssbatch_study *study, const char *path, enum ssbatch_study_mode mode,
     const char *trust_owner, struct ss_error *error) {
     struct stat status;
     *study = (struct ssbatch_study){
         .boot = "unknown",
         .state = -1,
-        .trust = {.everyone = use == SSBATCH_STUDY_LOOK, .suggests_trust_owner = true},
+        .trust = {.everyone = mode == SSBATCH_STUDY_READ, .suggests_trust_owner = true},
     };
     if (resolve(study->path, path, error) < 0) {
         study->path[0] = '\0';
@@ -158,7 +158,7 @@ int ssbatch_study_open(struct ssbatch_study *study, const char *path, enum ssbat
     if (boot && fgets(study->boot, sizeof study->boot, boot))
         study->boot[strcspn(study->boot, "\n")] = '\0';
 
-    if (use == SSBATCH_STUDY_MAKE)
+    if (mode == SSBATCH_STUDY_CREATE)
         return make_folders(study, error);
     if (open_state(study, false, error) < 0)
         return -1;
@@ -210,10 +210,10 @@ int ssbatch_study_await_lock(const struct ssbatch_study *study, int lock, const 
             return ss_error_fail(
                 error, "%s: processes of an earlier call are still running: see `ps`", holder);
 
-        if (waits == WAITS_TILL_SAY && study->waits) {
+        if (waits == POLLS_BEFORE_REPORT && study->report_wait) {
             read_holder(lock, &found);
             snprintf(name, sizeof name, "process %d on %s", (int)found.pid, found.host);
-            study->waits(path, *holder ? holder : name);
+            study->report_wait(path, *holder ? holder : name);
         }
 
         poll(NULL, 0, LOCK_INTERVAL);
@@ -264,7 +264,7 @@ static int take_lock(const struct ssbatch_study *study, int locks, int holders, 
             if (flock(lock, LOCK_SH | LOCK_NB) < 0)
                 return read_holder_of(study, holders, name, holder, error) == -1 ? -1
                                                                                  : SSBATCH_HELD;
-            flock(lock, LOCK_UN); /* a reader in ssbatch_study_is_locked() has it for a moment */
+            flock(lock, LOCK_UN); /* a reader in ssbatch_study_lock_state() has it for a moment */
             poll(NULL, 0, READER_INTERVAL);
             continue;
         }
@@ -276,9 +276,9 @@ static int take_lock(const struct ssbatch_study *study, int locks, int holders, 
 
 int ssbatch_study_lock_run(const struct ssbatch_study *study, const char *name,
     struct ssbatch_holder *holder, struct ss_error *error) {
-    SS_OWNED(close) int locks = ssbatch_study_folder(study, LOCKS, true, error);
+    SS_OWNED(close) int locks = ssbatch_study_open_folder(study, LOCKS, true, error);
     SS_OWNED(close)
-    int holders = locks < 0 ? -1 : ssbatch_study_folder(study, HOLDERS, true, error);
+    int holders = locks < 0 ? -1 : ssbatch_study_open_folder(study, HOLDERS, true, error);
     if (holders < 0)
         return -1;
 
@@ -294,15 +294,15 @@ int ssbatch_study_lock_run(const struct ssbatch_study *study, const char *name,
     return ss_owned_take(&lock);
 }
 
-enum ssbatch_lock ssbatch_study_is_locked(
+enum ssbatch_lock ssbatch_study_lock_state(
     const struct ssbatch_study *study, const char *name, struct ssbatch_holder *holder) {
-    SS_OWNED(close) int holders = ssbatch_study_folder(study, HOLDERS, false, NULL);
+    SS_OWNED(close) int holders = ssbatch_study_open_folder(study, HOLDERS, false, NULL);
     if (holders < 0 || read_holder_of(study, holders, name, holder, NULL) < 0)
         return SSBATCH_FREE;
     if (holder->pid == 0 || strcmp(holder->host, study->host) != 0)
         return holder->pid != 0 ? SSBATCH_LOCKED : SSBATCH_FREE;
 
-    SS_OWNED(close) int locks = ssbatch_study_folder(study, LOCKS, false, NULL);
+    SS_OWNED(close) int locks = ssbatch_study_open_folder(study, LOCKS, false, NULL);
     SS_OWNED(close)
     int lock =
         locks < 0 ? locks : openat(locks, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -313,8 +313,8 @@ enum ssbatch_lock ssbatch_study_is_locked(
 }
 
 void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *name, int lock) {
-    SS_OWNED(close) int locks = ssbatch_study_folder(study, LOCKS, false, NULL);
-    SS_OWNED(close) int holders = ssbatch_study_folder(study, HOLDERS, false, NULL);
+    SS_OWNED(close) int locks = ssbatch_study_open_folder(study, LOCKS, false, NULL);
+    SS_OWNED(close) int holders = ssbatch_study_open_folder(study, HOLDERS, false, NULL);
     if (holders >= 0)
         unlinkat(holders, name, 0);
     if (locks >= 0)
@@ -330,13 +330,13 @@ static bool exists(const char *path) {
 
 int ssbatch_study_begin(const struct ssbatch_study *study, const char *name,
     enum ssbatch_reuse reuse, struct ss_error *error) {
-    const struct ssbatch_path hidden = ssbatch_study_path(study, SSBATCH_HIDDEN, name);
+    const struct ssbatch_path hidden = ssbatch_study_path(study, SSBATCH_HIDDEN_FORMAT, name);
     const struct ssbatch_path result = ssbatch_study_path(study, "%s", name);
     const struct ssbatch_path inner =
-        ssbatch_study_path(study, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
+        ssbatch_study_path(study, SSBATCH_HIDDEN_FORMAT "/" SSBATCH_RESULT, name);
 
     if (reuse == SSBATCH_REUSE_NOTHING && ssbatch_disk_remove_tree(hidden.text, error) < 0)
-        return SSBATCH_LEFT;
+        return SSBATCH_NOT_REMOVED;
     if (reuse == SSBATCH_REUSE_NOTHING)
         return make_folder(study, hidden.text, error) < 0 ? -1
                                                           : make_folder(study, inner.text, error);
@@ -364,7 +364,7 @@ int ssbatch_study_check_place(
 }
 
 /* Moves an earlier result away: a folder cannot be renamed to one with contents. */
-static int displace(const struct ssbatch_study *study, const char *name, const char *result,
+static int move_aside(const struct ssbatch_study *study, const char *name, const char *result,
     const char *old, struct ss_error *error) {
     if (!exists(result))
         return 0;
@@ -376,19 +376,19 @@ static int displace(const struct ssbatch_study *study, const char *name, const c
 
 /* Removes both trees, the second one even if the first one remains. */
 static int remove_both(const char *one, const char *other, struct ss_error *error) {
-    int status = ssbatch_disk_remove_tree(one, error) < 0 ? SSBATCH_LEFT : 0;
-    return ssbatch_disk_remove_tree(other, error) < 0 ? SSBATCH_LEFT : status;
+    int status = ssbatch_disk_remove_tree(one, error) < 0 ? SSBATCH_NOT_REMOVED : 0;
+    return ssbatch_disk_remove_tree(other, error) < 0 ? SSBATCH_NOT_REMOVED : status;
 }
 
 int ssbatch_study_commit(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
-    const struct ssbatch_path hidden = ssbatch_study_path(study, SSBATCH_HIDDEN, name);
+    const struct ssbatch_path hidden = ssbatch_study_path(study, SSBATCH_HIDDEN_FORMAT, name);
     const struct ssbatch_path result = ssbatch_study_path(study, "%s", name);
-    const struct ssbatch_path old = ssbatch_study_path(study, OLD, name);
+    const struct ssbatch_path old = ssbatch_study_path(study, OLD_RESULT_FORMAT, name);
     const struct ssbatch_path inner =
-        ssbatch_study_path(study, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
+        ssbatch_study_path(study, SSBATCH_HIDDEN_FORMAT "/" SSBATCH_RESULT, name);
     if (ssbatch_disk_sync_tree(inner.text, error) < 0 ||
-        displace(study, name, result.text, old.text, error) < 0 ||
+        move_aside(study, name, result.text, old.text, error) < 0 ||
         ssbatch_disk_move(inner.text, result.text, true, error) < 0)
         return -1;
     return remove_both(old.text, hidden.text, error);
@@ -398,11 +398,11 @@ int ssbatch_study_recover(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
     struct ssbatch_holder holder;
     const struct ssbatch_path inner =
-        ssbatch_study_path(study, SSBATCH_HIDDEN "/" SSBATCH_RESULT, name);
+        ssbatch_study_path(study, SSBATCH_HIDDEN_FORMAT "/" SSBATCH_RESULT, name);
     const struct ssbatch_path document =
-        ssbatch_study_path(study, SSBATCH_HIDDEN "/" SSBATCH_RESULT "/run.json", name);
+        ssbatch_study_path(study, SSBATCH_HIDDEN_FORMAT "/" SSBATCH_RESULT "/run.json", name);
     const struct ssbatch_path result = ssbatch_study_path(study, "%s", name);
-    const struct ssbatch_path old = ssbatch_study_path(study, OLD, name);
+    const struct ssbatch_path old = ssbatch_study_path(study, OLD_RESULT_FORMAT, name);
 
     if (exists(result.text) || !exists(old.text))
         return 0;
@@ -422,9 +422,9 @@ int ssbatch_study_recover(
 int ssbatch_study_tidy(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
     struct ssbatch_holder holder;
-    const struct ssbatch_path hidden = ssbatch_study_path(study, SSBATCH_HIDDEN, name);
+    const struct ssbatch_path hidden = ssbatch_study_path(study, SSBATCH_HIDDEN_FORMAT, name);
     const struct ssbatch_path held = ssbatch_study_path(study, STATE "/" HOLDERS "/%s", name);
-    const struct ssbatch_path old = ssbatch_study_path(study, OLD, name);
+    const struct ssbatch_path old = ssbatch_study_path(study, OLD_RESULT_FORMAT, name);
 
     if (!exists(hidden.text) && !exists(held.text) && !exists(old.text))
         return 0;

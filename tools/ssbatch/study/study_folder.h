@@ -25,19 +25,19 @@
  *   .study/calls/    what calls have to undo, see calls.h
  */
 struct ssbatch_study {
-    char path[SSBATCH_PATH]; /* absolute path */
+    char path[SSBATCH_PATH_SIZE]; /* absolute path */
     char host[65];
     char boot[40]; /* changes with each start of the host */
     int state;     /* the folder .study; -1 if absent */
     struct ss_trust trust;
     /* Called once if a lock is held for longer than a second; may be NULL. */
-    void (*waits)(const char *lock, const char *holder);
+    void (*report_wait)(const char *lock, const char *holder);
 };
 
-enum ssbatch_study_use {
-    SSBATCH_STUDY_LOOK,  /* for reading: carries out nothing, accepts state of all users */
-    SSBATCH_STUDY_CARRY, /* accepts only state of this user, root and --trust-owner */
-    SSBATCH_STUDY_MAKE,  /* like SSBATCH_STUDY_CARRY, but creates a study that does not exist */
+enum ssbatch_study_mode {
+    SSBATCH_STUDY_READ,      /* for reading: carries out nothing, accepts state of all users */
+    SSBATCH_STUDY_CARRY_OUT, /* accepts only state of this user, root and --trust-owner */
+    SSBATCH_STUDY_CREATE,    /* like SSBATCH_STUDY_CARRY_OUT, but creates an absent study */
 };
 
 /* Returned with the error set if the study does not exist; its path is set. */
@@ -47,7 +47,7 @@ enum ssbatch_study_use {
  * Opens a study; close it, even on failure. `trust_owner` is NULL or the value of that option.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_open(struct ssbatch_study *study, const char *path,
-    enum ssbatch_study_use use, const char *trust_owner, struct ss_error *error);
+    enum ssbatch_study_mode mode, const char *trust_owner, struct ss_error *error);
 
 SS_NONNULL() void ssbatch_study_close(struct ssbatch_study *study);
 
@@ -55,18 +55,18 @@ SS_NONNULL() void ssbatch_study_close(struct ssbatch_study *study);
  * Opens a file of .study for reading. Returns NULL, with the error set unless the file does not
  * exist.
  */
-SS_MUST_USE SS_NONNULL(1, 2) FILE *ssbatch_study_read(
+SS_MUST_USE SS_NONNULL(1, 2) FILE *ssbatch_study_open_file(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
 
 /*
  * Opens a folder of .study. With `makes`, makes it if it does not exist. Returns its descriptor or,
  * on failure, the same as ss_state_folder().
  */
-SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_folder(
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_open_folder(
     const struct ssbatch_study *study, const char *name, bool makes, struct ss_error *error);
 
 struct ssbatch_path {
-    char text[SSBATCH_PATH];
+    char text[SSBATCH_PATH_SIZE];
 };
 
 /* Returns a path below the folder of the study, by value, so that calls fit into argument lists. */
@@ -75,8 +75,8 @@ SS_MUST_USE SS_NONNULL(1, 2) struct ssbatch_path
     ssbatch_study_path(const struct ssbatch_study *study, const char *format, ...);
 
 /* The hidden folder of a run, and the one in it that becomes the result. */
-#define SSBATCH_HIDDEN ".%s.part"
-#define SSBATCH_RESULT "result"
+#define SSBATCH_HIDDEN_FORMAT ".%s.part"
+#define SSBATCH_RESULT        "result"
 
 /* Waits for the lock on the plan. Returns its descriptor, or -1; closing it unlocks. */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_study_lock(
@@ -109,12 +109,12 @@ enum ssbatch_lock {
  * ssbatch_study_lock_run() fail. A process on another host counts even if it was killed, because
  * not all file systems show the locks of other hosts.
  */
-SS_MUST_USE SS_NONNULL() enum ssbatch_lock ssbatch_study_is_locked(
+SS_MUST_USE SS_NONNULL() enum ssbatch_lock ssbatch_study_lock_state(
     const struct ssbatch_study *study, const char *name, struct ssbatch_holder *holder);
 
 /*
- * Waits for the lock of a file that ss_lock_open() opened, and calls `waits` if that takes long.
- * Fails after `limit` polls; 0: never. `holder` names the holder; if "", the file names it.
+ * Waits for the lock of a file that ss_lock_open() opened, and calls `report_wait` if that takes
+ * long. Fails after `limit` polls; 0: never. `holder` names the holder; if "", the file names it.
  */
 SS_MUST_USE SS_NONNULL(1, 3, 4) int ssbatch_study_await_lock(const struct ssbatch_study *study,
     int lock, const char *path, const char *holder, int limit, struct ss_error *error);
@@ -138,11 +138,11 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_recover(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
 
 /* Returned with the error set if files that were to be removed remain. */
-#define SSBATCH_LEFT (-3)
+#define SSBATCH_NOT_REMOVED (-3)
 
 /*
  * Removes what a call has left of a finished run if the call was killed between naming the result
- * and unlocking the run, or could not remove it. Returns SSBATCH_LEFT if it remains.
+ * and unlocking the run, or could not remove it. Returns SSBATCH_NOT_REMOVED if it remains.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_tidy(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
@@ -157,7 +157,7 @@ enum ssbatch_reuse {
 /*
  * Makes the hidden folder of a run, with the folder of its result. If anything is to be reused,
  * syncs their names, so that files which a command syncs in them survive a power cut; otherwise
- * empties them, and returns SSBATCH_LEFT if that is impossible.
+ * empties them, and returns SSBATCH_NOT_REMOVED if that is impossible.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_begin(const struct ssbatch_study *study,
     const char *name, enum ssbatch_reuse reuse, struct ss_error *error);
@@ -165,7 +165,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_begin(const struct ssbatch_study 
 /*
  * Gives the result its name, replacing an earlier one, and removes the hidden folder. The whole
  * result is on disk before it gets the name, and the name is on disk when this returns. Returns
- * SSBATCH_LEFT if this succeeded, but files of the attempt or of the earlier result remain.
+ * SSBATCH_NOT_REMOVED if this succeeded, but files of the attempt or of the earlier result remain.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_commit(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
