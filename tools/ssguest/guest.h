@@ -8,10 +8,10 @@
 #include <showstopper/error.h>
 
 /* A guest that was started, and the options for running its command. */
-struct ssguest_driven {
+struct ssguest_drive_options {
     const char *folder;     /* folder of the run, with control.in, control.out and logs */
-    uint64_t machine;       /* pid of qemu */
-    uint64_t caller;        /* pid of a process; the run ends when this process exits */
+    uint64_t qemu_pid;      /* pid of qemu */
+    uint64_t caller_pid;    /* pid of a process; the run ends when this process exits */
     uint64_t vcpus;         /* number of virtual CPUs */
     const char *pins;       /* list of CPUs for the virtual CPUs; NULL: not pinned */
     uint64_t grace;         /* seconds that the command may take to exit after a signal */
@@ -26,7 +26,7 @@ struct ssguest_driven {
  * ssguest_serve().
  */
 SS_MUST_USE SS_NONNULL() int ssguest_drive(
-    const struct ssguest_driven *driven, int *status, struct ss_error *error);
+    const struct ssguest_drive_options *options, int *status, struct ss_error *error);
 
 /*
  * The first process of a guest. Executes the requests of ssguest_drive(), which arrive over the
@@ -41,13 +41,13 @@ SS_MUST_USE SS_NONNULL() int ssguest_drive(
  *
  * At the start it sends `missing FOLDER` if a shared folder is missing, and `ready`.
  */
-struct ssguest_served {
+struct ssguest_serve_options {
     const char *ports;   /* path of the ports without the number */
     const char *missing; /* a shared folder that is missing; NULL if all are present */
     char *const *command;
 };
 
 SS_MUST_USE SS_NONNULL() int ssguest_serve(
-    const struct ssguest_served *served, struct ss_error *error);
+    const struct ssguest_serve_options *options, struct ss_error *error);
 
 #endif

@@ -37,7 +37,7 @@
 #define VCPUS_MAX 1024
 
 struct driver {
-    const struct ssguest_driven *driven;
+    const struct ssguest_drive_options *options;
     int to, from, machine, caller, signals; /* descriptors */
     char text[4096];                        /* received text that is not processed yet */
     size_t length;
@@ -92,7 +92,7 @@ static void read_signal(struct driver *driver) {
     }
 
     driver->interrupted = status;
-    driver->deadline = ss_platform_now() + driver->driven->grace * SS_SECOND;
+    driver->deadline = ss_platform_now() + driver->options->grace * SS_SECOND;
     say(driver, status == 130 ? "INT" : "TERM");
 }
 
@@ -180,7 +180,7 @@ static int fail(const struct driver *driver, const char *what, struct ss_error *
     static const char *const names[] = {"machine.log", "files.log", "console"};
     char line[512];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (find_last_line(driver->driven->folder, names[i], line))
+        if (find_last_line(driver->options->folder, names[i], line))
             return ss_error_fail(error, "%s: %s", what, line);
     }
     return ss_error_fail(error, "%s: no output", what);
@@ -203,15 +203,16 @@ static void add_thread(void *context, pid_t thread) {
     struct driver *driver = context;
     char path[128], name[64] = "";
     unsigned number;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)driver->driven->machine, (int)thread);
+    snprintf(
+        path, sizeof path, "/proc/%d/task/%d/comm", (int)driver->options->qemu_pid, (int)thread);
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (file && fgets(name, sizeof name, file) && sscanf(name, "CPU %u/", &number) == 1 &&
-        number < driver->driven->vcpus)
+        number < driver->options->vcpus)
         driver->threads[number] = thread;
 }
 
 static bool has_all_threads(const struct driver *driver) {
-    for (uint64_t i = 0; i < driver->driven->vcpus; i++) {
+    for (uint64_t i = 0; i < driver->options->vcpus; i++) {
         if (driver->threads[i] == 0)
             return false;
     }
@@ -223,7 +224,7 @@ static int find_threads(struct driver *driver, struct ss_error *error) {
     struct pollfd machine = {driver->machine, POLLIN, 0};
 
     for (;;) {
-        ss_platform_process_threads((pid_t)driver->driven->machine, add_thread, driver);
+        ss_platform_process_threads((pid_t)driver->options->qemu_pid, add_thread, driver);
         if (has_all_threads(driver))
             return 0;
         if (poll(&machine, 1, 20) > 0 || ss_platform_now() >= deadline)
@@ -236,13 +237,13 @@ static int pin_threads(const struct driver *driver, struct ss_error *error) {
     struct ss_cpus cpus;
     uint64_t number = 0;
 
-    if (!driver->driven->pins)
+    if (!driver->options->pins)
         return 0;
 
-    if (ss_cpus_parse(driver->driven->pins, &cpus, error) < 0)
+    if (ss_cpus_parse(driver->options->pins, &cpus, error) < 0)
         return ss_error_wrap(error, "--pins");
 
-    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX && number < driver->driven->vcpus; cpu++) {
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX && number < driver->options->vcpus; cpu++) {
         struct ss_cpus one = {0};
         if (!ss_cpus_has(&cpus, cpu))
             continue;
@@ -264,7 +265,7 @@ static int64_t read_cpu_time(const struct driver *driver, uint64_t number) {
     char path[128], text[1024];
     unsigned long long user = 0, kernel = 0;
 
-    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)driver->driven->machine,
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)driver->options->qemu_pid,
         (int)driver->threads[number]);
 
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
@@ -279,14 +280,14 @@ static int64_t read_cpu_time(const struct driver *driver, uint64_t number) {
 static void write_times(const struct driver *driver, const int64_t *before, ss_time begin) {
     double wall = (double)(ss_platform_now() - begin) / SS_SECOND;
     SS_OWNED(fclose)
-    FILE *file = driver->driven->vcpu_times
-                     ? ss_walk_stream(driver->driven->vcpu_times, O_TRUNC, NULL)
+    FILE *file = driver->options->vcpu_times
+                     ? ss_walk_stream(driver->options->vcpu_times, O_TRUNC, NULL)
                      : NULL;
     if (!file)
         return;
 
     fprintf(file, "vcpu,host_cpu_seconds,wall_seconds\n");
-    for (uint64_t i = 0; i < driver->driven->vcpus; i++)
+    for (uint64_t i = 0; i < driver->options->vcpus; i++)
         fprintf(file, "%" PRIu64 ",%.6f,%.6f\n", i,
             (double)(read_cpu_time(driver, i) - before[i]) / 1e6, wall);
 }
@@ -355,12 +356,12 @@ static enum outcome set_clock(struct driver *driver) {
 }
 
 /* Writes a line to the file of clocks. O_TRUNC replaces the file, which then gets a heading. */
-static void keep_clock(struct driver *driver, const char *when, int flags) {
+static void write_clock(struct driver *driver, const char *when, int flags) {
     struct reading reading = {0};
-    if (!driver->driven->clock || ask_clock(driver, &reading) != FOUND)
+    if (!driver->options->clock || ask_clock(driver, &reading) != FOUND)
         return;
 
-    SS_OWNED(fclose) FILE *file = ss_walk_stream(driver->driven->clock, flags, NULL);
+    SS_OWNED(fclose) FILE *file = ss_walk_stream(driver->options->clock, flags, NULL);
     if (!file)
         return;
 
@@ -388,7 +389,7 @@ static int boot(struct driver *driver, struct ss_error *error) {
 static int run(struct driver *driver, int *status, struct ss_error *error) {
     int64_t before[VCPUS_MAX];
 
-    for (uint64_t i = 0; i < driver->driven->vcpus; i++)
+    for (uint64_t i = 0; i < driver->options->vcpus; i++)
         before[i] = read_cpu_time(driver, i);
 
     ss_time begin = ss_platform_now();
@@ -406,7 +407,7 @@ static int run(struct driver *driver, int *status, struct ss_error *error) {
     *status = outcome == FOUND ? atoi(driver->value) : driver->interrupted;
     write_times(driver, before, begin);
     if (outcome == FOUND)
-        keep_clock(driver, "end", O_APPEND);
+        write_clock(driver, "end", O_APPEND);
 
     return 0;
 }
@@ -431,23 +432,23 @@ static void turn_off(struct driver *driver) {
 }
 
 static int open_driver(struct driver *driver, struct ss_error *error) {
-    const struct ssguest_driven *driven = driver->driven;
+    const struct ssguest_drive_options *options = driver->options;
     sigset_t set;
 
     ss_end_signals(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
     driver->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 
-    SS_OWNED(close) int folder = open(driven->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    SS_OWNED(close) int folder = open(options->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0 || driver->signals < 0)
-        return ss_paths_fail(driven->folder, error);
+        return ss_paths_fail(options->folder, error);
 
     driver->to = openat(folder, "control.in", O_RDWR | O_CLOEXEC);
     driver->from = openat(folder, "control.out", O_RDWR | O_CLOEXEC);
     if (driver->to < 0 || driver->from < 0)
-        return ss_paths_fail(driven->folder, error);
+        return ss_paths_fail(options->folder, error);
 
-    pid_t machine = (pid_t)driven->machine, caller = (pid_t)driven->caller;
+    pid_t machine = (pid_t)options->qemu_pid, caller = (pid_t)options->caller_pid;
     driver->machine = ss_platform_process_open(machine, ss_platform_process_started(machine));
     driver->caller = ss_platform_process_open(caller, ss_platform_process_started(caller));
 
@@ -467,7 +468,7 @@ static int drive(struct driver *driver, int *status, struct ss_error *error) {
     if (open_driver(driver, error) < 0 || boot(driver, error) < 0)
         return -1;
 
-    keep_clock(driver, "start", O_TRUNC);
+    write_clock(driver, "start", O_TRUNC);
     if (run(driver, status, error) < 0)
         return -1;
 
@@ -475,11 +476,12 @@ static int drive(struct driver *driver, int *status, struct ss_error *error) {
     return 0;
 }
 
-int ssguest_drive(const struct ssguest_driven *driven, int *status, struct ss_error *error) {
+int ssguest_drive(
+    const struct ssguest_drive_options *options, int *status, struct ss_error *error) {
     struct driver driver = {
-        .driven = driven, .deadline = SS_TIME_NEVER, .machine = -1, .caller = -1};
+        .options = options, .deadline = SS_TIME_NEVER, .machine = -1, .caller = -1};
 
-    if (driven->vcpus > VCPUS_MAX)
+    if (options->vcpus > VCPUS_MAX)
         return ss_error_fail(error, "--vcpus: too many (at most %d)", VCPUS_MAX);
 
     int result = drive(&driver, status, error);

@@ -41,7 +41,7 @@ struct flow {
 };
 
 struct server {
-    const struct ssguest_served *served;
+    const struct ssguest_serve_options *options;
     int port, signals; /* descriptors */
     char line[256];    /* the received part of a request */
     size_t length;
@@ -53,7 +53,7 @@ struct server {
 };
 
 static void name_port(char path[256], const struct server *server, int number) {
-    snprintf(path, 256, "%.200s%d", server->served->ports, number);
+    snprintf(path, 256, "%.200s%d", server->options->ports, number);
 }
 
 /* Waits for all ports: the kernel adds them one by one. */
@@ -148,7 +148,7 @@ static pid_t start_command(struct server *server, const int outputs[2]) {
     SS_OWNED(close) int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     const struct ss_child_setup setup = {
-        .words = server->served->command,
+        .words = server->options->command,
         .streams = {input, outputs[0], outputs[1]},
         .mask = &none,
     };
@@ -309,8 +309,8 @@ static void read_requests(struct server *server) {
     }
 }
 
-int ssguest_serve(const struct ssguest_served *served, struct ss_error *error) {
-    struct server server = {.served = served, .pipes = {-1, -1}};
+int ssguest_serve(const struct ssguest_serve_options *options, struct ss_error *error) {
+    struct server server = {.options = options, .pipes = {-1, -1}};
     char path[256];
     sigset_t child;
 
@@ -326,8 +326,8 @@ int ssguest_serve(const struct ssguest_served *served, struct ss_error *error) {
     if (server.port < 0 || server.signals < 0)
         return ss_paths_fail(path, error);
 
-    if (served->missing)
-        say(&server, "missing %s\n", served->missing);
+    if (options->missing)
+        say(&server, "missing %s\n", options->missing);
     say(&server, "ready\n");
 
     struct pollfd files[] = {{server.port, POLLIN, 0}, {server.signals, POLLIN, 0}};

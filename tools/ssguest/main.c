@@ -16,8 +16,8 @@
 #include "program.h"
 
 struct request {
-    struct ssguest_driven driven;
-    struct ssguest_served served;
+    struct ssguest_drive_options drive;
+    struct ssguest_serve_options serve;
     char **words;   /* the verb, and the folder of `drive` */
     char **command; /* after --; NULL: not given */
     int help, version;
@@ -29,15 +29,15 @@ struct request {
 
 // clang-format off
 static const struct ss_argument rows[] = {
-    {0, "PID", {"machine", COUNT_AT(driven.machine), .help = "for `drive`: pid of qemu"}},
-    {0, "PID", {"caller", COUNT_AT(driven.caller), .help = "the guest ends when this process does"}},
-    {0, "N", {"vcpus", COUNT_AT(driven.vcpus), .initial = "1", .min = "1", .help = "number of virtual CPUs"}},
-    {0, "LIST", {"pins", SS_OPTION_TEXT, AT(driven.pins), .help = "pin each virtual CPU to one of these CPUs"}},
-    {0, "SECONDS", {"grace", COUNT_AT(driven.grace), .initial = "3", .help = "time for the command to exit after a signal"}},
-    {0, "FILE", {"clock", SS_OPTION_TEXT, AT(driven.clock), .help = "write the difference of the clocks to this file"}},
-    {0, "FILE", {"vcpu-times", SS_OPTION_TEXT, AT(driven.vcpu_times), .help = "write the CPU time of each virtual CPU to this file"}},
-    {0, "PATH", {"ports", SS_OPTION_TEXT, AT(served.ports), .initial = "/dev/vport0p", .help = "for `serve`: the ports, without their number"}},
-    {0, "FOLDER", {"missing", SS_OPTION_TEXT, AT(served.missing), .help = "for `serve`: report that this shared folder is missing"}},
+    {0, "PID", {"machine", COUNT_AT(drive.qemu_pid), .help = "for `drive`: pid of qemu"}},
+    {0, "PID", {"caller", COUNT_AT(drive.caller_pid), .help = "the guest ends when this process does"}},
+    {0, "N", {"vcpus", COUNT_AT(drive.vcpus), .initial = "1", .min = "1", .help = "number of virtual CPUs"}},
+    {0, "LIST", {"pins", SS_OPTION_TEXT, AT(drive.pins), .help = "pin each virtual CPU to one of these CPUs"}},
+    {0, "SECONDS", {"grace", COUNT_AT(drive.grace), .initial = "3", .help = "time for the command to exit after a signal"}},
+    {0, "FILE", {"clock", SS_OPTION_TEXT, AT(drive.clock), .help = "write the difference of the clocks to this file"}},
+    {0, "FILE", {"vcpu-times", SS_OPTION_TEXT, AT(drive.vcpu_times), .help = "write the CPU time of each virtual CPU to this file"}},
+    {0, "PATH", {"ports", SS_OPTION_TEXT, AT(serve.ports), .initial = "/dev/vport0p", .help = "for `serve`: the ports, without their number"}},
+    {0, "FOLDER", {"missing", SS_OPTION_TEXT, AT(serve.missing), .help = "for `serve`: report that this shared folder is missing"}},
     SS_ARGUMENTS_HELP_AT(struct request),
     SS_ARGUMENTS_WORDS_AT(struct request, words, 2),
 };
@@ -56,15 +56,15 @@ static int carry_out(struct request *request, int *status, struct ss_error *erro
     const char *folder = *verb ? request->words[1] : NULL;
 
     if (strcmp(verb, "drive") == 0 && folder) {
-        request->driven.folder = folder;
+        request->drive.folder = folder;
         if (ss_platform_die_with(getppid(), SIGKILL) < 0)
             return ss_error_fail(error, "the script that started this process has ended");
-        return ssguest_drive(&request->driven, status, error);
+        return ssguest_drive(&request->drive, status, error);
     }
 
     if (strcmp(verb, "serve") == 0 && !folder && request->command && *request->command) {
-        request->served.command = request->command;
-        return ssguest_serve(&request->served, error);
+        request->serve.command = request->command;
+        return ssguest_serve(&request->serve, error);
     }
 
     return ss_error_fail(error, "drive FOLDER or serve -- COMMAND is required: see --help");

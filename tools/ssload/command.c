@@ -12,9 +12,10 @@
 
 static const int caught_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD};
 
-#define CAUGHT (sizeof caught_signals / sizeof *caught_signals)
+#define CAUGHT_COUNT (sizeof caught_signals / sizeof *caught_signals)
 
-static struct sigaction old_actions[CAUGHT]; /* inherited dispositions, restored in the command */
+/* Inherited dispositions, restored in the command. */
+static struct sigaction old_actions[CAUGHT_COUNT];
 static sigset_t old_mask;
 static _Atomic uint32_t changes; /* changed to wake the sleeper */
 static _Atomic pid_t command;    /* pid; 0: not started, or about to be reaped */
@@ -43,7 +44,7 @@ void ssload_command_catch(bool has_command) {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
 
     sigprocmask(SIG_SETMASK, NULL, &old_mask);
-    for (size_t i = 0; i < CAUGHT; i++)
+    for (size_t i = 0; i < CAUGHT_COUNT; i++)
         sigaction(caught_signals[i], NULL, &old_actions[i]);
 
     sigset_t held;
@@ -66,7 +67,7 @@ void ssload_command_catch(bool has_command) {
 
 static int restore_signals(const void *unused) {
     (void)unused;
-    for (size_t i = 0; i < CAUGHT; i++)
+    for (size_t i = 0; i < CAUGHT_COUNT; i++)
         sigaction(caught_signals[i], &old_actions[i], NULL);
     return 0;
 }

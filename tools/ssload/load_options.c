@@ -58,7 +58,7 @@ static int check_paths(const struct ssload_request *request, struct ss_error *er
 
 int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_error *error) {
     char **rest;
-    *request = (struct ssload_request){.duration = SS_TIME_NEVER, .format = SSLOAD_FITTING};
+    *request = (struct ssload_request){.duration = SS_TIME_NEVER, .format = SSLOAD_AUTO};
 
     if (ss_arguments_parse(rows, request, &request->store, argv, &rest, error) < 0)
         return -1;

@@ -9,7 +9,7 @@ enum ssload_format {
     SSLOAD_TABLE,
     SSLOAD_CSV,
     SSLOAD_JSON,
-    SSLOAD_FITTING, /* the default: a table on a terminal, otherwise CSV */
+    SSLOAD_AUTO, /* the default: a table on a terminal, otherwise CSV */
 };
 
 struct ssload_request {

@@ -41,15 +41,15 @@ struct column {
 };
 
 /* Columns of this rank are always shown. */
-#define FIXED 9
+#define FIXED_RANK 9
 
 // clang-format off
 #define VALUE(member) offsetof(struct ss_load_sample, member)
 
 static const struct column columns[] = {
-    {"target", "target", "Target at the end of the latest sample", VALUE(target), FIXED, TARGET},
-    {"load", "load", "CPU load of the latest sample", VALUE(load), FIXED, NONE},
-    {"error", "error", "Target minus load of the latest sample", VALUE(error), FIXED, TARGET},
+    {"target", "target", "Target at the end of the latest sample", VALUE(target), FIXED_RANK, TARGET},
+    {"load", "load", "CPU load of the latest sample", VALUE(load), FIXED_RANK, NONE},
+    {"error", "error", "Target minus load of the latest sample", VALUE(error), FIXED_RANK, TARGET},
     {"load_ticks", "ticks", "CPU load by ticks", VALUE(load_ticks), 8, NO_GROUP},
     {"user", "user", "User time by ticks", VALUE(user), 7, NONE},
     {"system", "system", "System time by ticks", VALUE(system), 6, NONE},
@@ -85,14 +85,14 @@ static void open_table(struct ssload_table *table, FILE *stream, ss_time interva
 static void fit(struct ssload_table *table) {
     int width, height;
     ss_screen_size(fileno(table->stream), &width, &height);
-    table->screen = isatty(fileno(table->stream)) ? height : 0;
+    table->screen_lines = isatty(fileno(table->stream)) ? height : 0;
 
     width -= table->time_width + (table->request->per_cpu ? CPU_WIDTH : 0);
     table->shown = 0;
 
-    for (int rank = FIXED; rank > 0; rank--) {
+    for (int rank = FIXED_RANK; rank > 0; rank--) {
         for (int i = 0; i < COLUMNS; i++) {
-            bool fits = width - NUMBER_WIDTH - GAP - DRAWING_MIN >= 0 || rank == FIXED;
+            bool fits = width - NUMBER_WIDTH - GAP - DRAWING_MIN >= 0 || rank == FIXED_RANK;
             if (columns[i].rank != rank || !is_known(table, columns[i].need) || !fits)
                 continue;
             table->shown |= 1u << i;
@@ -179,7 +179,8 @@ static void print_row(
 
 static void print_in_table(struct ssload_table *table, const struct ss_load_sample *sample) {
     bool whole = !table->request->per_cpu || sample->cpu == SS_LOAD_ALL_CPUS;
-    if (table->lines == 0 || (table->screen > 2 && whole && table->lines >= table->screen - 1)) {
+    if (table->lines == 0 ||
+        (table->screen_lines > 2 && whole && table->lines >= table->screen_lines - 1)) {
         fit(table);
         print_heading(table);
         table->lines = 1;
@@ -226,7 +227,7 @@ int ssload_report_open(
         return -1;
     }
 
-    if (report->format == SSLOAD_FITTING)
+    if (report->format == SSLOAD_AUTO)
         report->format = isatty(fileno(report->stream)) ? SSLOAD_TABLE : SSLOAD_CSV;
     open_table(&report->table, report->stream, request->interval);
     return 0;

@@ -12,7 +12,7 @@ struct ssload_table {
     bool unicode;
     bool pressure;     /* the pressure is known */
     int decimals;      /* number of decimals of seconds in the time */
-    int screen;        /* lines of the terminal; 0 if not a terminal, so only one heading */
+    int screen_lines;  /* lines of the terminal; 0 if not a terminal, so only one heading */
     int lines;         /* number of lines since the heading; 0: a heading is due */
     unsigned shown;    /* a bit for each column that is shown */
     int time_width;    /* width of the time in characters */

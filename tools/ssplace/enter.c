@@ -15,7 +15,7 @@ int ssplace_join(const struct ssplace *place, pid_t pid, struct ss_error *error)
     struct ssplace_process first, joining = {pid, ss_platform_process_started(pid)};
     char file[64];
 
-    if (ssplace_read(place, &first, error) < 0)
+    if (ssplace_check_open(place, &first, error) < 0)
         return -1;
 
     int count = named_group_join(place->group, first.pid, pid, place->roots);
@@ -28,14 +28,14 @@ int ssplace_join(const struct ssplace *place, pid_t pid, struct ss_error *error)
         return ss_error_fail(error, "%s: cannot record process %d", place->name, (int)pid);
 
     /* Fail if the place was closed meanwhile: the process may have joined too late to be killed. */
-    return ssplace_read(place, &first, error);
+    return ssplace_check_open(place, &first, error);
 }
 
 int ssplace_print_group(const struct ssplace *place, struct ss_error *error) {
     struct ssplace_process first;
     char path[SS_GROUP_PATH_SIZE];
 
-    if (ssplace_read(place, &first, error) < 0)
+    if (ssplace_check_open(place, &first, error) < 0)
         return -1;
     if (!named_group_exists(place->group, place->roots))
         return ss_error_fail(error, "%s has no control group", place->name);
@@ -128,7 +128,7 @@ int ssplace_enter(const struct ssplace *place, char *const *words, bool instance
     struct ssplace_process first;
     char path[64], folder[PATH_MAX];
 
-    if (ssplace_read(place, &first, error) < 0)
+    if (ssplace_check_open(place, &first, error) < 0)
         return -1;
     if (first.pid == 0)
         return ss_error_fail(error, "%s is not a container", place->name);

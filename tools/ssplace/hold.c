@@ -76,7 +76,7 @@ static int start(struct holder *holder, char *const *words, struct ss_error *err
     SS_OWNED(close) int child_output = output[1];
     holder->output = output[0];
 
-    SS_OWNED(fclose) FILE *log = ssplace_open(holder->place, "log", "we");
+    SS_OWNED(fclose) FILE *log = ssplace_open_file(holder->place, "log", "we");
     if (!log)
         return ss_paths_fail(holder->place->state, error);
 
@@ -122,7 +122,7 @@ static bool has_printed_open(const struct holder *holder, char text[256]) {
 /* Fails with the last line of the program's standard error. */
 static int fail(const struct holder *holder, const char *what, struct ss_error *error) {
     char line[512], last[512] = "";
-    SS_OWNED(fclose) FILE *log = ssplace_open(holder->place, "log", "re");
+    SS_OWNED(fclose) FILE *log = ssplace_open_file(holder->place, "log", "re");
 
     while (log && fgets(line, sizeof line, log)) {
         line[strcspn(line, "\n")] = '\0';
@@ -159,7 +159,7 @@ static int await_start(struct holder *holder, struct ss_error *error) {
 static int publish(const struct holder *holder, struct ss_error *error) {
     const struct ssplace *place = holder->place;
     struct ssplace_process first = {0};
-    FILE *file = ssplace_open(place, "place.new", "we");
+    FILE *file = ssplace_open_file(place, "place.new", "we");
     int status = file ? fclose(file) : -1;
 
     if (holder->is_container && status == 0) {
@@ -179,7 +179,7 @@ static int open_place(struct holder *holder, char *const *words, struct ss_error
     struct ssplace_process self = {getpid(), ss_platform_process_started(getpid())};
 
     /* Remove the remains of a killed holder. */
-    if (ssplace_clear(holder->place, words[0], error) < 0)
+    if (ssplace_clean_up(holder->place, words[0], error) < 0)
         return -1;
 
     int status = ssplace_write_process(holder->place, "holder", &self);
@@ -219,7 +219,7 @@ static int close_place(struct holder *holder, char *environment, struct ss_error
         read_signals(holder);
     }
 
-    int result = ssplace_clear(holder->place, environment, error);
+    int result = ssplace_clean_up(holder->place, environment, error);
     if (result == 0)
         ssplace_remove(holder->place);
     return result;
@@ -228,7 +228,7 @@ static int close_place(struct holder *holder, char *environment, struct ss_error
 int ssplace_hold(struct ssplace *place, char *const *words, struct ss_error *error) {
     struct holder holder = {.place = place, .lifeline = -1, .output = -1, .signals = -1};
     int result = 0;
-    if (ssplace_lock_free(place, error) < 0)
+    if (ssplace_acquire(place, error) < 0)
         return -1;
 
     if (open_signals(&holder, error) < 0 || open_place(&holder, words, error) < 0 ||

@@ -102,7 +102,7 @@ static int close_places(struct ssplace_options *options, struct ss_error *error)
     struct ssplace place;
     int result = 0;
     for (size_t i = 0; i < options->word_count; i++) {
-        if (ssplace_name(&place, options->words[i], &options->roots, error) < 0 ||
+        if (ssplace_init(&place, options->words[i], &options->roots, error) < 0 ||
             ssplace_close(&place, options->command[0], error) < 0)
             result = -1;
         ssplace_free(&place);
@@ -111,7 +111,7 @@ static int close_places(struct ssplace_options *options, struct ss_error *error)
 }
 
 /* Carries out a command for one place. */
-static int act(
+static int run_verb(
     struct ssplace_options *options, struct ssplace *place, int *status, struct ss_error *error) {
     if (strcmp(options->verb, "hold") == 0)
         return ssplace_hold(place, options->command, error);
@@ -137,9 +137,9 @@ static int carry_out(struct ssplace_options *options, int *status, struct ss_err
     if (strcmp(options->verb, "close") == 0)
         return close_places(options, error);
 
-    int result = ssplace_name(&place, options->words[0], &options->roots, error);
+    int result = ssplace_init(&place, options->words[0], &options->roots, error);
     if (result == 0)
-        result = act(options, &place, status, error);
+        result = run_verb(options, &place, status, error);
     ssplace_free(&place);
     return result;
 }

@@ -16,7 +16,7 @@
 #include "base/walk.h"
 #include "base/words.h"
 
-#define POLLING 10 /* milliseconds */
+#define POLL_INTERVAL 10 /* milliseconds */
 
 /* How long to wait for processes after SIGTERM and SIGKILL, and until a group is empty. */
 #define TERM_PATIENCE  (5 * SS_SECOND)
@@ -30,16 +30,16 @@
 #define LOCK_PATIENCE  (5 * SS_SECOND)
 #define CLOSE_PATIENCE (20 * SS_SECOND)
 
-#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+#define NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 /* Returns whether a name can be part of a path and of a host name. */
 static bool is_name(const char *name) {
     size_t length = strlen(name);
-    return length > 0 && length <= 200 && strspn(name, LETTERS "._+-") == length &&
-           strspn(name, LETTERS "_+") > 0 && name[length - 1] != '.';
+    return length > 0 && length <= 200 && strspn(name, NAME_CHARACTERS "._+-") == length &&
+           strspn(name, NAME_CHARACTERS "_+") > 0 && name[length - 1] != '.';
 }
 
-int ssplace_name(struct ssplace *place, const char *name, const struct ss_platform_roots *roots,
+int ssplace_init(struct ssplace *place, const char *name, const struct ss_platform_roots *roots,
     struct ss_error *error) {
     const char *folder = getenv("SHOWSTOPPER_PLACES");
     *place = (struct ssplace){.name = name, .lock = -1, .roots = roots};
@@ -98,7 +98,7 @@ static int open_state(const struct ssplace *place, struct ss_error *error) {
     return ss_state_folder(places, place->name, &trust, false, place->state, error);
 }
 
-FILE *ssplace_open(const struct ssplace *place, const char *file, const char *mode) {
+FILE *ssplace_open_file(const struct ssplace *place, const char *file, const char *mode) {
     static const struct ss_trust trust;
     int flags = *mode == 'w' ? O_WRONLY | O_CREAT | O_TRUNC : O_RDONLY;
 
@@ -113,7 +113,7 @@ FILE *ssplace_open(const struct ssplace *place, const char *file, const char *mo
 
 int ssplace_write_process(
     const struct ssplace *place, const char *file, const struct ssplace_process *process) {
-    SS_OWNED(fclose) FILE *stream = ssplace_open(place, file, "we");
+    SS_OWNED(fclose) FILE *stream = ssplace_open_file(place, file, "we");
     if (!stream)
         return -errno;
     fprintf(stream, "%d %" PRIu64 "\n", (int)process->pid, process->started);
@@ -126,7 +126,7 @@ static bool read_process(
     int pid = 0;
     *process = (struct ssplace_process){0};
 
-    SS_OWNED(fclose) FILE *stream = ssplace_open(place, file, "re");
+    SS_OWNED(fclose) FILE *stream = ssplace_open_file(place, file, "re");
     if (!stream || fscanf(stream, "%d %" SCNu64, &pid, &process->started) != 2)
         return false;
 
@@ -143,9 +143,9 @@ static bool is_held(const struct ssplace *place) {
     return read_process(place, "holder", &holder) && ssplace_lives(&holder);
 }
 
-int ssplace_read(
+int ssplace_check_open(
     const struct ssplace *place, struct ssplace_process *first, struct ss_error *error) {
-    SS_OWNED(fclose) FILE *mark = ssplace_open(place, "place", "re");
+    SS_OWNED(fclose) FILE *mark = ssplace_open_file(place, "place", "re");
     if (!mark || !is_held(place))
         return ss_error_fail(error, "%s is not open: hold it first", place->name);
     if (read_process(place, "place", first) && !ssplace_lives(first))
@@ -190,14 +190,14 @@ static int fail_to_lock(const struct ssplace *place, int status, struct ss_error
  * Waits for the lock if no holder is alive: a child of a killed holder may still have it until
  * exec.
  */
-int ssplace_lock_free(struct ssplace *place, struct ss_error *error) {
+int ssplace_acquire(struct ssplace *place, struct ss_error *error) {
     ss_time deadline = ss_platform_now() + LOCK_PATIENCE;
     int status;
 
     while ((status = try_lock(place, error)) == -EWOULDBLOCK) {
         if (is_held(place) || ss_platform_now() >= deadline)
             return ss_error_fail(error, "%s is already held", place->name);
-        poll(NULL, 0, POLLING);
+        poll(NULL, 0, POLL_INTERVAL);
     }
     return status < 0 ? fail_to_lock(place, status, error) : 0;
 }
@@ -215,13 +215,13 @@ static void signal_end(const struct ssplace_process *process, int signal) {
 }
 
 /* Signals a process. Returns whether it exited in time. */
-static bool end_by(const struct ssplace_process *process, int signal, ss_time patience) {
+static bool end_process(const struct ssplace_process *process, int signal, ss_time patience) {
     ss_time deadline = ss_platform_now() + patience;
     signal_end(process, signal);
     while (ssplace_lives(process)) {
         if (ss_platform_now() >= deadline)
             return false;
-        poll(NULL, 0, POLLING);
+        poll(NULL, 0, POLL_INTERVAL);
     }
     return true;
 }
@@ -252,13 +252,14 @@ static bool signal_entered(const struct ssplace *place, int signal) {
     return lives;
 }
 
-/* Like end_by(), for all processes that have entered the place, which may wait for each other. */
-static bool end_entered_by(const struct ssplace *place, int signal, ss_time patience) {
+/* Like end_process(), for all processes that have entered the place: they may wait for each other.
+ */
+static bool end_entered(const struct ssplace *place, int signal, ss_time patience) {
     ss_time deadline = ss_platform_now() + patience;
     for (bool lives = signal_entered(place, signal); lives; lives = signal_entered(place, 0)) {
         if (ss_platform_now() >= deadline)
             return false;
-        poll(NULL, 0, POLLING);
+        poll(NULL, 0, POLL_INTERVAL);
     }
     return true;
 }
@@ -289,20 +290,20 @@ static int remove_group(const struct ssplace *place, struct ss_error *error) {
         place->name, place->group);
 }
 
-int ssplace_clear(const struct ssplace *place, char *environment, struct ss_error *error) {
+int ssplace_clean_up(const struct ssplace *place, char *environment, struct ss_error *error) {
     struct ssplace_process starter;
 
     /* From here on the place is not open, and ssplace_join() fails. */
     unlinkat(place->lock, "place", 0);
-    if (!end_entered_by(place, SIGTERM, TERM_PATIENCE))
-        end_entered_by(place, SIGKILL, KILL_PATIENCE);
+    if (!end_entered(place, SIGTERM, TERM_PATIENCE))
+        end_entered(place, SIGKILL, KILL_PATIENCE);
 
     if (remove_group(place, error) < 0)
         return -1;
 
     /* The program that was opening the place may have created the group again. */
     if (read_process(place, "starter", &starter)) {
-        end_by(&starter, SIGKILL, KILL_PATIENCE);
+        end_process(&starter, SIGKILL, KILL_PATIENCE);
         if (remove_group(place, error) < 0)
             return -1;
     }
@@ -329,9 +330,10 @@ static int take_over(struct ssplace *place, struct ss_error *error) {
             return ss_error_fail(error, "%s: another command has kept it locked for %u s",
                 place->name, (unsigned)(CLOSE_PATIENCE / SS_SECOND));
 
-        if (read_process(place, "holder", &holder) && !end_by(&holder, SIGTERM, HOLDER_PATIENCE))
-            end_by(&holder, SIGKILL, KILL_PATIENCE);
-        poll(NULL, 0, POLLING);
+        if (read_process(place, "holder", &holder) &&
+            !end_process(&holder, SIGTERM, HOLDER_PATIENCE))
+            end_process(&holder, SIGKILL, KILL_PATIENCE);
+        poll(NULL, 0, POLL_INTERVAL);
     }
 
     return status < 0 ? fail_to_lock(place, status, error) : 0;
@@ -344,7 +346,7 @@ int ssplace_close(struct ssplace *place, char *environment, struct ss_error *err
 
     if (take_over(place, error) < 0)
         return -1;
-    int result = ssplace_clear(place, environment, error);
+    int result = ssplace_clean_up(place, environment, error);
     if (result == 0)
         ssplace_remove(place);
     unlock(place);

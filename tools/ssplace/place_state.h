@@ -33,16 +33,16 @@ struct ssplace_process {
 };
 
 /* Names a place, whether or not it exists. Free the place in any case. */
-SS_MUST_USE SS_NONNULL(1, 2) int ssplace_name(struct ssplace *place, const char *name,
+SS_MUST_USE SS_NONNULL(1, 2) int ssplace_init(struct ssplace *place, const char *name,
     const struct ss_platform_roots *roots, struct ss_error *error);
 
 SS_NONNULL() void ssplace_free(struct ssplace *place);
 
 /* Locks a place that no process holds, and creates its folder. */
-SS_MUST_USE SS_NONNULL() int ssplace_lock_free(struct ssplace *place, struct ss_error *error);
+SS_MUST_USE SS_NONNULL() int ssplace_acquire(struct ssplace *place, struct ss_error *error);
 
 /* Ends the processes of a locked place, removes its control group, and calls `--clean`. */
-SS_MUST_USE SS_NONNULL() int ssplace_clear(
+SS_MUST_USE SS_NONNULL() int ssplace_clean_up(
     const struct ssplace *place, char *environment, struct ss_error *error);
 
 /* Removes the folder of a cleared place. */
@@ -53,7 +53,7 @@ SS_MUST_USE SS_NONNULL() int ssplace_close(
     struct ssplace *place, char *environment, struct ss_error *error);
 
 /* Opens a file of the place. Returns NULL with errno set. */
-SS_MUST_USE SS_NONNULL() FILE *ssplace_open(
+SS_MUST_USE SS_NONNULL() FILE *ssplace_open_file(
     const struct ssplace *place, const char *file, const char *mode);
 
 /* Writes a process to a file of the place. Returns 0 or a negative errno. */
@@ -66,7 +66,7 @@ SS_NONNULL() bool ssplace_lives(const struct ssplace_process *process);
  * Fails unless the place is open: a process holds it, and its container, if any, has not exited.
  * Sets `first` to the first process of the container, or its pid to 0 if there is no container.
  */
-SS_MUST_USE SS_NONNULL() int ssplace_read(
+SS_MUST_USE SS_NONNULL() int ssplace_check_open(
     const struct ssplace *place, struct ssplace_process *first, struct ss_error *error);
 
 /*

@@ -25,7 +25,7 @@
 #endif
 
 /* --settle waits until power is at most this multiple of its argument, up to SETTLE_SECONDS. */
-#define SETTLED        1.02
+#define SETTLED_FACTOR 1.02
 #define SETTLE_SECONDS 120
 
 /*
@@ -90,7 +90,8 @@ static void print_help(void) {
 static ssplatform_topology_writer *const write_topology = ssplatform_write_topology;
 
 static int print_sets(const struct request *request, struct ss_error *error) {
-    return ssplatform_sets(stdout, request->root, (enum topology_division)request->sets, error);
+    return ssplatform_write_sets(
+        stdout, request->root, (enum topology_division)request->sets, error);
 }
 #else
 static ssplatform_topology_writer *const write_topology = NULL;
@@ -172,7 +173,7 @@ static int sample_energy(const struct request *request, int *status, struct ss_e
     else if (request->mean > 0)
         result = print_mean(request, &power, error);
     else if (request->settle > 0)
-        sample_power_await(&power, SETTLED * request->settle, SETTLE_SECONDS);
+        sample_power_await(&power, SETTLED_FACTOR * request->settle, SETTLE_SECONDS);
     else
         result = sample(request, &source, status, error);
 

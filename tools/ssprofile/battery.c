@@ -73,7 +73,7 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
         return -1;
     if (!command[0])
         return ss_error_set(error, 2, "the command is empty");
-    if (compile_result(&task.result, words[5], error) < 0)
+    if (compile_result(&task.result_pattern, words[5], error) < 0)
         return -1;
 
     task.command = command;
@@ -207,7 +207,7 @@ int ssprofile_battery_set_time(
 
 void ssprofile_battery_free(struct ssprofile_battery *battery) {
     for (size_t i = 0; i < battery->count; i++) {
-        regfree(&battery->tasks[i].result);
+        regfree(&battery->tasks[i].result_pattern);
         free(battery->tasks[i].command);
         free(battery->tasks[i].words);
     }
@@ -244,7 +244,7 @@ bool ssprofile_task_result(const struct ssprofile_task *task, const char *output
 
     while (lines && (line = strsep(&rest, "\n")) != NULL) {
         regmatch_t groups[2];
-        if (regexec(&task->result, line, 2, groups, 0) != 0 || groups[1].rm_so < 0)
+        if (regexec(&task->result_pattern, line, 2, groups, 0) != 0 || groups[1].rm_so < 0)
             continue;
         struct text_field field = {
             line + groups[1].rm_so, (size_t)(groups[1].rm_eo - groups[1].rm_so), 1};

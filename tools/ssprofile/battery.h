@@ -13,9 +13,9 @@
 struct ssprofile_task {
     char **words; /* owns all texts of the line */
     const char *name, *class, *unit;
-    bool lower_is_better; /* lower results are better */
-    char **command;       /* ends with NULL */
-    regex_t result;       /* its first group is the result */
+    bool lower_is_better;   /* lower results are better */
+    char **command;         /* ends with NULL */
+    regex_t result_pattern; /* its first group is the result */
 };
 
 /* The benchmarks of a battery. Zeroed: empty. */

@@ -67,9 +67,9 @@ static void warn_of_quota(void) {
  * possible. A CPU that sleeps while a benchmark is stopped wakes up late, a virtual CPU later
  * still, so that a throttle with short rounds delivers less than its setting.
  */
-static int hold_idle_states(void) {
+static int prevent_idle_states(void) {
     static const int32_t none = 0; /* latency limit in microseconds; valid while the file is open */
-    SS_OWNED(close) int file = open(SSPROFILE_LATENCY, O_WRONLY | O_CLOEXEC);
+    SS_OWNED(close) int file = open(SSPROFILE_LATENCY_FILE, O_WRONLY | O_CLOEXEC);
 
     if (file < 0 || write(file, &none, sizeof none) != (ssize_t)sizeof none)
         return -1;
@@ -81,7 +81,7 @@ void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_state
     runner->group = (struct limit_group){0};
     runner->has_frequency = false;
     catch_signals();
-    runner->idle_latency = with_idle_states ? -1 : hold_idle_states();
+    runner->latency_file = with_idle_states ? -1 : prevent_idle_states();
 }
 
 /*
@@ -102,8 +102,8 @@ static int check_frequency(struct ssprofile_runner *runner, struct ss_error *err
     return level ? 0 : -1;
 }
 
-int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile_throttle *throttle,
-    struct ss_error *error) {
+int ssprofile_runner_set_throttle(struct ssprofile_runner *runner,
+    const struct ssprofile_throttle *throttle, struct ss_error *error) {
     runner->throttle = *throttle;
     if (throttle->kind == SSPROFILE_FREQUENCY)
         return check_frequency(runner, error);
@@ -124,9 +124,9 @@ int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile
 
 void ssprofile_runner_close(struct ssprofile_runner *runner) {
     limit_group_remove(&runner->group);
-    if (runner->idle_latency >= 0)
-        close(runner->idle_latency);
-    runner->idle_latency = -1;
+    if (runner->latency_file >= 0)
+        close(runner->latency_file);
+    runner->latency_file = -1;
 }
 
 /* Returns 0 or a negative errno. */
@@ -217,7 +217,7 @@ static pid_t start_command(const struct ssprofile_runner *runner, char *const *w
     bool is_benchmark, int output, struct ss_error *error) {
     size_t length = ss_words_count(words);
     SS_OWNED(free)
-    const char **all = calloc(SSPROFILE_THROTTLE_WORDS + length + 1, sizeof *all);
+    const char **all = calloc(SSPROFILE_THROTTLE_WORDS_MAX + length + 1, sizeof *all);
     SS_OWNED(free) char *path = make_path();
     if (!all || !path)
         return ss_error_memory(error);

@@ -20,11 +20,11 @@ struct ssprofile_runner {
     const char *sys;          /* /sys, for the CPU's frequency; NULL to not read it */
     bool has_frequency;       /* ssactuate can set it */
     struct limit_group group; /* control group for quotas, created on first use */
-    int idle_latency;         /* descriptor that keeps CPUs out of idle states; -1 if not open */
+    int latency_file;         /* descriptor that keeps CPUs out of idle states; -1 if not open */
 };
 
 /* The file that keeps CPUs out of idle states while it is open. */
-#define SSPROFILE_LATENCY "/dev/cpu_dma_latency"
+#define SSPROFILE_LATENCY_FILE "/dev/cpu_dma_latency"
 
 /* Lets ssprofile_choose_cpu() choose. */
 #define SSPROFILE_ANY_CPU UINT64_MAX
@@ -50,7 +50,7 @@ bool ssprofile_is_interrupted(void);
  * Sets the throttle of all later benchmarks. A quota creates a control group. Fails if this machine
  * does not support the throttle.
  */
-SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_runner_use(struct ssprofile_runner *runner,
+SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_runner_set_throttle(struct ssprofile_runner *runner,
     const struct ssprofile_throttle *throttle, struct ss_error *error);
 
 struct ssprofile_outcome {

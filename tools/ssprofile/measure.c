@@ -43,7 +43,7 @@ struct request {
     const char *battery, *only, *under, *machine, *root, *folder;
     char **words; /* at most one, the folder */
     uint64_t cpu, repetitions;
-    double until, unstable, min_stable; /* percent; negative if not given */
+    double until_spread, unstable, min_stable; /* percent; negative if not given */
     ss_time period, quantum, time;
     int idle_states, list, describe, help, quiet;
 };
@@ -67,7 +67,7 @@ static const struct ss_argument rows[] = {
         .help = "measure on this CPU; default: the first one that may be used"}},
     {0, "N", {"repetitions", COUNT_AT(repetitions), .min = "1",
         .max = "1000", .help = "run every benchmark this many times; default: 5, without --until-spread"}},
-    {0, "PERCENT", {"until-spread", SS_OPTION_PERCENT, AT(until), .max = "100",
+    {0, "PERCENT", {"until-spread", SS_OPTION_PERCENT, AT(until_spread), .max = "100",
         .help = "run every benchmark until its repetitions spread by at most this much, 3 to 50 times"}, .excludes = "repetitions"},
     {0, "PERCENT", {"unstable", SS_OPTION_PERCENT, AT(unstable), .initial = "2",
         .help = "warn about benchmarks whose repetitions spread by more than this; the other commands use a limit of 2%"}},
@@ -80,7 +80,7 @@ static const struct ss_argument rows[] = {
     {0, "TIME", {"quantum", SS_OPTION_TIME, AT(quantum), .initial = "50ms", .min = "2ms", .max = "10s",
         .help = "the length of a round, one run and one stop, of duty and load"}},
     {0, NULL, {"idle-states", AT(idle_states),
-        .help = "leave idle states of CPUs as they are; by default CPUs are kept out of them, if " SSPROFILE_LATENCY " can be written"}},
+        .help = "leave idle states of CPUs as they are; by default CPUs are kept out of them, if " SSPROFILE_LATENCY_FILE " can be written"}},
     {0, "DIR", {"root", SS_OPTION_TEXT, AT(root),
         .help = "read and set the frequency of the machine whose /proc, /sys and /run are in DIR"}},
     {0, "NAME", {"machine", SS_OPTION_TEXT, AT(machine),
@@ -328,7 +328,7 @@ static void print_description(
         &json, "quota_period_seconds", has_quota ? ss_time_seconds(request->period) : NAN);
     ss_json_number(&json, "quantum_seconds", has_rounds ? ss_time_seconds(request->quantum) : NAN);
     ss_json_text(
-        &json, "idle_states", measurement->runner.idle_latency >= 0 ? "held off" : "as they are");
+        &json, "idle_states", measurement->runner.latency_file >= 0 ? "held off" : "as they are");
     ss_json_number(&json, "quota_around_cpus", quota.cpus > 0 ? quota.cpus : NAN);
 
     ss_json_close(&json, '}');
@@ -425,10 +425,10 @@ static bool is_due(
         return false;
 
     const struct ssprofile_benchmark *benchmark = find_results(job);
-    if (request->until < 0)
+    if (request->until_spread < 0)
         return true;
     return repetition <= REPETITIONS_MIN || !benchmark ||
-           !(ssprofile_spread(benchmark) <= request->until / 100);
+           !(ssprofile_spread(benchmark) <= request->until_spread / 100);
 }
 
 static int run_job(
@@ -438,7 +438,7 @@ static int run_job(
     struct run run = {.begin = ss_platform_wallclock()};
     ss_time begin = ss_platform_now();
 
-    if (ssprofile_runner_use(&measurement->runner, &job->setting->throttle, error) < 0)
+    if (ssprofile_runner_set_throttle(&measurement->runner, &job->setting->throttle, error) < 0)
         return -1;
     if (ssprofile_run(&measurement->runner, job->task, &outcome, &why) < 0) {
         if (ssprofile_is_interrupted())
@@ -477,7 +477,7 @@ static int run_repetition(
 static int run_all(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
     unsigned requested = request->repetitions > 0 ? (unsigned)request->repetitions : REPETITIONS;
-    unsigned max = request->until >= 0 ? REPETITIONS_MAX : requested;
+    unsigned max = request->until_spread >= 0 ? REPETITIONS_MAX : requested;
 
     SS_OWNED(free) size_t *order = calloc(measurement->count, sizeof *order);
     if (!order)
@@ -488,7 +488,7 @@ static int run_all(struct measurement *measurement, struct ss_error *error) {
     for (unsigned repetition = 1; repetition <= max; repetition++) {
         for (size_t i = 0; i < measurement->count; i++)
             measurement->planned += !is_done(&measurement->jobs[i], repetition) &&
-                                    (request->until < 0 || repetition <= REPETITIONS_MIN);
+                                    (request->until_spread < 0 || repetition <= REPETITIONS_MIN);
     }
 
     measurement->begin = ss_platform_now();
@@ -514,7 +514,7 @@ static size_t warn_of_unstable(
             continue;
 
         unstable++;
-        fprintf(stderr, "ssprofile: warning: %s%s%s is unstable: " SSPROFILE_UNCERTAIN "\n",
+        fprintf(stderr, "ssprofile: warning: %s%s%s is unstable: " SSPROFILE_UNCERTAIN_FORMAT "\n",
             benchmark->name, several ? " under " : "", several ? setting->limits : "", spread,
             benchmark->count);
     }
@@ -820,7 +820,7 @@ static int execute(struct measurement *measurement, struct ss_error *error) {
 }
 
 int ssprofile_measure(char **argv, struct ss_error *error) {
-    struct request request = {.cpu = SSPROFILE_ANY_CPU, .until = -1, .min_stable = -1};
+    struct request request = {.cpu = SSPROFILE_ANY_CPU, .until_spread = -1, .min_stable = -1};
     struct ss_option_store store = {0};
     struct measurement measurement = {.request = &request};
 

@@ -68,7 +68,7 @@ const struct ssprofile_profile *ssprofile_results_profile(
 }
 
 /* Finds or adds the profile of a row. Returns NULL if memory is exhausted. */
-static struct ssprofile_profile *find_profile(
+static struct ssprofile_profile *find_or_add_profile(
     struct ssprofile_results *results, const struct row *row) {
     const struct ssprofile_profile *found =
         ssprofile_results_profile(results, row->text[MACHINE], row->text[LIMITS]);
@@ -85,7 +85,7 @@ static struct ssprofile_profile *find_profile(
 }
 
 /* Finds or adds a benchmark. Returns NULL if memory is exhausted. */
-static struct ssprofile_benchmark *find_benchmark(
+static struct ssprofile_benchmark *find_or_add_benchmark(
     struct ssprofile_profile *profile, const struct ssprofile_benchmark *key) {
     const struct ssprofile_benchmark *found =
         ssprofile_profile_find(profile, key->name, key->class);
@@ -107,14 +107,14 @@ static void normalize_label(char *label) {
     memmove(label, label + zeros, digits - zeros + 1);
 }
 
-static int keep_row(struct reader *reader, struct row *row) {
+static int add_row(struct reader *reader, struct row *row) {
     const char *label = row->text[REPETITION];
     const struct ssprofile_benchmark key = {.name = row->text[BENCHMARK],
         .class = row->text[CLASS],
         .lower_is_better = row->lower_is_better};
 
-    struct ssprofile_profile *profile = find_profile(reader->results, row);
-    struct ssprofile_benchmark *benchmark = profile ? find_benchmark(profile, &key) : NULL;
+    struct ssprofile_profile *profile = find_or_add_profile(reader->results, row);
+    struct ssprofile_benchmark *benchmark = profile ? find_or_add_benchmark(profile, &key) : NULL;
     if (!benchmark)
         return ss_error_memory(reader->csv.input->error);
     if (benchmark->lower_is_better != row->lower_is_better)
@@ -163,7 +163,7 @@ static int read_row(struct reader *reader) {
         return REFUSE(reader, "the result of %s is '%s', not a number above 0",
             ss_words_show(row.text[BENCHMARK]).text, ss_words_show(row.text[RESULT]).text);
 
-    return keep_row(reader, &row);
+    return add_row(reader, &row);
 }
 
 static int read_rows(struct reader *reader) {

@@ -13,7 +13,8 @@
 SS_NONNULL(2) bool ssprofile_is_chosen(const char *patterns, const char *name);
 
 /* Format of a reason; takes the spread in percent (double) and the repetitions (size_t). */
-#define SSPROFILE_UNCERTAIN "its mean is uncertain by %.3g%% (95%% confidence, %zu repetitions)"
+#define SSPROFILE_UNCERTAIN_FORMAT                                                                 \
+    "its mean is uncertain by %.3g%% (95%% confidence, %zu repetitions)"
 
 /*
  * Returns the spread of the repetitions: half the width of the 95 % confidence interval of their

@@ -159,7 +159,7 @@ void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *thr
 
 /* Sets the words of ssactuate, which always restores the frequency when the benchmark ends. */
 static size_t frequency_words(
-    const struct ssprofile_throttle *throttle, const char *words[SSPROFILE_THROTTLE_WORDS]) {
+    const struct ssprofile_throttle *throttle, const char *words[SSPROFILE_THROTTLE_WORDS_MAX]) {
     static char knob[64] = "frequency=";
     const char *const all[] = {
         "ssactuate", "run", knob, "--root", throttle->root ? throttle->root : "", "--"};
@@ -178,14 +178,14 @@ static size_t frequency_words(
 
 /* Without feedback, only rounds of equal length (jitter=0) make the duty exact. */
 size_t ssprofile_throttle_words(const struct ssprofile_throttle *throttle, uint32_t cpu,
-    const char *words[SSPROFILE_THROTTLE_WORDS]) {
+    const char *words[SSPROFILE_THROTTLE_WORDS_MAX]) {
     static char number[16], setting[32], round[64];
     bool is_open = throttle->kind == SSPROFILE_DUTY;
     const char *const all[] = {"showstopper", "-q", "--progress", "never", "-n", "1", "-p", "",
         "--cpus", number, "-l", setting, "-f", "exact", "-d", "stagger", "-D", round, "-c",
         is_open ? "fixed" : "deadbeat", "--"};
 
-    _Static_assert(sizeof all / sizeof *all <= SSPROFILE_THROTTLE_WORDS, "all words fit");
+    _Static_assert(sizeof all / sizeof *all <= SSPROFILE_THROTTLE_WORDS_MAX, "all words fit");
 
     if (throttle->kind == SSPROFILE_FREQUENCY)
         return frequency_words(throttle, words);

@@ -66,13 +66,13 @@ SS_MUST_USE SS_NONNULL(1, 4) int ssprofile_levels_read(
  */
 SS_NONNULL() void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *throttle);
 
-#define SSPROFILE_THROTTLE_WORDS 32
+#define SSPROFILE_THROTTLE_WORDS_MAX 32
 
 /*
  * Sets the words to put before the benchmark: showstopper or ssactuate with options. Returns their
  * number, 0 if the throttle needs neither. The words are valid until the next call.
  */
 SS_MUST_USE SS_NONNULL() size_t ssprofile_throttle_words(const struct ssprofile_throttle *throttle,
-    uint32_t cpu, const char *words[SSPROFILE_THROTTLE_WORDS]);
+    uint32_t cpu, const char *words[SSPROFILE_THROTTLE_WORDS_MAX]);
 
 #endif

@@ -52,7 +52,7 @@ TEST(request_queue_has_a_limit) {
     assert_int_equal(take(&queue), 0);
     assert_int_equal(take(&queue), 1);
     assert_false(put(&queue, 5));
-    assert_int_equal(queue.max, 3);
+    assert_int_equal(queue.waiting_max, 3);
     serve_queue_done(&queue);
     assert_true(put(&queue, 5));
     assert_false(put(&queue, 6));
@@ -69,7 +69,7 @@ TEST(without_a_queue_only_idle_workers_accept_requests) {
         assert_false(put(&queue, 9));
         serve_queue_done(&queue);
     }
-    assert_int_equal(queue.max, 0);
+    assert_int_equal(queue.waiting_max, 0);
     serve_queue_free(&queue);
 }
 
@@ -128,7 +128,7 @@ TEST(every_request_is_taken_exactly_once) {
         pthread_join(threads[i], NULL);
     for (int i = 0; i < count; i++)
         assert_int_equal(gang.times[i], 1);
-    assert_in_range(gang.queue.max, 1, 50);
+    assert_in_range(gang.queue.waiting_max, 1, 50);
     assert_int_equal(gang.queue.busy, 0);
     serve_queue_free(&gang.queue);
 }

@@ -8,7 +8,7 @@
 static void expect_sets(
     const char *root, enum topology_division placement, int status, const char *expected) {
     struct ss_error error = {0};
-    int got = ssplatform_sets(text_begin(), root, placement, &error);
+    int got = ssplatform_write_sets(text_begin(), root, placement, &error);
     if (got < 0)
         fail_msg("%s", error.message);
     assert_string_equal(text_end(), expected);

@@ -13,7 +13,7 @@
         type n_ = (type)i_;                                                                        \
         result += sign_ / (n_ * (n_ + 1) * (n_ + 2));                                              \
         sign_ = -sign_;                                                                            \
-        KERNEL_MEMORY_SEEN();                                                                      \
+        KERNEL_COMPILER_BARRIER();                                                                 \
     }
 
 static bool float_round(struct kernel_data *data) {
@@ -49,7 +49,7 @@ static bool sqrt_round(struct kernel_data *data) {
     (void)data;
     for (int i = 0; i < 20000; i++) {
         sum += sqrt((i + 0.5) / 20000);
-        KERNEL_MEMORY_SEEN();
+        KERNEL_COMPILER_BARRIER();
     }
     return fabs(sum / 20000 - 2.0 / 3) < 1e-6;
 }
@@ -138,7 +138,7 @@ const struct kernel kernel_fft = {"fft", "float",
             b[i][j] = (type)((i + j * 3) % 10);                                                    \
         }                                                                                          \
     }                                                                                              \
-    KERNEL_MEMORY_SEEN();                                                                          \
+    KERNEL_COMPILER_BARRIER();                                                                     \
     for (size_t i = 0; i < SIDE; i++) {                                                            \
         for (size_t j = 0; j < SIDE; j++) {                                                        \
             type sum = 0;                                                                          \
@@ -147,7 +147,7 @@ const struct kernel kernel_fft = {"fft", "float",
             c[i][j] = sum;                                                                         \
         }                                                                                          \
     }                                                                                              \
-    KERNEL_MEMORY_SEEN();                                                                          \
+    KERNEL_COMPILER_BARRIER();                                                                     \
     for (size_t k = 0; k < SIDE; k++) {                                                            \
         type columns = 0, rows = 0;                                                                \
         for (size_t i = 0; i < SIDE; i++) {                                                        \

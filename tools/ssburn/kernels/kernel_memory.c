@@ -93,7 +93,7 @@ static bool read_round(struct kernel_data *data) {
         /* The last piece is shorter if the cache does not divide PIECE. */
         size_t length = piece < PIECE - done ? piece : PIECE - done;
         size_t at = take_piece(data, data->bytes, length);
-        KERNEL_MEMORY_SEEN();
+        KERNEL_COMPILER_BARRIER();
         right &= sum_words((const uint64_t *)data->memory + at / 8, at / 8, length / 8);
     }
 
@@ -111,7 +111,7 @@ static bool write_round(struct kernel_data *data) {
     size_t at = take_piece(data, data->bytes, PIECE);
     uint8_t *bytes = (uint8_t *)data->memory + at, value = (uint8_t)(at >> 18);
     memset(bytes, value, PIECE);
-    KERNEL_MEMORY_SEEN();
+    KERNEL_COMPILER_BARRIER();
     return bytes[0] == value && bytes[PIECE / 2] == value && bytes[PIECE - 1] == value;
 }
 
@@ -124,7 +124,7 @@ static bool copy_round(struct kernel_data *data) {
     const uint8_t *from = (const uint8_t *)data->memory + at;
     uint8_t *to = (uint8_t *)data->memory + half + at;
     memcpy(to, from, PIECE);
-    KERNEL_MEMORY_SEEN();
+    KERNEL_COMPILER_BARRIER();
     return memcmp(to, from, 64) == 0 && memcmp(to + PIECE - 64, from + PIECE - 64, 64) == 0;
 }
 
@@ -148,7 +148,7 @@ static bool triad_round(struct kernel_data *data) {
     const double *b = a + third, *c = b + third;
     for (size_t i = 0; i < count; i++)
         a[i] = b[i] + 3 * c[i];
-    KERNEL_MEMORY_SEEN();
+    KERNEL_COMPILER_BARRIER();
     return a[0] == (double)(at & 1023) + 6 && a[count - 1] == (double)((at + count - 1) & 1023) + 6;
 }
 
@@ -169,7 +169,7 @@ static bool update_round(struct kernel_data *data) {
             uint64_t value = kernel_random(&random);
             words[value >> 20 & mask] ^= value;
         }
-        KERNEL_MEMORY_SEEN();
+        KERNEL_COMPILER_BARRIER();
     }
 
     return words[seed & mask] == before;

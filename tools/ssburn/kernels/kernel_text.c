@@ -121,7 +121,7 @@ static bool are_sorted(const uint32_t *numbers, uint64_t sum) {
     return sum == 0;
 }
 
-static void sink(uint32_t *heap, size_t at, size_t count) {
+static void sift_down(uint32_t *heap, size_t at, size_t count) {
     uint32_t number = heap[at];
     for (size_t child; (child = 2 * at + 1) < count; at = child) {
         child += child + 1 < count && heap[child + 1] > heap[child];
@@ -137,13 +137,13 @@ static bool sort_heap_round(struct kernel_data *data) {
     uint64_t sum = fill_numbers(data, heap);
 
     for (size_t i = NUMBERS / 2; i-- > 0;)
-        sink(heap, i, NUMBERS);
+        sift_down(heap, i, NUMBERS);
 
     for (size_t count = NUMBERS - 1; count > 0; count--) {
         uint32_t largest = heap[0];
         heap[0] = heap[count];
         heap[count] = largest;
-        sink(heap, 0, count);
+        sift_down(heap, 0, count);
     }
 
     return are_sorted(heap, sum);

@@ -75,8 +75,8 @@ const char *kernel_compiler(void);
  * Hides a value from the optimizer, which then neither removes the work nor hoists it out of the
  * loop.
  */
-#define KERNEL_OPAQUE(value) __asm__ volatile("" : "+r"(value))
-#define KERNEL_MEMORY_SEEN() __asm__ volatile("" ::: "memory")
+#define KERNEL_OPAQUE(value)      __asm__ volatile("" : "+r"(value))
+#define KERNEL_COMPILER_BARRIER() __asm__ volatile("" ::: "memory")
 
 /* Returns the next number of a xorshift generator with a multiplication (Marsaglia; Vigna). */
 static inline uint64_t kernel_random(uint64_t *state) {

@@ -23,7 +23,7 @@
 #include "threads.h"
 
 /* Linux's default for net.core.somaxconn. */
-#define BACKLOG_USUAL 4096
+#define BACKLOG_DEFAULT 4096
 
 struct serve_options {
     int help, version;
@@ -101,7 +101,7 @@ struct server {
     struct serve_queue queue;
     struct serve_http *http;
     struct serve_listener listener;
-    sigset_t ends;                /* the signals that end the server */
+    sigset_t end_signals;         /* the signals that end the server */
     _Atomic uint64_t worked_time; /* CPU time of all workers, in nanoseconds */
 };
 
@@ -145,9 +145,9 @@ static void stop_listening(struct server *server) {
  */
 static void wait_for_end(struct server *server) {
     int number;
-    sigwait(&server->ends, &number);
+    sigwait(&server->end_signals, &number);
     stop_listening(server);
-    pthread_sigmask(SIG_UNBLOCK, &server->ends, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &server->end_signals, NULL);
     serve_queue_settle(&server->queue);
 }
 
@@ -164,10 +164,10 @@ static void run_thread(void *shared, uint64_t number) {
  * once.
  */
 static void block_signals(struct server *server) {
-    ss_end_signals(&server->ends);
+    ss_end_signals(&server->end_signals);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
-    pthread_sigmask(SIG_BLOCK, &server->ends, NULL);
+    pthread_sigmask(SIG_BLOCK, &server->end_signals, NULL);
 }
 
 static double cpu_seconds(void) {
@@ -181,13 +181,13 @@ static int announce(const struct server *server, struct ss_error *error) {
     long backlog = serve_listener_backlog();
     unsigned connections = serve_http_connections(server->http);
 
-    if (backlog >= 0 && backlog < BACKLOG_USUAL)
+    if (backlog >= 0 && backlog < BACKLOG_DEFAULT)
         fprintf(stderr,
             "ssburn: warning: only %ld connections can wait to be accepted, and others are delayed "
             "by seconds: use sysctl -w net.core.somaxconn=%d\n",
-            backlog, BACKLOG_USUAL);
+            backlog, BACKLOG_DEFAULT);
 
-    if (connections < BACKLOG_USUAL)
+    if (connections < BACKLOG_DEFAULT)
         fprintf(stderr,
             "ssburn: warning: the limit on open files permits only %u connections, and others wait "
             "until one is closed: raise ulimit -Hn\n",
@@ -203,7 +203,8 @@ static void report(
     printf("served %" PRIu64 "\nrefused %" PRIu64 "\ndropped %" PRIu64 "\nlost %" PRIu64
            "\nwaiting_most %zu\nworkers_cpu_seconds %.6f\ncpu_seconds %.6f\n",
         counts->of[SERVE_SERVED], counts->of[SERVE_REFUSED], counts->of[SERVE_DROPPED],
-        counts->of[SERVE_LOST], server->queue.max, (double)server->worked_time / 1e9, cpu_time);
+        counts->of[SERVE_LOST], server->queue.waiting_max, (double)server->worked_time / 1e9,
+        cpu_time);
 }
 
 /* Serves until a signal, then answers waiting requests with 503 and prints the counts. */

@@ -32,7 +32,7 @@ struct serve_http {
     struct MHD_Response *page, *busy;
     char *bytes; /* body of `page` */
     struct serve_queue *queue;
-    uint64_t numbers; /* number of requests so far */
+    uint64_t request_count; /* number of requests so far */
     unsigned connections;
     atomic_bool ending;
     /* Protects all fields below. */
@@ -55,7 +55,7 @@ static enum MHD_Result answer(struct serve_request *request) {
  */
 static void enqueue(struct serve_request *request) {
     struct serve_http *http = request->http;
-    request->number = http->numbers++;
+    request->number = http->request_count++;
     MHD_suspend_connection(request->connection);
     if (serve_queue_put(http->queue, request))
         return;
@@ -137,7 +137,7 @@ void serve_request_answer(struct serve_request *request, bool is_done) {
 }
 
 /* Raises the limit on descriptors. Returns how many connections fit into it. */
-static unsigned find_connections(void) {
+static unsigned raise_connection_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return FD_SETSIZE - DESCRIPTORS_KEPT;
@@ -184,7 +184,7 @@ static bool start_daemon(struct serve_http *http, int file) {
     pthread_cond_init(&http->all_answered, &attributes);
     pthread_condattr_destroy(&attributes);
 
-    http->connections = find_connections();
+    http->connections = raise_connection_limit();
     http->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0,
         NULL, NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, file, MHD_OPTION_CONNECTION_LIMIT,
         http->connections, MHD_OPTION_NOTIFY_COMPLETED, end_request, http, MHD_OPTION_END);

@@ -38,7 +38,7 @@ bool serve_queue_put(struct serve_queue *queue, void *item) {
     if (taken) {
         queue->ring[(queue->first + queue->waiting++) % queue->size] = item;
         size_t stuck = count_stuck(queue);
-        queue->max = stuck > queue->max ? stuck : queue->max;
+        queue->waiting_max = stuck > queue->waiting_max ? stuck : queue->waiting_max;
         pthread_cond_signal(&queue->changed);
     }
 

@@ -22,8 +22,8 @@ struct serve_queue {
     size_t waiting;
     size_t limit; /* how many may wait while all workers are busy */
     size_t workers;
-    size_t busy; /* number of workers that have taken an item and not finished it */
-    size_t max;  /* largest number of items that waited for a busy worker */
+    size_t busy;        /* number of workers that have taken an item and not finished it */
+    size_t waiting_max; /* largest number of items that waited for a busy worker */
     bool closed;
 };
 

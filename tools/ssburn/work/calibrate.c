@@ -8,9 +8,9 @@
  * together must be short compared with an iteration.
  */
 #define SAMPLE_MIN      (20 * SS_MILLISECOND)
-#define SAMPLE_AIM      (25 * SS_MILLISECOND)
+#define SAMPLE_TARGET   (25 * SS_MILLISECOND)
 #define EXTRAPOLATE_MIN (1 * SS_MILLISECOND) /* long enough to extrapolate from */
-#define TRIES           3
+#define TRIES_MAX       3
 
 static uint64_t units_from_double(double units) {
     if (!(units >= 1))
@@ -27,7 +27,7 @@ static ss_time measure(const struct calibrate_bench *bench, uint64_t units) {
 static uint64_t extrapolate(uint64_t units, ss_time took) {
     if (took < EXTRAPOLATE_MIN)
         return units_from_double((double)units * 8);
-    return units_from_double((double)units * (double)SAMPLE_AIM / (double)took);
+    return units_from_double((double)units * (double)SAMPLE_TARGET / (double)took);
 }
 
 uint64_t calibrate_units(const struct calibrate_bench *bench, ss_time length) {
@@ -40,7 +40,7 @@ uint64_t calibrate_units(const struct calibrate_bench *bench, ss_time length) {
     }
 
     /* Disturbances can only make a sample longer, so use the shortest one. */
-    for (int try = 1; try < TRIES; try++) {
+    for (int try = 1; try < TRIES_MAX; try++) {
         ss_time took = measure(bench, units);
         best = took < best ? took : best;
     }

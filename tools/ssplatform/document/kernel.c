@@ -91,7 +91,7 @@ static const char *const parameters[] = {
     "tsc",
 };
 
-static bool matters(const char *word) {
+static bool is_known_parameter(const char *word) {
     size_t length = strcspn(word, "=");
     for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++) {
         if (strlen(parameters[i]) == length && strncmp(word, parameters[i], length) == 0)
@@ -109,7 +109,7 @@ static void write_parameters(struct ss_json *json, const struct sys_tree *tree) 
     for (char *word = strtok_r(text, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
         if (strcmp(word, "--") == 0)
             break; /* the remaining words are for the init process */
-        if (matters(word))
+        if (is_known_parameter(word))
             ss_json_text(json, NULL, word);
     }
 

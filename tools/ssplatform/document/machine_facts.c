@@ -26,7 +26,7 @@ static void take_flags(void *context, const struct ssplatform_processor *process
 
 static void write_hypervisor(struct ss_json *json, const struct sys_tree *tree) {
     struct flags flags = {0};
-    ssplatform_processors(tree, take_flags, &flags);
+    ssplatform_each_processor(tree, take_flags, &flags);
 
     char *type = sys_tree_line(tree, "sys/hypervisor/type");
     if (!type) /* Arm has no flag but this file, which ends with a null byte, not a newline */

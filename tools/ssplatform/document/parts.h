@@ -19,14 +19,14 @@ void ssplatform_write_idle(
 void ssplatform_write_machine(struct ss_json *json, const struct sys_tree *tree);
 void ssplatform_write_allowance(struct ss_json *json, const struct sys_tree *tree);
 
-/* A block of lines that describes a CPU. ssplatform_processors() calls `take` with each block. */
+/* A block of lines that describes a CPU. ssplatform_each_processor() calls `take` for each. */
 struct ssplatform_processor {
     uint32_t cpu;
     char **keys, **values;
     size_t count;
 };
 
-void ssplatform_processors(const struct sys_tree *tree,
+void ssplatform_each_processor(const struct sys_tree *tree,
     void (*take)(void *context, const struct ssplatform_processor *processor), void *context);
 
 /* Returns the value of a key; NULL if the line is absent or has no text after its colon. */

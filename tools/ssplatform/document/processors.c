@@ -41,7 +41,7 @@ static bool has_number(struct ssplatform_processor *processor) {
     return true;
 }
 
-void ssplatform_processors(const struct sys_tree *tree,
+void ssplatform_each_processor(const struct sys_tree *tree,
     void (*take)(void *context, const struct ssplatform_processor *processor), void *context) {
     char *keys[LINES_MAX], *values[LINES_MAX];
     struct ssplatform_processor processor = {.keys = keys, .values = values};
@@ -111,6 +111,6 @@ static void write_model(struct ss_json *json, const struct ssplatform_group *gro
 
 void ssplatform_write_models(struct ss_json *json, const struct sys_tree *tree) {
     struct ssplatform_groups groups = {0};
-    ssplatform_processors(tree, take_model, &groups);
+    ssplatform_each_processor(tree, take_model, &groups);
     ssplatform_groups_write(&groups, json, "models", write_model);
 }

@@ -15,7 +15,7 @@
 #define STATE CPU "cpuidle/state%u/"
 
 /* Finds or adds a state. Its column name has letters, digits and _ only. */
-static size_t find_state(struct sample_idle *idle, const char *name) {
+static size_t find_or_add_state(struct sample_idle *idle, const char *name) {
     char column[sizeof *idle->states];
     snprintf(column, sizeof column, "%s", name);
     for (char *at = column; *at; at++) {
@@ -45,8 +45,8 @@ static int add_counter(
 
     if (!SS_GROW(idle->counters, idle->counter_count + 1, idle->counter_room))
         return ss_error_memory(error);
-    idle->counters[idle->counter_count++] =
-        (struct sample_counter){.number = number, .state = find_state(idle, name ? name : unnamed)};
+    idle->counters[idle->counter_count++] = (struct sample_counter){
+        .number = number, .state = find_or_add_state(idle, name ? name : unnamed)};
     return 0;
 }
 

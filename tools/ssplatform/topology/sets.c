@@ -24,7 +24,7 @@ static void write_sets(FILE *stream, hwloc_topology_t topology, const void *cont
     fprintf(stream, "%s/%s\n", text[0], text[1]);
 }
 
-int ssplatform_sets(
+int ssplatform_write_sets(
     FILE *stream, const char *root, enum topology_division division, struct ss_error *error) {
     struct sys_tree tree;
     if (sys_tree_open(&tree, root, error) < 0)

@@ -13,7 +13,7 @@ void ssplatform_write_topology(
  * Divides the CPUs that this process may use into two disjoint sets of equal size, and writes them
  * as A/B. If that is impossible, writes the reason instead, and returns 1.
  */
-int ssplatform_sets(
+int ssplatform_write_sets(
     FILE *stream, const char *root, enum topology_division division, struct ss_error *error);
 
 #endif
