@@ -30,7 +30,7 @@ struct finder {
     struct request_trial_watch watch;
     FILE *lines;
     struct ssrequest_loop_stats last; /* stats of the last schedule */
-    uint32_t probe_target;            /* target of single requests, see settle_target() */
+    uint32_t probe_target;            /* target of single requests, see await_target() */
     uint64_t probe_number;            /* number of a request to this target in --requests-file */
 };
 
@@ -139,7 +139,7 @@ static int refuse_service(const char *url, struct ss_error *error) {
  * working on requests that timed out, which would slow down the next trial. A success is taken as a
  * sign that it has finished them.
  */
-static int settle_target(struct finder *finder, uint32_t target, struct ss_error *error) {
+static int await_target(struct finder *finder, uint32_t target, struct ss_error *error) {
     const struct request_messages *messages = &finder->run->options->messages;
     finder->probe_target = target;
     finder->probe_number = 0;
@@ -220,7 +220,7 @@ static int try_rate(struct finder *finder, double rate, struct ss_error *error) 
     if (request_tally_failed(&finder->run->tally) == 0)
         return 0;
     for (uint32_t i = 0; i < finder->run->options->url_count; i++) {
-        if (settle_target(finder, i, error) < 0)
+        if (await_target(finder, i, error) < 0)
             return -1;
     }
     return 0;

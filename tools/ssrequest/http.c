@@ -16,7 +16,7 @@
 
 #define NO_TARGET   UINT32_MAX
 #define HEADERS_MAX (256 * 1024) /* bytes; larger headers are invalid */
-#define BUFFER      (64 * 1024)  /* bytes per read */
+#define BUFFER_SIZE (64 * 1024)  /* bytes per read */
 
 /* Descriptors to leave for everything other than idle connections. */
 #define DESCRIPTORS_KEPT 64
@@ -49,9 +49,9 @@ struct slot {
     bool begun;  /* libcurl sent it, or was about to */
     bool resent; /* libcurl tried to send it again */
     bool final;  /* the last status line was that of a final response, not of an interim one */
-    bool headers_done; /* the headers are complete */
-    int why;           /* errno of a failed socket(), or 0 */
-    bool local;        /* the last socket opened for the request is a Unix socket */
+    bool headers_done;   /* the headers are complete */
+    int socket_errno;    /* errno of a failed socket(), or 0 */
+    bool is_unix_socket; /* the last socket opened for the request is a Unix socket */
     uint64_t header_bytes;
     uint64_t content_length; /* Content-Length; 0 if absent, UINT64_MAX if it overflows */
     bool chunked;            /* has Transfer-Encoding, which overrides Content-Length */
@@ -59,10 +59,10 @@ struct slot {
 
 /* The state of a descriptor in epoll. */
 struct watch {
-    uint32_t wanted; /* events that libcurl waits for; 0 if none */
-    uint32_t armed;  /* events set in epoll; 0 if not registered */
-    uint32_t number; /* number of the socket, because descriptors are reused */
-    uint32_t origin; /* number of the struct origin, from 1; 0 if unknown or not open */
+    uint32_t requested; /* events that libcurl waits for; 0 if none */
+    uint32_t armed;     /* events set in epoll; 0 if not registered */
+    uint32_t number;    /* number of the socket, because descriptors are reused */
+    uint32_t origin;    /* number of the struct origin, from 1; 0 if unknown or not open */
 };
 
 /* A scheme, host and port. libcurl keeps its connections when the set of targets changes. */
@@ -101,8 +101,8 @@ static ss_time now_of(const struct ssrequest_http *http) {
     return ss_time_since(ss_platform_now(), http->begin);
 }
 
-static enum request_outcome outcome_of_errno(int why) {
-    switch (why) {
+static enum request_outcome outcome_of_errno(int err) {
+    switch (err) {
     case ECONNREFUSED:
         return REQUEST_CONNECTION_REFUSED;
     case ECONNRESET:
@@ -128,7 +128,7 @@ static enum request_outcome outcome_of_errno(int why) {
 static const struct {
     CURLcode code;
     enum request_outcome outcome;
-} meanings[] = {
+} code_outcomes[] = {
     {CURLE_UNSUPPORTED_PROTOCOL, REQUEST_GARBLED}, /* an HTTP/0.9 response */
     {CURLE_WEIRD_SERVER_REPLY, REQUEST_GARBLED},
     {CURLE_HTTP2, REQUEST_GARBLED},
@@ -146,11 +146,11 @@ static const struct {
 };
 
 static enum request_outcome outcome_of_connecting(const struct slot *slot) {
-    long why = slot->why;
+    long why = slot->socket_errno;
     if (!why)
         curl_easy_getinfo(slot->easy, CURLINFO_OS_ERRNO, &why);
     /* libcurl reports no errno for EAGAIN: the backlog of the Unix socket is full. */
-    if (!why && slot->local)
+    if (!why && slot->is_unix_socket)
         return REQUEST_CONNECTION_REFUSED;
     return outcome_of_errno((int)why);
 }
@@ -208,9 +208,9 @@ static enum request_outcome outcome_of(const struct slot *slot, CURLcode code) {
         break;
     }
 
-    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
-        if (meanings[i].code == code)
-            return meanings[i].outcome;
+    for (size_t i = 0; i < sizeof code_outcomes / sizeof *code_outcomes; i++) {
+        if (code_outcomes[i].code == code)
+            return code_outcomes[i].outcome;
     }
     return REQUEST_OTHER;
 }
@@ -320,11 +320,11 @@ static curl_socket_t open_socket(
     void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     struct slot *slot = context;
     struct ssrequest_http *http = slot->http;
-    bool local = address->family == AF_UNIX;
+    bool is_unix = address->family == AF_UNIX;
     (void)purpose;
 
     int opened = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
-        local ? 0 : address->protocol);
+        is_unix ? 0 : address->protocol);
     if (opened >= 0 && (rlim_t)opened >= http->files_max) {
         close(opened);
         opened = -1;
@@ -333,7 +333,7 @@ static curl_socket_t open_socket(
 
     struct watch *watch = opened < 0 ? NULL : watch_of(http, opened);
     if (!watch) {
-        slot->why = errno;
+        slot->socket_errno = errno;
         if (opened >= 0)
             close(opened);
         return CURL_SOCKET_BAD;
@@ -343,7 +343,7 @@ static curl_socket_t open_socket(
     watch->origin = slot->origin;
     if (slot->origin > 0)
         http->origins[slot->origin - 1].connections++;
-    slot->local = local;
+    slot->is_unix_socket = is_unix;
     return opened;
 }
 
@@ -368,7 +368,7 @@ static void arm(struct ssrequest_http *http, int descriptor, uint32_t events) {
 
 /*
  * Sets the events of a socket. Leaves idle connections registered, which saves two system calls per
- * request: see ssrequest_http_ready().
+ * request: see ssrequest_http_handle_event().
  */
 static int watch_socket(
     CURL *easy, curl_socket_t descriptor, int what, void *context, void *of_socket) {
@@ -383,11 +383,11 @@ static int watch_socket(
 
     bool reads = what == CURL_POLL_IN || what == CURL_POLL_INOUT;
     bool writes = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
-    watch->wanted = (reads ? EPOLLIN : 0) | (writes ? EPOLLOUT : 0);
+    watch->requested = (reads ? EPOLLIN : 0) | (writes ? EPOLLOUT : 0);
 
-    bool may_stay = !watch->wanted && (watch->armed & EPOLLOUT) == 0;
-    if (watch->armed != watch->wanted && !may_stay)
-        arm(http, descriptor, watch->wanted);
+    bool may_stay = !watch->requested && (watch->armed & EPOLLOUT) == 0;
+    if (watch->armed != watch->requested && !may_stay)
+        arm(http, descriptor, watch->requested);
     return 0;
 }
 
@@ -407,8 +407,8 @@ static int set_timer(CURLM *multi, long milliseconds, void *context) {
 static void keep_connections(struct ssrequest_http *http) {
     rlim_t files = http->files_limit;
     rlim_t room = files > 2 * DESCRIPTORS_KEPT ? files - DESCRIPTORS_KEPT : DESCRIPTORS_KEPT;
-    uint64_t wanted = http->options->given.cap * http->targets.count;
-    curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)(wanted < room ? wanted : room));
+    uint64_t needed = http->options->given.cap * http->targets.count;
+    curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)(needed < room ? needed : room));
 }
 
 static char *name_origin(const struct ssrequest_target *target) {
@@ -427,7 +427,8 @@ static char *name_origin(const struct ssrequest_target *target) {
  * Returns the number of the target's origin, from 1, and adds the origin if it is new. Returns 0 if
  * memory is exhausted: the origin's connections are then not counted.
  */
-static uint32_t find_origin(struct ssrequest_http *http, const struct ssrequest_target *target) {
+static uint32_t find_or_add_origin(
+    struct ssrequest_http *http, const struct ssrequest_target *target) {
     char *name = name_origin(target);
     for (uint32_t i = 0; name && i < http->origin_count; i++) {
         if (strcmp(http->origins[i].name, name) == 0) {
@@ -451,7 +452,7 @@ void ssrequest_http_retarget(struct ssrequest_http *http, struct ssrequest_targe
 
     http->set_number++;
     for (uint32_t i = 0; i < http->targets.count; i++)
-        http->targets.list[i].origin = find_origin(http, &http->targets.list[i]);
+        http->targets.list[i].origin = find_or_add_origin(http, &http->targets.list[i]);
     keep_connections(http);
 }
 
@@ -466,7 +467,7 @@ static void set_options(struct slot *slot) {
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_USERAGENT, slot->http->agent);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, slot->http->headers);
-    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)BUFFER);
+    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)BUFFER_SIZE);
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_sending);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, slot);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
@@ -695,9 +696,9 @@ void ssrequest_http_send(void *context, struct request_in_flight *one) {
     const struct request_messages *messages = &http->options->messages;
     one->sent = now_of(http);
     slot->one = one;
-    slot->begun = slot->resent = slot->final = slot->headers_done = slot->local = slot->chunked =
-        false;
-    slot->why = 0;
+    slot->begun = slot->resent = slot->final = slot->headers_done = slot->is_unix_socket =
+        slot->chunked = false;
+    slot->socket_errno = 0;
     slot->header_bytes = slot->bytes = slot->content_length = 0;
 
     if (http->targets.list[one->target].lookup_error) {
@@ -716,7 +717,7 @@ void ssrequest_http_send(void *context, struct request_in_flight *one) {
     collect(http);        /* the request may already have ended */
 }
 
-bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t events) {
+bool ssrequest_http_handle_event(struct ssrequest_http *http, uint64_t tag, uint32_t events) {
     int descriptor = (int)(uint32_t)tag;
     uint32_t number = tag >> 32;
     if (number == 0)
@@ -725,7 +726,7 @@ bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t ev
     const struct watch *watch = &http->watches[descriptor];
     if (watch->number != number || !watch->armed)
         return true; /* a stale event of a socket that was closed */
-    if (!watch->wanted) {
+    if (!watch->requested) {
         /* The connection is idle. libcurl checks it before reusing it. */
         arm(http, descriptor, 0);
         return true;
@@ -745,7 +746,7 @@ void ssrequest_http_advance(struct ssrequest_http *http, ss_time now) {
     report_ended(http);
 }
 
-ss_time ssrequest_http_next(const struct ssrequest_http *http) {
+ss_time ssrequest_http_deadline(const struct ssrequest_http *http) {
     if (http->done)
         return 0;
     ss_time limit = http->oldest
@@ -754,7 +755,7 @@ ss_time ssrequest_http_next(const struct ssrequest_http *http) {
     return http->timer < limit ? http->timer : limit;
 }
 
-void ssrequest_http_forget(struct ssrequest_http *http) {
+void ssrequest_http_abandon(struct ssrequest_http *http) {
     while (http->oldest) {
         struct slot *slot = http->oldest;
         unlink_slot(slot);
@@ -865,7 +866,7 @@ void ssrequest_http_close(struct ssrequest_http *http) {
     if (!http)
         return;
 
-    ssrequest_http_forget(http);
+    ssrequest_http_abandon(http);
     for (uint64_t i = 0; http->slots && i < http->options->given.cap; i++) {
         curl_easy_cleanup(http->slots[i].easy);
         curl_url_cleanup(http->slots[i].url);

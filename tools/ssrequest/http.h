@@ -51,16 +51,17 @@ SS_NONNULL() void ssrequest_http_send(void *http, struct request_in_flight *one)
  * Handles an event of the caller's epoll. Returns false if the tag belongs to the caller, whose
  * tags must be below 2^32.
  */
-SS_NONNULL() bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t events);
+SS_NONNULL()
+bool ssrequest_http_handle_event(struct ssrequest_http *http, uint64_t tag, uint32_t events);
 
 /* Handles libcurl's timer and the timeouts of requests, then reports all requests that ended. */
 SS_NONNULL() void ssrequest_http_advance(struct ssrequest_http *http, ss_time now);
 
 /* Returns when to call ssrequest_http_advance() next. */
-SS_NONNULL() ss_time ssrequest_http_next(const struct ssrequest_http *http);
+SS_NONNULL() ss_time ssrequest_http_deadline(const struct ssrequest_http *http);
 
 /* Abandons all requests in progress without reporting them. */
-SS_NONNULL() void ssrequest_http_forget(struct ssrequest_http *http);
+SS_NONNULL() void ssrequest_http_abandon(struct ssrequest_http *http);
 
 /*
  * Closes all connections, so that the next requests open new ones. No request may be in progress.

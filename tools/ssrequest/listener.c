@@ -13,18 +13,18 @@
 #include "local_socket.h"
 #include "platform/platform.h"
 
-#define CLIENTS   8
-#define LINE_ROOM 16384
+#define CLIENTS_MAX 8
+#define LINE_ROOM   16384
 
-/* epoll tags. Those of clients are their indexes, which are below CLIENTS. */
-#define LISTENING CLIENTS
-#define WATCHED   (CLIENTS + 1)
+/* epoll tags. Those of clients are their indexes, which are below CLIENTS_MAX. */
+#define LISTENING_TAG CLIENTS_MAX
+#define WATCHED_TAG   (CLIENTS_MAX + 1)
 
 /*
  * Maximum number of events per call, and of reads from a client per event: more would delay
  * requests.
  */
-#define TURNS 4
+#define TURNS_MAX 4
 
 /* Maximum number of lines of a client that are executed after a read, for the same reason. */
 #define LINES_AT_ONCE 64
@@ -56,7 +56,7 @@ struct ssrequest_listener {
     void *context;
     void (*ready)(void *context); /* see ssrequest_listener_watch() */
     struct client *waiting;       /* the client whose answer is pending; NULL if none */
-    struct client clients[CLIENTS];
+    struct client clients[CLIENTS_MAX];
 };
 
 static int watch(struct ssrequest_listener *listener, int descriptor, uint32_t which) {
@@ -69,8 +69,8 @@ static int open_all(struct ssrequest_listener *listener, const char *path, struc
     if (local_socket_open(&listener->local, path, S_IRUSR | S_IWUSR, error) < 0)
         return -1;
     listener->events = epoll_create1(EPOLL_CLOEXEC);
-    if (listener->events < 0 || listen(listener->local.file, CLIENTS) < 0 ||
-        watch(listener, listener->local.file, LISTENING) < 0)
+    if (listener->events < 0 || listen(listener->local.file, CLIENTS_MAX) < 0 ||
+        watch(listener, listener->local.file, LISTENING_TAG) < 0)
         return ss_paths_fail(path, error);
     return 0;
 }
@@ -85,7 +85,7 @@ int ssrequest_listener_open(struct ssrequest_listener **opened, const char *path
     listener->local.file = listener->events = -1;
     listener->execute = execute;
     listener->context = context;
-    for (int i = 0; i < CLIENTS; i++)
+    for (int i = 0; i < CLIENTS_MAX; i++)
         listener->clients[i].connection = -1;
 
     if (open_all(listener, path, error) < 0) {
@@ -254,7 +254,7 @@ static void rearm(struct ssrequest_listener *listener, struct client *client) {
 }
 
 static void serve(struct ssrequest_listener *listener, struct client *client) {
-    for (int turn = 0; turn < TURNS; turn++) {
+    for (int turn = 0; turn < TURNS_MAX; turn++) {
         if (client->answer_end > 0 && !send_answer(client))
             break;
         take_lines(listener, client);
@@ -286,7 +286,7 @@ static void accept_one(struct ssrequest_listener *listener) {
     if (connection < 0)
         return;
 
-    for (uint32_t i = 0; i < CLIENTS; i++) {
+    for (uint32_t i = 0; i < CLIENTS_MAX; i++) {
         struct client *client = &listener->clients[i];
         if (client->connection >= 0)
             continue;
@@ -302,12 +302,12 @@ static void accept_one(struct ssrequest_listener *listener) {
 }
 
 void ssrequest_listener_serve(struct ssrequest_listener *listener) {
-    struct epoll_event events[TURNS];
-    int count = epoll_wait(listener->events, events, TURNS, 0);
+    struct epoll_event events[TURNS_MAX];
+    int count = epoll_wait(listener->events, events, TURNS_MAX, 0);
     for (int i = 0; i < count; i++) {
-        if (events[i].data.u32 == LISTENING)
+        if (events[i].data.u32 == LISTENING_TAG)
             accept_one(listener);
-        else if (events[i].data.u32 == WATCHED)
+        else if (events[i].data.u32 == WATCHED_TAG)
             listener->ready(listener->context);
         else
             serve(listener, &listener->clients[events[i].data.u32]);
@@ -321,7 +321,7 @@ int ssrequest_listener_descriptor(const struct ssrequest_listener *listener) {
 int ssrequest_listener_watch(struct ssrequest_listener *listener, int descriptor,
     void (*ready)(void *context), struct ss_error *error) {
     listener->ready = ready;
-    if (watch(listener, descriptor, WATCHED) < 0)
+    if (watch(listener, descriptor, WATCHED_TAG) < 0)
         return ss_error_fail(error, "--control: %s", strerror(errno));
     return 0;
 }
@@ -334,7 +334,7 @@ static int refuse_all(void *context, const struct request_control *control,
 
 /* Returns whether a client has unexecuted lines or unsent answers. */
 static bool is_busy(const struct ssrequest_listener *listener) {
-    for (int i = 0; i < CLIENTS; i++) {
+    for (int i = 0; i < CLIENTS_MAX; i++) {
         if (listener->clients[i].events == EPOLLOUT)
             return true;
     }
@@ -344,12 +344,12 @@ static bool is_busy(const struct ssrequest_listener *listener) {
 /* Answers pending lines of clients that still read. */
 static void answer_remaining(struct ssrequest_listener *listener) {
     ss_time until = ss_platform_now() + ENDING_MAX, left = ENDING_MAX;
-    struct epoll_event events[CLIENTS];
+    struct epoll_event events[CLIENTS_MAX];
 
     listener->execute = refuse_all;
     epoll_ctl(listener->events, EPOLL_CTL_DEL, listener->local.file, NULL);
     ssrequest_listener_answer(listener, -1, "the run is over");
-    for (int i = 0; i < CLIENTS; i++) {
+    for (int i = 0; i < CLIENTS_MAX; i++) {
         if (listener->clients[i].connection >= 0)
             serve(listener, &listener->clients[i]);
     }
@@ -358,15 +358,15 @@ static void answer_remaining(struct ssrequest_listener *listener) {
         ss_time begin = ss_platform_now();
         if (round >= ENDING_ROUNDS && begin >= until)
             break;
-        int count = epoll_wait(
-            listener->events, events, CLIENTS, (int)((left + SS_MILLISECOND - 1) / SS_MILLISECOND));
+        int count = epoll_wait(listener->events, events, CLIENTS_MAX,
+            (int)((left + SS_MILLISECOND - 1) / SS_MILLISECOND));
         if (count == 0)
             break;
 
         /* Count only time spent waiting, because this process itself may be late. */
         left = ss_time_since(left, ss_time_since(ss_platform_now(), begin));
         for (int i = 0; i < count; i++) {
-            if (events[i].data.u32 < CLIENTS)
+            if (events[i].data.u32 < CLIENTS_MAX)
                 serve(listener, &listener->clients[events[i].data.u32]);
         }
     }
@@ -377,7 +377,7 @@ void ssrequest_listener_close(struct ssrequest_listener *listener) {
         return;
     if (listener->events >= 0)
         answer_remaining(listener);
-    for (int i = 0; i < CLIENTS; i++)
+    for (int i = 0; i < CLIENTS_MAX; i++)
         disconnect(&listener->clients[i]);
 
     local_socket_remove(&listener->local);

@@ -102,7 +102,7 @@ static bool write_out(const char *text, size_t length) {
 
 void ssrequest_status_draw(
     struct ssrequest_status *status, const struct ssrequest_status_values *values) {
-    char text[SSREQUEST_STATUS_TEXT + 64], *to = text, *end = text + sizeof text;
+    char text[SSREQUEST_STATUS_SIZE + 64], *to = text, *end = text + sizeof text;
     int columns, height;
 
     if (!status->shown)

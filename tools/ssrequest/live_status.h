@@ -13,7 +13,7 @@
 
 #define SSREQUEST_STATUS_ROWS 4
 
-#define SSREQUEST_STATUS_TEXT 1024
+#define SSREQUEST_STATUS_SIZE 1024
 
 struct ssrequest_status_values {
     ss_time total;    /* length of the run; SS_TIME_NEVER if unlimited */

@@ -72,7 +72,8 @@ static int find_targets(struct ssrequest_run *run, struct ss_error *error) {
                 found.list[i].lookup_error);
     }
 
-    int result = options->wait_for > 0 ? ssrequest_wait_for(&found, options->wait_for, error) : 0;
+    int result =
+        options->wait_for > 0 ? ssrequest_wait_for_targets(&found, options->wait_for, error) : 0;
     if (result == 0 && service_is_held(&options->service))
         result = ssrequest_service_find(run, &found, error);
     ssrequest_http_retarget(run->http, &found);
@@ -84,7 +85,7 @@ static int open_http(struct ssrequest_run *run, struct ss_error *error) {
     if (options->authorities && access(options->authorities, R_OK) < 0)
         return ss_error_fail(
             error, "--cacert: %s: %s", ss_words_show(options->authorities).text, strerror(errno));
-    if (ssrequest_http_open(&run->http, options, ssrequest_loop_poll(run->loop), error) < 0)
+    if (ssrequest_http_open(&run->http, options, ssrequest_loop_epoll(run->loop), error) < 0)
         return -1;
     return find_targets(run, error);
 }
@@ -169,7 +170,7 @@ static int find_capacity(struct ssrequest_run *run, int *status, struct ss_error
 
     int result = ssrequest_capacity_run(&capacity, run, silent ? NULL : stdout, error);
     close_http(run);
-    if (result < 0 || ssrequest_output_capacity(run, &capacity, error) < 0)
+    if (result < 0 || ssrequest_output_write_capacity(run, &capacity, error) < 0)
         return -1;
 
     *status = request_capacity_result(&capacity).sure ? 0 : 1;

@@ -32,7 +32,7 @@ struct ssrequest_loop {
     ss_time paused_used, paused_waited; /* both totals when counting was last paused */
 };
 
-int ssrequest_loop_signals(const struct ssrequest_loop *loop) {
+int ssrequest_loop_signal_descriptor(const struct ssrequest_loop *loop) {
     return loop->signals;
 }
 
@@ -77,7 +77,7 @@ static void on_signal(struct ssrequest_loop *loop) {
         ssrequest_loop_stop(loop);
         return;
     }
-    ssrequest_http_forget(loop->http);
+    ssrequest_http_abandon(loop->http);
     request_generator_abandon(loop->generator, ssrequest_loop_now(loop));
 }
 
@@ -116,7 +116,7 @@ static void arm(struct ssrequest_loop *loop, ss_time moment) {
 
 static int wait_for_events(struct ssrequest_loop *loop, struct epoll_event *events) {
     ss_time next = ssrequest_earlier(loop->period_end, request_generator_deadline(loop->generator));
-    next = ssrequest_earlier(next, ssrequest_http_next(loop->http));
+    next = ssrequest_earlier(next, ssrequest_http_deadline(loop->http));
     next = ssrequest_earlier(next, loop->step);
 
     bool due = next <= ssrequest_loop_now(loop);
@@ -126,7 +126,7 @@ static int wait_for_events(struct ssrequest_loop *loop, struct epoll_event *even
 }
 
 static void take_event(struct ssrequest_loop *loop, const struct epoll_event *event) {
-    if (ssrequest_http_ready(loop->http, event->data.u64, event->events))
+    if (ssrequest_http_handle_event(loop->http, event->data.u64, event->events))
         return;
 
     int descriptor = (int)event->data.u64;
@@ -246,6 +246,6 @@ void ssrequest_loop_close(struct ssrequest_loop *loop) {
     free(loop);
 }
 
-int ssrequest_loop_poll(const struct ssrequest_loop *loop) {
+int ssrequest_loop_epoll(const struct ssrequest_loop *loop) {
     return loop->poll;
 }

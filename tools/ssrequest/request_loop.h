@@ -55,10 +55,10 @@ SS_MUST_USE SS_NONNULL(1) int ssrequest_loop_open(
 void ssrequest_loop_close(struct ssrequest_loop *loop);
 
 /* Returns the epoll descriptor, for ssrequest_http_open(). */
-SS_NONNULL() int ssrequest_loop_poll(const struct ssrequest_loop *loop);
+SS_NONNULL() int ssrequest_loop_epoll(const struct ssrequest_loop *loop);
 
 /* Returns a descriptor that is readable while a signal that ends a run is pending. */
-SS_NONNULL() int ssrequest_loop_signals(const struct ssrequest_loop *loop);
+SS_NONNULL() int ssrequest_loop_signal_descriptor(const struct ssrequest_loop *loop);
 
 /* Returns the time since the start of the run. */
 SS_NONNULL() ss_time ssrequest_loop_now(const struct ssrequest_loop *loop);

@@ -288,7 +288,7 @@ int ssrequest_output_open(struct ssrequest_run *run, struct ss_error *error) {
     output->current_count = options->url_count;
 
     if (options->each && request_rows_open_each(output->rows, options->each,
-                             ssrequest_loop_signals(run->loop), error) < 0)
+                             ssrequest_loop_signal_descriptor(run->loop), error) < 0)
         return ss_error_wrap(error, "--each");
     if (options->control && open_control(output, error) < 0)
         return -1;
@@ -336,7 +336,7 @@ static struct request_result result_of(struct ssrequest_run *run) {
     ss_time end = run->rules.end, counting = 0;
     if (output->service) {
         counting = ssrequest_service_describe(output->service, &output->held);
-        end = ssrequest_service_end(output->service);
+        end = ssrequest_service_end_time(output->service);
     }
 
     ss_time sending_time = stats->stopped < end ? stats->stopped : end;
@@ -405,7 +405,7 @@ static bool is_success(const struct ssrequest_output *output, const struct reque
     uint64_t due = result->tally->intended;
     if (due == 0 || result->tally->outcomes[REQUEST_SUCCESS] < due)
         return false;
-    return !output->service || (!result->stopped && ssrequest_service_held(output->service));
+    return !output->service || (!result->stopped && ssrequest_service_was_held(output->service));
 }
 
 int ssrequest_output_finish(struct ssrequest_run *run, bool *success, struct ss_error *error) {
@@ -427,7 +427,7 @@ int ssrequest_output_finish(struct ssrequest_run *run, bool *success, struct ss_
     return write_results(run, &result, err, error);
 }
 
-int ssrequest_output_capacity(const struct ssrequest_run *run,
+int ssrequest_output_write_capacity(const struct ssrequest_run *run,
     const struct request_capacity *capacity, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     const struct ssrequest_loop_stats *stats = &run->stats;

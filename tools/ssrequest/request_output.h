@@ -29,7 +29,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_output_finish(
  * Writes the results of a capacity search, whose folder has already been created, and prints the
  * summary.
  */
-SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_output_capacity(const struct ssrequest_run *run,
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_output_write_capacity(const struct ssrequest_run *run,
     const struct request_capacity *capacity, struct ss_error *error);
 
 #endif

@@ -17,9 +17,9 @@
  * A run ends if at least FAILURES_MIN requests, and more than this fraction of all, have failed in
  * the current window. A new window begins after each FAILURES_WINDOW.
  */
-#define FAILURES_MAX    0.01
-#define FAILURES_WINDOW (10 * SS_SECOND)
-#define FAILURES_MIN    10
+#define FAILURE_RATIO_MAX 0.01
+#define FAILURES_WINDOW   (10 * SS_SECOND)
+#define FAILURES_MIN      10
 
 /* A target that has been missed for this long counts as out of reach. */
 #define LIMITED_MIN (5 * SS_SECOND)
@@ -32,9 +32,9 @@ struct ssrequest_service {
     struct service_usage *usage; /* NULL if the load comes from `reader` or `sensor` */
     struct ss_counter_reader reader;
     struct ss_sensor sensor;     /* the --feedback command; pid 0 if absent */
-    ss_time counting;            /* when requests began to count; SS_TIME_NEVER if they have not */
+    ss_time counting_since;      /* when requests began to count; SS_TIME_NEVER if they have not */
     ss_time ended;               /* when control ended; SS_TIME_NEVER if it has not */
-    bool limited;                /* the target was out of reach for LIMITED_MIN */
+    bool was_limited;            /* the target was out of reach for LIMITED_MIN */
     struct ss_error error;       /* why control ended early */
     uint64_t failures, requests; /* counts at the time `window_begin` */
     ss_time window_begin;
@@ -159,7 +159,7 @@ int ssrequest_service_open(
     double all = ss_cpus_count(&options->measured);
 
     service->run = run;
-    service->counting = service->ended = SS_TIME_NEVER;
+    service->counting_since = service->ended = SS_TIME_NEVER;
     if (service_control_open(&service->control, &options->service,
             options->cpus > 0 ? options->cpus : all, error) < 0 ||
         open_source(service, error) < 0)
@@ -212,7 +212,7 @@ static int check_failures(struct ssrequest_service *service, ss_time now) {
 
     double failures = (double)(control->failures - service->failures);
     double requests = (double)(control->ended - service->requests);
-    if (failures < FAILURES_MIN || failures <= FAILURES_MAX * requests)
+    if (failures < FAILURES_MIN || failures <= FAILURE_RATIO_MAX * requests)
         return 0;
 
     return ss_error_fail(&service->error,
@@ -224,10 +224,10 @@ static int check_failures(struct ssrequest_service *service, ss_time now) {
 static void check_limit(struct ssrequest_service *service) {
     const struct service_control *control = &service->control;
     ss_time since = control->rate.limited_since;
-    if (service->limited || ss_time_since(ss_platform_now(), since) < LIMITED_MIN)
+    if (service->was_limited || ss_time_since(ss_platform_now(), since) < LIMITED_MIN)
         return;
 
-    service->limited = true;
+    service->was_limited = true;
     if (service->run->options->quiet)
         return;
     fprintf(stderr,
@@ -290,8 +290,8 @@ static int step_control(struct ssrequest_service *service, ss_time now) {
         return 0;
     if (service->usage && service->control_work.sample_count == 0)
         service_work_sample(&service->control_work, clock);
-    if (service->counting == SS_TIME_NEVER && control->counting)
-        service->counting = now;
+    if (service->counting_since == SS_TIME_NEVER && control->counting)
+        service->counting_since = now;
 
     if (control->over)
         end_sending(service, now);
@@ -328,18 +328,18 @@ ss_time ssrequest_service_describe(
         !service_work_describe_uneven(&service->control_work, &service->run->service,
             held->dominant_process, sizeof held->dominant_process))
         held->dominant_process[0] = '\0';
-    return service->counting == SS_TIME_NEVER ? 0 : service->counting;
+    return service->counting_since == SS_TIME_NEVER ? 0 : service->counting_since;
 }
 
 bool ssrequest_service_is_counting(const struct ssrequest_service *service) {
     return service->control.counting;
 }
 
-bool ssrequest_service_held(const struct ssrequest_service *service) {
-    return service->counting != SS_TIME_NEVER && !service->limited;
+bool ssrequest_service_was_held(const struct ssrequest_service *service) {
+    return service->counting_since != SS_TIME_NEVER && !service->was_limited;
 }
 
-ss_time ssrequest_service_end(const struct ssrequest_service *service) {
+ss_time ssrequest_service_end_time(const struct ssrequest_service *service) {
     return service->ended;
 }
 

@@ -47,10 +47,10 @@ ss_time ssrequest_service_describe(
 
 /* Returns whether counting began, and the target was never out of reach for long. */
 SS_NONNULL()
-bool ssrequest_service_held(const struct ssrequest_service *service);
+bool ssrequest_service_was_held(const struct ssrequest_service *service);
 
 /* Returns when control ended sending, since the start of the run; SS_TIME_NEVER if it has not. */
-SS_NONNULL() ss_time ssrequest_service_end(const struct ssrequest_service *service);
+SS_NONNULL() ss_time ssrequest_service_end_time(const struct ssrequest_service *service);
 
 /* Returns why control ended early, or NULL if it did not. */
 SS_NONNULL() const char *ssrequest_service_failure(const struct ssrequest_service *service);

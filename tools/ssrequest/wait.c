@@ -13,7 +13,7 @@
 #define PAUSE (20 * SS_MILLISECOND)
 
 /* The timeout of an attempt. Without it, a dropped first packet would use up the whole time. */
-#define ATTEMPT SS_SECOND
+#define ATTEMPT_TIMEOUT SS_SECOND
 
 struct attempts {
     CURL *easy;
@@ -81,7 +81,7 @@ static int wait_for_target(
     const struct attempts *attempts, ss_time begin, ss_time patience, struct ss_error *error) {
     ss_time left = patience;
     do {
-        ss_time limit = ssrequest_earlier(left, ATTEMPT) / SS_MILLISECOND;
+        ss_time limit = ssrequest_earlier(left, ATTEMPT_TIMEOUT) / SS_MILLISECOND;
         curl_easy_setopt(attempts->easy, CURLOPT_CONNECTTIMEOUT_MS, limit > 0 ? (long)limit : 1L);
         if (curl_easy_perform(attempts->easy) == CURLE_OK)
             return 0;
@@ -96,7 +96,7 @@ static int wait_for_target(
     return refuse(attempts, patience, error);
 }
 
-int ssrequest_wait_for(
+int ssrequest_wait_for_targets(
     const struct ssrequest_targets *targets, ss_time patience, struct ss_error *error) {
     ss_time begin = ss_platform_now();
     for (uint32_t i = 0; i < targets->count; i++) {

@@ -18,7 +18,7 @@ static inline ss_time ssrequest_earlier(ss_time a, ss_time b) {
  * targets without an address. The caller must have blocked the signals that end a run; one that
  * arrives in the meantime ends the process.
  */
-SS_MUST_USE SS_NONNULL(1) int ssrequest_wait_for(
+SS_MUST_USE SS_NONNULL(1) int ssrequest_wait_for_targets(
     const struct ssrequest_targets *targets, ss_time patience, struct ss_error *error);
 
 /*

@@ -19,18 +19,18 @@ static struct request_second second = {
     .load = NAN,
 };
 
-static int print(char text[SSREQUEST_STATUS_TEXT], struct made_up *it, uint64_t closed, int width) {
+static int print(char text[SSREQUEST_STATUS_SIZE], struct made_up *it, uint64_t closed, int width) {
     struct ssrequest_status_values values = {.total = closed ? SS_TIME_NEVER : 60 * SS_SECOND,
         .clients = closed,
         .cap = 200,
         .second = &second,
         .tally = &it->tally};
-    return ssrequest_status_print(text, SSREQUEST_STATUS_TEXT, &values, width);
+    return ssrequest_status_print(text, SSREQUEST_STATUS_SIZE, &values, width);
 }
 
 TEST(status_block_shows_the_last_second_and_the_sums) {
     struct made_up it;
-    char text[SSREQUEST_STATUS_TEXT];
+    char text[SSREQUEST_STATUS_SIZE];
     made_up_open(&it);
     made_up_end(&it, 0, 0, 0, REQUEST_TIMEOUT);
     request_tally_due(&it.tally);
