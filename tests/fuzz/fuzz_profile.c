@@ -8,14 +8,14 @@ static void check_profile(const struct profile *profile) {
     ss_time length = 0;
     FUZZ_CHECK(profile->count > 0);
     for (size_t i = 0; i < profile->count; i++) {
-        const struct profile_stretch *stretch = &profile->stretches[i];
-        FUZZ_CHECK(stretch->length > 0);
-        FUZZ_CHECK(stretch->threads <= 1000000);
-        FUZZ_CHECK(isfinite(stretch->use.accesses) && stretch->use.accesses >= 0);
-        FUZZ_CHECK(stretch->use.waiting >= 0 && stretch->use.waiting <= 1);
-        FUZZ_CHECK(stretch->use.accesses > 0 || !(stretch->use.waiting > 0));
-        FUZZ_CHECK(stretch->has_use || !(stretch->use.accesses > 0));
-        length += stretch->length;
+        const struct profile_segment *segment = &profile->segments[i];
+        FUZZ_CHECK(segment->length > 0);
+        FUZZ_CHECK(segment->threads <= 1000000);
+        FUZZ_CHECK(isfinite(segment->use.accesses) && segment->use.accesses >= 0);
+        FUZZ_CHECK(segment->use.waiting >= 0 && segment->use.waiting <= 1);
+        FUZZ_CHECK(segment->use.accesses > 0 || !(segment->use.waiting > 0));
+        FUZZ_CHECK(segment->has_use || !(segment->use.accesses > 0));
+        length += segment->length;
     }
     FUZZ_CHECK(length == profile->length);
 }

@@ -76,7 +76,7 @@ static inline void advance(struct trial *trial, ss_time length) {
 static inline void wake_all(struct trial *trial) {
     for (uint32_t i = 0; i < trial->options.instances; i++) {
         if (atomic_load(&trial->board->rows[i].life) == SS_LIFE_ALIVE) {
-            trial->lives[i].awake = true;
+            trial->instances[i].has_lateness = true;
             sleepers_set(&trial->sleepers, i, trial->now);
         }
     }

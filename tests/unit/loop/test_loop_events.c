@@ -71,7 +71,7 @@ TEST(delayed_executor_does_not_make_up_for_lost_time) {
     open_trial(&trial, &options);
     advance(&trial, 30 * SS_SECOND);
     for (uint32_t i = 0; i < 2; i++) {
-        trial.lives[i].awake = true;
+        trial.instances[i].has_lateness = true;
         sleepers_set(&trial.sleepers, i, trial.now + 60 * SS_SECOND);
     }
     advance(&trial, 60 * SS_SECOND - 1);

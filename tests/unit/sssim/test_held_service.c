@@ -33,7 +33,7 @@ static struct queue_run_options make(ss_time work) {
 
 /* The result of the last run. */
 static struct request_tally tally;
-static struct queue_run_end last_end;
+static struct queue_run_result last_end;
 
 static struct request_held_load hold(struct queue_run_options *options) {
     struct ss_error error = {0};

@@ -157,7 +157,7 @@ TEST(demand_profile_is_repeated) {
     struct demand demand;
     demand_open(&demand, &mix.classes[0], 8, 1, 0);
     ss_time times[4] = {0};
-    assert_that(demand.left, <=, profile->stretches[demand.phase].length);
+    assert_that(demand.left, <=, profile->segments[demand.phase].length);
     for (int i = 0; i < 300; i++) {
         demand_next(&demand);
         times[demand.threads] += demand.left;

@@ -93,7 +93,7 @@ static struct measured simulate(const struct setup *setup, double rate, ss_time 
     struct ss_error error = {0};
     struct request_profile profile = {0};
     struct request_tally tally;
-    struct queue_run_end end;
+    struct queue_run_result end;
     for (uint32_t i = 0; i < setup->servers; i++)
         speeds[i] = setup->speed;
     struct queue_run_options options = {

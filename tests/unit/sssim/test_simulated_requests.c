@@ -13,7 +13,7 @@
 /* The result of the last run. */
 static struct {
     struct request_tally tally;
-    struct queue_run_end end;
+    struct queue_run_result end;
 } measured;
 
 /* One worker with 10 ms of work per request; at most 200 unfinished requests. */

@@ -77,19 +77,19 @@ TEST(each_server_has_a_separate_queue_and_speed) {
 TEST(stopped_server_resumes_its_request) {
     open_rig(&(struct queue_service_options){.servers = 1, .workers = 1, .work = 10 * MS});
     take(0, 0, 0);
-    queue_service_let_run(&rig.service, 0, false, 4 * MS);
+    queue_service_set_running(&rig.service, 0, false, 4 * MS);
     assert_nothing_due();
-    queue_service_let_run(&rig.service, 0, false, 5 * MS);
+    queue_service_set_running(&rig.service, 0, false, 5 * MS);
     take(0, 1, 50 * MS);
-    queue_service_let_run(&rig.service, 0, true, 100 * MS);
-    queue_service_let_run(&rig.service, 0, false, 101 * MS);
-    queue_service_let_run(&rig.service, 0, true, 200 * MS);
+    queue_service_set_running(&rig.service, 0, true, 100 * MS);
+    queue_service_set_running(&rig.service, 0, false, 101 * MS);
+    queue_service_set_running(&rig.service, 0, true, 200 * MS);
     assert_done(205 * MS, 0);
     assert_done(215 * MS, 1);
-    queue_service_let_run(&rig.service, 0, false, 300 * MS);
+    queue_service_set_running(&rig.service, 0, false, 300 * MS);
     take(0, 0, 310 * MS);
     assert_nothing_due();
-    queue_service_let_run(&rig.service, 0, true, 400 * MS);
+    queue_service_set_running(&rig.service, 0, true, 400 * MS);
     assert_done(410 * MS, 0);
 }
 

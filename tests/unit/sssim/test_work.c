@@ -209,7 +209,7 @@ TEST(iterations_are_exact_with_many_changes_of_speed) {
     work_attach(&work, &memory, 0);
     work_set_threads(&work, 1, 1, NULL, 0);
     for (ss_time i = 0; i < TURNS; i++)
-        work_follow(&work, i % 2 ? 0.5 : 1, 1, i * MS);
+        work_set_share(&work, i % 2 ? 0.5 : 1, 1, i * MS);
     assert_int_equal(work_collect(&work, TURNS * MS, see_on_time, &count, &error), 0);
     assert_int_equal(count, TURNS * 3 / 4 / 7);
     work_close(&work);

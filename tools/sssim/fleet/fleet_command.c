@@ -249,7 +249,7 @@ static int run_nodes(struct fleet *fleet, struct ss_error *error) {
 static void write_row(FILE *stream, const struct fleet *fleet, uint64_t number) {
     const struct fleet_node *node = &fleet->nodes[number];
     const char *trace = trace_of(fleet, number);
-    bool failed = node->fails < 1;
+    bool failed = node->fails_at < 1;
 
     fprintf(stream, "n%llu,n%llu,", (unsigned long long)number, (unsigned long long)number);
     quote_csv(stream, trace ? trace : "");
@@ -284,7 +284,7 @@ static void print_fleet(const struct fleet *fleet) {
         load += node->load;
         target += node->target;
         late = fmax(late, node->late);
-        failed += node->fails < 1;
+        failed += node->fails_at < 1;
     }
 
     printf("%-20s %9llu\n", "nodes", (unsigned long long)fleet->options->nodes);

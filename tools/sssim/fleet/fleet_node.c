@@ -28,12 +28,12 @@
 #define SALT UINT64_C(0x666c656574)
 
 /* Words other than the user's: the program, the seed, the trace, and the final NULL. */
-#define WORDS_OWN 8
+#define OWN_WORDS_MAX 8
 
 void fleet_node_draw(
     struct fleet_node *node, const struct fleet_options *options, uint64_t number) {
     uint64_t state = ss_random_hash(ss_random_hash(options->seed ^ SALT) + number);
-    *node = (struct fleet_node){.fails = 1};
+    *node = (struct fleet_node){.fails_at = 1};
     node->late = chance_draw_exponential(&state, ss_time_seconds(options->late));
     node->offset = chance_draw_normal_scaled(&state, ss_time_seconds(options->clock));
     node->measured =
@@ -41,7 +41,7 @@ void fleet_node_draw(
 
     bool fails = ss_random_next(&state) < options->failures;
     double moment = ss_random_next(&state);
-    node->fails = fails ? moment : 1;
+    node->fails_at = fails ? moment : 1;
 }
 
 struct recording {
@@ -168,7 +168,7 @@ static int close_record(struct recording *recording, bool failed) {
 /* Makes the command line of a node's simulation. Copies the words, which the parser reorders. */
 static char **make_words(const struct fleet_options *options, const char *trace, char seed[24]) {
     size_t count = ss_words_count(options->words), used = 0;
-    char **words = calloc(count + WORDS_OWN, sizeof *words);
+    char **words = calloc(count + OWN_WORDS_MAX, sizeof *words);
     if (!words)
         return NULL;
 
@@ -235,9 +235,9 @@ static int simulate(struct simulation *simulation, struct recording *recording, 
     recording->warmup = ss_time_seconds(trial.options.warmup);
     recording->settle = ss_time_seconds(trial.options.settle);
     recording->last = recording->begin = -recording->warmup;
-    if (node->fails < 1)
-        length =
-            trial.options.warmup + (ss_time)(node->fails * (double)(length - trial.options.warmup));
+    if (node->fails_at < 1)
+        length = trial.options.warmup +
+                 (ss_time)(node->fails_at * (double)(length - trial.options.warmup));
 
     int status = run_trial(&trial, length, recording, number, records, error);
     trial_close(&trial);

@@ -33,7 +33,7 @@ struct fleet_node {
     double late;     /* delay of the start, in seconds */
     double offset;   /* offset of the node's clock, in seconds */
     double measured; /* the same offset as measured, with its error */
-    double fails;    /* fraction of the run after which the node fails; 1 for never */
+    double fails_at; /* fraction of the run after which the node fails; 1 for never */
 
     /* Results: */
     double covered;      /* seconds for which the node was under control after --settle */

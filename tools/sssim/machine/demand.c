@@ -37,8 +37,8 @@ static const struct phase blocking[] = {
  * The probability that the threads of a continued instance are on one CPU at first. These values
  * reproduce the duty that was measured for a load on 2 CPUs, and its scatter.
  */
-#define BLOCKING_GATHERED      0.6
-#define BLOCKING_GATHERED_TIME 12e6 /* mean, in nanoseconds */
+#define BLOCKING_SHARING_CHANCE 0.6
+#define BLOCKING_SHARING_MEAN   12e6 /* mean, in nanoseconds */
 
 /*
  * Models 1,100 forks per second: a child works, then parent and child run concurrently, then both
@@ -149,9 +149,9 @@ const struct demand_class *demand_mix_find(const struct demand_mix *mix, uint32_
 
 static void take_phase(struct demand *demand) {
     const struct phase *phase = &tables[demand->class->kind].phases[demand->phase];
-    demand->threads = demand->gathered > 0 && phase->threads > 1 ? 1 : phase->threads;
+    demand->threads = demand->sharing_left > 0 && phase->threads > 1 ? 1 : phase->threads;
     demand->left = 1 + ss_time_from_double(chance_draw_exponential(&demand->random, phase->mean));
-    demand->gathered = ss_time_since(demand->gathered, demand->left);
+    demand->sharing_left = ss_time_since(demand->sharing_left, demand->left);
 }
 
 /*
@@ -167,16 +167,16 @@ static void take_queue(struct demand *demand) {
     demand->backlog = 0;
 }
 
-static void take_stretch(struct demand *demand) {
-    const struct profile_stretch *stretch = &demand->class->profile.stretches[demand->phase];
-    demand->threads = stretch->threads;
-    demand->use = stretch->has_use ? &stretch->use : NULL;
-    demand->left = stretch->length;
+static void take_segment(struct demand *demand) {
+    const struct profile_segment *segment = &demand->class->profile.segments[demand->phase];
+    demand->threads = segment->threads;
+    demand->use = segment->has_use ? &segment->use : NULL;
+    demand->left = segment->length;
 }
 
 static void take(struct demand *demand) {
     if (demand->class->kind == DEMAND_PROFILE)
-        take_stretch(demand);
+        take_segment(demand);
     else if (demand->class->kind == DEMAND_QUEUE)
         take_queue(demand);
     else if (tables[demand->class->kind].phases)
@@ -191,12 +191,12 @@ static void take(struct demand *demand) {
  * Starts at a random point of the profile, because programs that are started together do not stay
  * in step.
  */
-static void take_any_stretch(struct demand *demand) {
+static void take_random_segment(struct demand *demand) {
     const struct profile *profile = &demand->class->profile;
     ss_time into = ss_time_from_double(ss_random_next(&demand->random) * (double)profile->length);
-    while (demand->phase + 1 < profile->count && into >= profile->stretches[demand->phase].length)
-        into -= profile->stretches[demand->phase++].length;
-    take_stretch(demand);
+    while (demand->phase + 1 < profile->count && into >= profile->segments[demand->phase].length)
+        into -= profile->segments[demand->phase++].length;
+    take_segment(demand);
     demand->left -= into < demand->left ? into : demand->left - 1;
 }
 
@@ -209,7 +209,7 @@ void demand_open(struct demand *demand, const struct demand_class *class, uint32
     };
 
     if (class->kind == DEMAND_PROFILE)
-        take_any_stretch(demand);
+        take_random_segment(demand);
     else
         take(demand);
 }
@@ -240,9 +240,9 @@ void demand_skip(struct demand *demand, ss_time stopped) {
 void demand_resume(struct demand *demand) {
     if (demand->class->kind != DEMAND_BLOCKING)
         return;
-    demand->gathered = 0;
-    if (ss_random_next(&demand->random) < BLOCKING_GATHERED)
-        demand->gathered = 1 + ss_time_from_double(chance_draw_exponential(
-                                   &demand->random, BLOCKING_GATHERED_TIME));
+    demand->sharing_left = 0;
+    if (ss_random_next(&demand->random) < BLOCKING_SHARING_CHANCE)
+        demand->sharing_left = 1 + ss_time_from_double(chance_draw_exponential(
+                                       &demand->random, BLOCKING_SHARING_MEAN));
     demand_next(demand);
 }

@@ -57,7 +57,7 @@ struct demand {
     uint32_t threads;             /* number of runnable threads */
     const struct memory_use *use; /* memory use of each thread; NULL for the default */
     ss_time left;                 /* running time until the demand changes; may be SS_TIME_NEVER */
-    ss_time gathered;             /* how long its threads will still share one CPU */
+    ss_time sharing_left;         /* how long its threads will still share one CPU */
     double backlog;               /* CPU time of the waiting work of a queue, nanoseconds */
 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* /proc/stat shows hundredths of a second, rounded down. */
-#define SHOWN (10 * SS_MILLISECOND)
+#define SHOWN_UNIT (10 * SS_MILLISECOND)
 
 /* Returns the state with all CPUs idle; NULL if memory is exhausted. */
 static struct ticks *ticks_open(uint32_t cpus, uint64_t rate, ss_time start) {
@@ -36,10 +36,10 @@ static double count_ticks(const struct ticks *ticks, ss_time from, ss_time to) {
 static void settle(const struct ticks *ticks, struct ticks_cpu *cpu, ss_time now) {
     double elapsed = (double)(now - cpu->since);
     double idle = (1 - cpu->level) * elapsed;
-    double chores = fmin(cpu->chores, idle);
-    cpu->used += cpu->level * elapsed + chores;
-    cpu->idle += idle - chores;
-    cpu->chores -= chores;
+    double overhead = fmin(cpu->overhead, idle);
+    cpu->used += cpu->level * elapsed + overhead;
+    cpu->idle += idle - overhead;
+    cpu->overhead -= overhead;
     cpu->sampled += cpu->level * count_ticks(ticks, cpu->since, now);
     cpu->since = now;
 }
@@ -54,17 +54,17 @@ static void ticks_set_busy(struct ticks *ticks, double busy, ss_time now) {
 }
 
 /* Runs a short task on the first idle CPU. */
-static void ticks_add_chore(struct ticks *ticks, double nanoseconds, ss_time now) {
+static void ticks_add_overhead(struct ticks *ticks, double nanoseconds, ss_time now) {
     uint32_t first = (uint32_t)ceil(ticks->busy);
     if (first >= ticks->count)
         return;
     settle(ticks, &ticks->cpus[first], now);
-    ticks->cpus[first].chores += nanoseconds;
+    ticks->cpus[first].overhead += nanoseconds;
 }
 
 static uint64_t show(double nanoseconds) {
     uint64_t whole = (uint64_t)nanoseconds;
-    return whole - whole % SHOWN;
+    return whole - whole % SHOWN_UNIT;
 }
 
 /* Sets `idle`, `busy_ticks` and `used` to the kernel's figures. */
@@ -132,12 +132,12 @@ static double group_threads(const struct machine *machine) {
     return machine->group.throttled ? 0 : (double)machine->threads;
 }
 
-double machine_wanted_cpus(const struct machine *machine) {
+double machine_demanded_cpus(const struct machine *machine) {
     return group_threads(machine) + machine->background;
 }
 
 double machine_idle_cpus(const struct machine *machine) {
-    double idle = (double)machine->cpus - machine_wanted_cpus(machine);
+    double idle = (double)machine->cpus - machine_demanded_cpus(machine);
     return idle > 0 ? idle : 0;
 }
 
@@ -149,20 +149,20 @@ static double lesser(double a, double b) {
 /* Returns the number of CPUs that currently run tasks of the group. */
 static double group_cpus(const struct machine *machine) {
     double threads = group_threads(machine);
-    double wanted = machine_wanted_cpus(machine);
+    double wanted = machine_demanded_cpus(machine);
     double busy = wanted > machine->cpus ? threads * machine->cpus / wanted : threads;
     return busy * (1 - machine->steal);
 }
 
 double machine_share(const struct machine *machine) {
-    double wanted = machine_wanted_cpus(machine);
+    double wanted = machine_demanded_cpus(machine);
     if (machine->group.throttled)
         return 0;
     return (1 - machine->steal) * (wanted > machine->cpus ? machine->cpus / wanted : 1);
 }
 
 double machine_overlap(const struct machine *machine) {
-    double wanted = machine_wanted_cpus(machine);
+    double wanted = machine_demanded_cpus(machine);
     return wanted > machine->cpus ? (machine->cpus - 1) / (wanted - 1) : 1;
 }
 
@@ -193,12 +193,12 @@ static void advance(struct machine *machine, ss_time now) {
     double elapsed = (double)ss_time_since(now, machine->now);
     double cpus = machine_idle_cpus(machine);
     double idle = cpus * elapsed;
-    double chores = lesser(machine->chores, idle);
-    machine->chores -= chores;
-    machine->idle_part += idle - chores;
+    double overhead = lesser(machine->overhead, idle);
+    machine->overhead -= overhead;
+    machine->idle_part += idle - overhead;
     machine->idle += take_whole(&machine->idle_part);
 
-    double busy = (machine->cpus - cpus) * elapsed + chores;
+    double busy = (machine->cpus - cpus) * elapsed + overhead;
     machine->used_part += busy * (1 - machine->steal);
     machine->stolen_part += busy * machine->steal;
     machine->stolen += take_whole(&machine->stolen_part);
@@ -215,13 +215,13 @@ static void occupy(struct machine *machine, double idle_before) {
         ticks_set_busy(machine->ticks, machine->cpus - idle, machine->now);
 }
 
-/* Without an idle CPU the chore takes the place of an instance, which changes no counter. */
-void machine_add_chore(struct machine *machine, ss_time length, ss_time now) {
+/* Without an idle CPU the overhead takes the place of an instance, which changes no counter. */
+void machine_add_overhead(struct machine *machine, ss_time length, ss_time now) {
     advance(machine, now);
     if (machine_idle_cpus(machine) > 0)
-        machine->chores += (double)length;
+        machine->overhead += (double)length;
     if (machine->ticks)
-        ticks_add_chore(machine->ticks, (double)length, now);
+        ticks_add_overhead(machine->ticks, (double)length, now);
 }
 
 static uint32_t runnable(const struct machine_instance *one) {

@@ -22,8 +22,8 @@ struct ticks_cpu {
     double level;  /* fraction of the time since then in which it is busy */
     double used;   /* time for which its tasks ran */
     double idle;
-    double chores;  /* unspent time of short tasks, which `level` does not include */
-    double sampled; /* number of ticks while it was busy */
+    double overhead; /* unspent time of short tasks, which `level` does not include */
+    double sampled;  /* number of ticks while it was busy */
 };
 
 struct ticks {
@@ -78,7 +78,7 @@ struct machine {
     double used_part;
     uint64_t stolen; /* nanoseconds taken by the hypervisor */
     double stolen_part;
-    double chores;       /* nanoseconds of CPU time of executors not yet spent */
+    double overhead;     /* nanoseconds of CPU time of executors not yet spent */
     struct ticks *ticks; /* NULL if machine_read() is exact */
 };
 
@@ -105,12 +105,12 @@ SS_NONNULL() void machine_close(struct machine *machine);
  * Spends CPU time for an executor, on an idle CPU or, if none is idle, in place of the instances.
  * It counts as used in both cases.
  */
-SS_NONNULL() void machine_add_chore(struct machine *machine, ss_time length, ss_time now);
+SS_NONNULL() void machine_add_overhead(struct machine *machine, ss_time length, ss_time now);
 
 SS_NONNULL() double machine_idle_cpus(const struct machine *machine);
 
 /* Returns the number of CPUs demanded, which may exceed that of the machine. */
-SS_NONNULL() double machine_wanted_cpus(const struct machine *machine);
+SS_NONNULL() double machine_demanded_cpus(const struct machine *machine);
 
 /* Returns the fraction of a CPU that each runnable thread of the group currently gets. */
 SS_NONNULL() double machine_share(const struct machine *machine);

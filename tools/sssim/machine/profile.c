@@ -16,19 +16,19 @@
 
 struct reader {
     struct profile *profile;
-    size_t room;                 /* number of allocated stretches */
+    size_t room;                 /* number of allocated segments */
     ss_time time;                /* time of the last line */
-    struct profile_stretch next; /* the stretch from `time` on; its length is still unknown */
+    struct profile_segment next; /* the segment from `time` on; its length is still unknown */
     uint64_t number;             /* number of the current line, from 1 */
     uint64_t records;
 };
 
 static int keep(struct reader *reader, struct ss_error *error) {
     struct profile *profile = reader->profile;
-    if (!SS_GROW(profile->stretches, profile->count + 1, reader->room))
+    if (!SS_GROW(profile->segments, profile->count + 1, reader->room))
         return ss_error_memory(error);
     reader->next.length = reader->time - profile->length;
-    profile->stretches[profile->count++] = reader->next;
+    profile->segments[profile->count++] = reader->next;
     profile->length = reader->time;
     return 0;
 }
@@ -75,7 +75,7 @@ static int take_record(struct reader *reader, char **words, size_t count, struct
         return -1;
 
     reader->next =
-        (struct profile_stretch){.threads = (uint32_t)threads, .has_use = count == 4, .use = use};
+        (struct profile_segment){.threads = (uint32_t)threads, .has_use = count == 4, .use = use};
     reader->records++;
     return 0;
 }
@@ -128,6 +128,6 @@ int profile_read(struct profile *profile, const char *path, struct ss_error *err
 }
 
 void profile_free(struct profile *profile) {
-    free(profile->stretches);
+    free(profile->segments);
     *profile = (struct profile){0};
 }

@@ -13,7 +13,7 @@
 
 #include "memory.h"
 
-struct profile_stretch {
+struct profile_segment {
     ss_time length; /* above 0 */
     uint32_t threads;
     bool has_use; /* the line has ACCESSES WAITING */
@@ -25,9 +25,9 @@ struct profile_stretch {
  * program is stopped. Empty if zeroed.
  */
 struct profile {
-    struct profile_stretch *stretches;
+    struct profile_segment *segments;
     size_t count;
-    ss_time length; /* length of all stretches together */
+    ss_time length; /* length of all segments together */
 };
 
 /*

@@ -303,7 +303,7 @@ static bool is_same(const struct memory_pace *left, const struct memory_pace *ri
            left->back == right->back;
 }
 
-void work_follow(struct work *work, double share, double overlap, ss_time now) {
+void work_set_share(struct work *work, double share, double overlap, ss_time now) {
     if (work->count == 0)
         return;
     struct memory *memory = work->memory;

@@ -141,7 +141,7 @@ void work_set_threads(struct work *work, uint32_t instance, uint32_t threads,
     const struct memory_use *use, ss_time now);
 
 /* Sets the state of the machine from `now`, see struct memory_side. */
-SS_NONNULL() void work_follow(struct work *work, double share, double overlap, ss_time now);
+SS_NONNULL() void work_set_share(struct work *work, double share, double overlap, ss_time now);
 
 /*
  * Calls `report` for all iterations that ended since the last call, ordered by end. Fails if memory

@@ -318,19 +318,20 @@ static void print_help(void) {
 
 /* Describes the run as if it had begun at the end of --settle. */
 static struct request_result make_result(const struct queue_options *options,
-    const struct queue_run_end *end, const struct request_tally *tally) {
+    const struct queue_run_result *run_result, const struct request_tally *tally) {
     const struct queue_run_options *run = &options->run;
     return (struct request_result){
         .program = "sssim queue",
         .rules = run->rules,
         .profile = run->held ? NULL : run->profile,
-        .held = run->held ? &end->held : NULL,
+        .held = run->held ? &run_result->held : NULL,
         .given = options->given,
         .begin = NAN,
-        .sending_time = ss_time_since(end->sending, end->settled + end->left_out),
-        .took = ss_time_since(end->end, end->settled + end->left_out),
-        .counted_from = end->settled,
-        .left_out = end->left_out,
+        .sending_time =
+            ss_time_since(run_result->sending, run_result->settled + run_result->left_out),
+        .took = ss_time_since(run_result->end, run_result->settled + run_result->left_out),
+        .counted_from = run_result->settled,
+        .left_out = run_result->left_out,
         .own_cpu_seconds = NAN,
         .own_wait_seconds = NAN,
         .connections = NAN,
@@ -341,9 +342,9 @@ static struct request_result make_result(const struct queue_options *options,
 }
 
 static struct request_machine make_machine(const struct queue_options *options,
-    const struct queue_run_end *end, const struct request_tally *tally) {
+    const struct queue_run_result *run_result, const struct request_tally *tally) {
     const struct queue_run_options *run = &options->run;
-    const struct queue_meter *meter = &end->meter;
+    const struct queue_meter *meter = &run_result->meter;
     double successes = (double)tally->outcomes[REQUEST_SUCCESS];
     double cpus = queue_service_cpus(&run->service);
 
@@ -361,15 +362,15 @@ static struct request_machine make_machine(const struct queue_options *options,
 }
 
 static int run(struct queue_options *options, struct ss_error *error) {
-    struct queue_run_end end;
+    struct queue_run_result run_result;
     struct request_tally tally;
     if (complete(options, error) < 0 || request_tally_open(&tally, options->run.timeout, error) < 0)
         return -1;
 
-    int status = queue_run(&options->run, &tally, &end, error);
+    int status = queue_run(&options->run, &tally, &run_result, error);
 
-    struct request_result result = make_result(options, &end, &tally);
-    struct request_machine machine = make_machine(options, &end, &tally);
+    struct request_result result = make_result(options, &run_result, &tally);
+    struct request_machine machine = make_machine(options, &run_result, &tally);
     result.machine = &machine;
 
     if (status == 0 && options->json)

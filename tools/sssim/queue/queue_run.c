@@ -36,7 +36,7 @@ struct run {
     struct sleepers sleepers;
     struct queue_service service;
     struct trial *trial; /* its executors stop and continue the servers; NULL if they always run */
-    ss_time zero;        /* the trial's time at which requests begin */
+    ss_time trial_begin; /* the trial's time at which requests begin */
     struct request_schedule schedule;
     struct request_generator *generator;
     struct request_tally *tally;
@@ -48,7 +48,7 @@ struct run {
     struct queue_meter kept;        /* the meter as of the end of an episode */
     bool counts;                    /* requests of the held service count now */
     bool lacks_memory;
-    struct queue_run_end end;
+    struct queue_run_result result;
 };
 
 static uint32_t timeout_sleeper(const struct run *run) {
@@ -117,15 +117,16 @@ static void finish(struct run *run, uint32_t slot, enum request_outcome outcome,
 /* Stops or continues servers as the executors decide. */
 static void follow_executors(struct run *run, ss_time now) {
     for (uint32_t i = 0; i < run->options->service.servers; i++)
-        queue_service_let_run(
+        queue_service_set_running(
             &run->service, i, run->trial->steppers[i].state == SS_STATE_RUNNING, now);
-    sleepers_set(&run->sleepers, EXECUTORS, ss_time_since(trial_next(run->trial), run->zero));
+    sleepers_set(
+        &run->sleepers, EXECUTORS, ss_time_since(trial_next(run->trial), run->trial_begin));
 }
 
 static void settle(struct run *run, ss_time now) {
-    run->end.settled = now;
+    run->result.settled = now;
     request_tally_clear(run->tally);
-    queue_meter_clear(&run->end.meter);
+    queue_meter_clear(&run->result.meter);
     sleepers_set(&run->sleepers, SETTLE, SS_TIME_NEVER);
 }
 
@@ -143,18 +144,18 @@ static void switch_counting(struct run *run, ss_time now) {
 
     request_tally_exchange(run->tally, &run->other, now);
     if (counts) {
-        run->end.meter = run->kept;
-        run->end.meter.since = now;
+        run->result.meter = run->kept;
+        run->result.meter.since = now;
     } else {
-        run->kept = run->end.meter;
+        run->kept = run->result.meter;
     }
 }
 
 static void generate(struct run *run, ss_time now) {
     uint64_t max = run->options->rules.max;
     request_generator_advance(run->generator, now);
-    if (max > 0 && run->begun >= max && now < run->end.sending)
-        run->end.sending = now;
+    if (max > 0 && run->begun >= max && now < run->result.sending)
+        run->result.sending = now;
     /* request_generator_deadline() returns 0 if more waiting requests can be sent at once. */
     ss_time next = request_generator_deadline(run->generator);
     sleepers_set(&run->sleepers, generator_sleeper(run), next < now ? now : next);
@@ -182,7 +183,7 @@ static int read_counters(void *context, struct ss_counters *counters) {
 /* Ends sending when control has lasted for the requested time. */
 static void end_sending(struct run *run, ss_time now) {
     request_generator_end(run->generator, now);
-    run->end.sending = now;
+    run->result.sending = now;
     sleepers_set(&run->sleepers, RATE, SS_TIME_NEVER);
 }
 
@@ -237,21 +238,23 @@ static int run_events(struct run *run, struct ss_error *error) {
         ss_time now = run->sleepers.due[sleeper];
         if (now == SS_TIME_NEVER)
             return ss_error_fail(error, "some requests would never end: use --timeout");
-        queue_meter_advance(&run->end.meter, queue_service_busy(&run->service),
-            now < run->end.sending ? now : run->end.sending);
+        queue_meter_advance(&run->result.meter, queue_service_busy(&run->service),
+            now < run->result.sending ? now : run->result.sending);
         if (wake(run, sleeper, now, error) < 0)
             return -1;
-        run->end.end = now;
+        run->result.end = now;
     }
 
-    if (run->end.sending != SS_TIME_NEVER)
-        queue_meter_advance(&run->end.meter, queue_service_busy(&run->service), run->end.sending);
+    if (run->result.sending != SS_TIME_NEVER)
+        queue_meter_advance(
+            &run->result.meter, queue_service_busy(&run->service), run->result.sending);
 
     /* Include the idle time after the last request. */
-    if (run->end.end < run->end.sending)
-        run->end.end = run->end.sending;
+    if (run->result.end < run->result.sending)
+        run->result.end = run->result.sending;
 
-    if (!run->options->held && run->options->settle >= run->end.sending && run->options->settle > 0)
+    if (!run->options->held && run->options->settle >= run->result.sending &&
+        run->options->settle > 0)
         return ss_error_fail(
             error, "--settle leaves no request to count: all requests were sent before it ended");
     return 0;
@@ -289,7 +292,7 @@ static int open_trial(struct run *run, struct ss_error *error) {
     double phase = 1 + ss_random(options->seed + PHASE_SALT, 0);
     if (trial_advance(opened, ss_time_from_double(phase * (double)options->tau), error) < 0)
         return -1;
-    run->zero = opened->now;
+    run->trial_begin = opened->now;
     follow_executors(run, 0);
     return 0;
 }
@@ -358,22 +361,22 @@ static int simulate(struct run *run, struct ss_error *error) {
 }
 
 int queue_run(const struct queue_run_options *options, struct request_tally *tally,
-    struct queue_run_end *end, struct ss_error *error) {
+    struct queue_run_result *result, struct ss_error *error) {
     struct run run = {.options = options,
         .tally = tally,
         .oldest = NO_SLOT,
         .newest = NO_SLOT,
-        .end = {.sending = options->rules.end,
+        .result = {.sending = options->rules.end,
             .meter = {.power = options->power,
                 .relative_frequency =
                     options->relative_frequency > 0 ? options->relative_frequency : 1}}};
 
     int status = simulate(&run, error);
-    run.end.wasted = run.service.wasted;
+    run.result.wasted = run.service.wasted;
     if (options->held)
-        service_control_describe(&run.control, run.end.sending, &run.end.held);
-    run.end.left_out = tally->left_out;
-    *end = run.end;
+        service_control_describe(&run.control, run.result.sending, &run.result.held);
+    run.result.left_out = tally->left_out;
+    *result = run.result;
 
     service_control_close(&run.control);
     request_tally_close(&run.other);

@@ -30,7 +30,7 @@ struct queue_run_options {
     ss_time held_for;                   /* how long the rate is controlled */
 };
 
-struct queue_run_end {
+struct queue_run_result {
     ss_time settled;  /* time at which counting began */
     ss_time left_out; /* time between the episodes of a held service, which is not counted */
     ss_time sending;  /* time at which sending ended */
@@ -42,6 +42,6 @@ struct queue_run_end {
 
 /* Simulates a run, and counts its requests in an open tally. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int queue_run(const struct queue_run_options *options,
-    struct request_tally *tally, struct queue_run_end *end, struct ss_error *error);
+    struct request_tally *tally, struct queue_run_result *result, struct ss_error *error);
 
 #endif

@@ -273,7 +273,8 @@ bool queue_service_wake(
     return true;
 }
 
-void queue_service_let_run(struct queue_service *service, uint32_t number, bool runs, ss_time now) {
+void queue_service_set_running(
+    struct queue_service *service, uint32_t number, bool runs, ss_time now) {
     struct queue_server *server = &service->servers[number];
     if (server->runs == runs)
         return;

@@ -123,6 +123,7 @@ bool queue_service_wake(
 SS_NONNULL() void queue_service_give_up(struct queue_service *service, uint32_t slot);
 
 SS_NONNULL()
-void queue_service_let_run(struct queue_service *service, uint32_t server, bool runs, ss_time now);
+void queue_service_set_running(
+    struct queue_service *service, uint32_t server, bool runs, ss_time now);
 
 #endif

@@ -79,7 +79,7 @@ int experiment_add_pair(struct experiment *experiment, const struct experiment_r
     snprintf(round, sizeof round, "%llu", (unsigned long long)rows[0].round);
     append_name(name, size, round);
 
-    SS_OWNED(free) char *folder = experiment_find_path(experiment, name, "");
+    SS_OWNED(free) char *folder = experiment_record_path(experiment, name, "");
     if (!folder)
         return ss_error_memory(error);
     struct ss_error why = {0};
@@ -87,7 +87,7 @@ int experiment_add_pair(struct experiment *experiment, const struct experiment_r
     return made < 0 ? ss_error_fail(error, "--record: %s: %s", folder, why.message) : 0;
 }
 
-char *experiment_find_path(
+char *experiment_record_path(
     const struct experiment *experiment, const char *pair, const char *role) {
     char *path;
     return asprintf(&path, "%s/runs/%s/%s", experiment->path, pair, role) < 0 ? NULL : path;

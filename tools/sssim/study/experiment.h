@@ -44,7 +44,8 @@ SS_MUST_USE SS_NONNULL(1, 2, 3)
 
 /* Returns the path of a record, for the caller to free; NULL without memory. */
 SS_NONNULL()
-char *experiment_find_path(const struct experiment *experiment, const char *pair, const char *role);
+char *experiment_record_path(
+    const struct experiment *experiment, const char *pair, const char *role);
 
 /* Adds a complete pair to the manifest. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int experiment_finish_pair(struct experiment *experiment,

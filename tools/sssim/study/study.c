@@ -238,7 +238,7 @@ static int open_recording(struct study *study, int side, const struct experiment
     recording->trial = trial;
     recording->clock = (struct ss_clock){read_clock, read_wall_clock, trial};
     recording->words[0] = strdup(study->options->workloads[side]);
-    recording->folder = experiment_find_path(experiment, pair, roles[side]);
+    recording->folder = experiment_record_path(experiment, pair, roles[side]);
     if (!recording->words[0] || !recording->folder || !recorder)
         return ss_error_memory(error);
     if (make_plan(recording, study, duration, error) < 0)
@@ -264,7 +264,7 @@ static int finish_recording(struct recording *recording, struct ss_error *error)
     struct ss_outcome outcome;
 
     for (uint32_t i = 0; i < trial->options.instances; i++)
-        ss_journal_end(&trial->lives[i].journal, trial->now);
+        ss_journal_end(&trial->instances[i].journal, trial->now);
     note(recording, trial->now, "ending", "duration");
     trial->iterations.to = trial->now;
 
@@ -388,7 +388,7 @@ static bool has_accesses_of_its_own(const struct demand_mix *mix) {
     for (size_t i = 0; i < mix->count; i++) {
         const struct profile *profile = &mix->classes[i].profile;
         for (size_t j = 0; j < profile->count; j++) {
-            if (profile->stretches[j].has_use)
+            if (profile->segments[j].has_use)
                 return true;
         }
     }

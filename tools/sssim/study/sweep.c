@@ -37,7 +37,7 @@ static int make_words(struct words *words, const struct grid *grid, const size_t
 }
 
 /* Prefixes the error with the swept options of the run. */
-static int blame(const struct words *words, struct ss_error *error) {
+static int prefix_error(const struct words *words, struct ss_error *error) {
     char text[128] = "";
     for (size_t i = 0; i < GRID_AXES_MAX && words->swept[i]; i++) {
         size_t used = strlen(text);
@@ -151,7 +151,7 @@ static void print_table_row(
 }
 
 /* Moves to the next run; the last axis varies fastest. Returns false after the last run. */
-static bool go_to_next(const struct grid *grid, size_t *place) {
+static bool next_combination(const struct grid *grid, size_t *place) {
     for (size_t i = grid->count; i-- > 0;) {
         if (++place[i] < grid->axes[i].count)
             return true;
@@ -183,7 +183,7 @@ static int run_one(struct sweep *sweep, const size_t *place, char **argv, struct
 
     int status = make_words(&words, sweep->grid, place, argv, error);
     if (status == 0 && simulate(words.argv, row, &sweep->store, error) < 0)
-        status = blame(&words, error);
+        status = prefix_error(&words, error);
     if (status == 0 && row)
         status = print_row(sweep, place, row, error);
 
@@ -198,7 +198,7 @@ static int run_all(struct sweep *sweep, char **argv, struct ss_error *error) {
     int status;
     do {
         status = run_one(sweep, place, argv, error);
-    } while (status == 0 && go_to_next(sweep->grid, place));
+    } while (status == 0 && next_combination(sweep->grid, place));
     ss_option_store_print_warnings(stderr, "sssim", &sweep->store);
     ss_option_store_free(&sweep->store);
     return status;

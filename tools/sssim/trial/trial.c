@@ -23,7 +23,7 @@ static uint32_t quota_sleeper(const struct trial *trial) {
 /* Updates the work of an instance after its runnable threads changed. */
 static void follow_work(struct trial *trial, uint32_t number) {
     work_set_threads(&trial->work, number, machine_runnable(&trial->machine, number),
-        trial->lives[number].demand.use, trial->now);
+        trial->instances[number].demand.use, trial->now);
 }
 
 /*
@@ -32,7 +32,7 @@ static void follow_work(struct trial *trial, uint32_t number) {
  */
 static ss_time time_left(const struct trial *trial, uint32_t number) {
     if (trial->machine.group.throttled)
-        return trial->lives[number].held;
+        return trial->instances[number].demand_left;
     ss_time due = trial->sleepers.due[demand_sleeper(trial, number)];
     return due == SS_TIME_NEVER ? due : due - trial->now;
 }
@@ -42,12 +42,12 @@ static ss_time time_left(const struct trial *trial, uint32_t number) {
  * for `left`. Keeps `left` for the end of throttling.
  */
 static ss_time due_after(struct trial *trial, uint32_t number, ss_time left) {
-    trial->lives[number].held = left;
+    trial->instances[number].demand_left = left;
     return trial->machine.group.throttled ? SS_TIME_NEVER : ss_time_add(trial->now, left);
 }
 
 static ss_time continue_all(struct trial *trial, uint32_t number) {
-    struct trial_instance *life = &trial->lives[number];
+    struct trial_instance *life = &trial->instances[number];
     struct demand *demand = &life->demand;
     demand_skip(demand, ss_time_since(trial->now, life->stopped));
     life->stopped = SS_TIME_NEVER;
@@ -76,7 +76,7 @@ static uint32_t count_late(const struct trial *trial, uint32_t number, ss_time *
  * that the stop has not reached yet.
  */
 static void set_running(struct trial *trial, uint32_t number, bool running) {
-    struct demand *demand = &trial->lives[number].demand;
+    struct demand *demand = &trial->instances[number].demand;
     uint32_t sleeper = demand_sleeper(trial, number);
     ss_time due = trial->sleepers.due[sleeper];
 
@@ -85,7 +85,7 @@ static void set_running(struct trial *trial, uint32_t number, bool running) {
     } else {
         if (demand->left != SS_TIME_NEVER)
             demand->left = time_left(trial, number);
-        trial->lives[number].stopped = trial->now;
+        trial->instances[number].stopped = trial->now;
         uint32_t late = count_late(trial, number, &due);
         machine_stop(&trial->machine, number, late, trial->now);
     }
@@ -96,7 +96,7 @@ static void set_running(struct trial *trial, uint32_t number, bool running) {
 
 /* Changes the demand of a running instance, or stops the remaining threads of a stopped one. */
 static void change_demand(struct trial *trial, uint32_t number) {
-    struct demand *demand = &trial->lives[number].demand;
+    struct demand *demand = &trial->instances[number].demand;
     ss_time due = SS_TIME_NEVER;
 
     if (trial->machine.instances[number].running) {
@@ -115,13 +115,13 @@ static void change_demand(struct trial *trial, uint32_t number) {
 static void enforce_quota(struct trial *trial) {
     const struct machine *machine = &trial->machine;
     for (uint32_t i = 0; !machine->group.throttled && i < trial->options.instances; i++)
-        trial->lives[i].held = time_left(trial, i);
+        trial->instances[i].demand_left = time_left(trial, i);
     if (!machine_enforce_quota(&trial->machine, trial->now))
         return;
     for (uint32_t i = 0; i < trial->options.instances; i++) {
         if (machine->instances[i].running)
             sleepers_set(&trial->sleepers, demand_sleeper(trial, i),
-                due_after(trial, i, trial->lives[i].held));
+                due_after(trial, i, trial->instances[i].demand_left));
     }
 }
 
@@ -140,10 +140,10 @@ static ss_time draw_lateness(struct trial *trial) {
  * it depends on whether CPUs are idle then.
  */
 static void set_alarm(struct trial *trial, uint32_t number, ss_time due) {
-    trial->lives[number].awake = false;
+    trial->instances[number].has_lateness = false;
     if (due != SS_TIME_NEVER && trial->options.lateness != SS_TIME_NEVER) {
         due = ss_time_add(due, draw_lateness(trial));
-        trial->lives[number].awake = true;
+        trial->instances[number].has_lateness = true;
     }
     sleepers_set(&trial->sleepers, number, due);
 }
@@ -172,7 +172,7 @@ static int read_counters(void *context, struct ss_counters *counters) {
  */
 static ss_time held_up_until(const struct trial *trial, uint32_t number) {
     const struct machine *machine = &trial->machine;
-    double waiting = machine_wanted_cpus(machine) - machine->cpus;
+    double waiting = machine_demanded_cpus(machine) - machine->cpus;
     double woken = machine->instances[number].width;
     double threads = fmin(fmax(waiting, 0), woken);
     return ss_time_add(trial->now, ss_time_from_double(threads * (double)trial->options.preempt));
@@ -184,8 +184,8 @@ static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
         return 0;
     }
 
-    if (!trial->lives[number].awake) {
-        trial->lives[number].awake = true;
+    if (!trial->instances[number].has_lateness) {
+        trial->instances[number].has_lateness = true;
         sleepers_set(&trial->sleepers, number, ss_time_add(trial->now, draw_lateness(trial)));
         return 0;
     }
@@ -198,7 +198,7 @@ static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
     struct ss_action action = ss_stepper_step(&trial->steppers[number], trial->now);
     trial->steps++;
     trial->own += trial->options.switch_cost;
-    machine_add_chore(&trial->machine, trial->options.switch_cost, trial->now);
+    machine_add_overhead(&trial->machine, trial->options.switch_cost, trial->now);
 
     if (action.failure) {
         sleepers_set(&trial->sleepers, number, SS_TIME_NEVER);
@@ -210,10 +210,10 @@ static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
     if (action.change) {
         set_running(trial, number, action.state == SS_STATE_RUNNING);
         trial->switches++;
-        trial->lives[number].switches += trial->now >= trial->counted_from;
+        trial->instances[number].switches += trial->now >= trial->counted_from;
     }
 
-    ss_journal_record(&trial->lives[number].journal, &trial->steppers[number], trial->now);
+    ss_journal_record(&trial->instances[number].journal, &trial->steppers[number], trial->now);
     set_alarm(trial, number, action.deadline);
 
     if (action.change && action.state == SS_STATE_RUNNING) {
@@ -311,7 +311,7 @@ static void start_monitor(struct trial *trial) {
 uint32_t trial_count_switching(const struct trial *trial) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < trial->options.instances; i++)
-        count += ss_has_rounds(trial->lives[i].switches);
+        count += ss_has_rounds(trial->instances[i].switches);
     return count;
 }
 
@@ -399,8 +399,8 @@ static int open_board(struct trial *trial, struct ss_error *error) {
     size_t memory = ss_module_set_memory(&trial->set);
     trial->board = ss_board_allocate(instances, memory, trial->options.recorded);
     trial->steppers = calloc(instances, sizeof *trial->steppers);
-    trial->lives = calloc(instances, sizeof *trial->lives);
-    if (!trial->board || !trial->steppers || !trial->lives)
+    trial->instances = calloc(instances, sizeof *trial->instances);
+    if (!trial->board || !trial->steppers || !trial->instances)
         return ss_error_memory(error);
     atomic_store(&trial->board->phase, SS_PHASE_RUNNING);
     atomic_store(&trial->board->control_start, ss_time_add(trial->start, trial->options.warmup));
@@ -417,14 +417,14 @@ static void start_executors(struct trial *trial) {
             (struct ss_counters_source){read_counters, trial});
         ss_stepper_open(&trial->steppers[i], &pipeline);
         ss_board_join(trial->board, i);
-        trial->lives[i].journal.ring = ss_board_ring(trial->board, i);
+        trial->instances[i].journal.ring = ss_board_ring(trial->board, i);
 
-        struct demand *demand = &trial->lives[i].demand;
+        struct demand *demand = &trial->instances[i].demand;
         demand_open(demand, options->mix ? demand_mix_find(options->mix, i) : &trial->class,
             options->mix ? options->cpus : options->width, options->seed, i);
         machine_set_width(&trial->machine, i, demand->threads, trial->start);
 
-        trial->lives[i].stopped = SS_TIME_NEVER;
+        trial->instances[i].stopped = SS_TIME_NEVER;
         set_running(trial, i, true);
         set_alarm(trial, i, control_start);
     }
@@ -458,7 +458,8 @@ static void follow_machine(struct trial *trial) {
     const struct machine *machine = &trial->machine;
     double busy = machine->cpus - machine_idle_cpus(machine);
     double speed = cores_speed(&trial->options.cores, machine->cpus, busy);
-    work_follow(&trial->work, speed * machine_share(machine), machine_overlap(machine), trial->now);
+    work_set_share(
+        &trial->work, speed * machine_share(machine), machine_overlap(machine), trial->now);
     sleepers_set(&trial->sleepers, quota_sleeper(trial), machine_quota_due(machine));
 }
 
@@ -489,7 +490,7 @@ void trial_close(struct trial *trial) {
     work_close(&trial->work);
     ss_iterations_free(&trial->iterations);
     free(trial->steppers);
-    free(trial->lives);
+    free(trial->instances);
     free(trial->board);
     ss_module_set_release(&trial->set);
 }

@@ -67,10 +67,10 @@ struct trial_options {
 /* Parts of an instance that executors and modules cannot access. */
 struct trial_instance {
     struct demand demand;
-    ss_time held;      /* running time until its demand changes; valid while throttled */
-    ss_time stopped;   /* time of the stop; SS_TIME_NEVER if not stopped */
-    bool awake;        /* the executor's alarm includes its lateness */
-    uint64_t switches; /* number of stops and continues in the counted time */
+    ss_time demand_left; /* running time until its demand changes; valid while throttled */
+    ss_time stopped;     /* time of the stop; SS_TIME_NEVER if not stopped */
+    bool has_lateness;   /* the executor's alarm includes its lateness */
+    uint64_t switches;   /* number of stops and continues in the counted time */
     struct ss_journal journal;
 };
 
@@ -81,7 +81,7 @@ struct trial {
     struct ss_module_set set;
     struct ss_board *board;
     struct ss_stepper *steppers;
-    struct trial_instance *lives;
+    struct trial_instance *instances;
     struct demand_class class; /* class of all instances without a mix */
     /* Sleepers, in this order: the executors, the monitor, the instances, the quota. */
     struct sleepers sleepers;
