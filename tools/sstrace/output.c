@@ -80,8 +80,8 @@ static void write_table(const struct sstrace_columns *columns, FILE *stream) {
         const struct sstrace_column *column = &columns->items[i];
         fprintf(stream, "%d,", column->free > 0);
         if (column->controlled > 0)
-            fprintf(stream, "%.6g,%.6g,%.6g\n", column->min, sstrace_column_mean(column),
-                column->largest);
+            fprintf(
+                stream, "%.6g,%.6g,%.6g\n", column->min, sstrace_column_mean(column), column->max);
         else
             fputs(",,\n", stream);
     }

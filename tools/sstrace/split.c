@@ -52,7 +52,7 @@ static bool add_machine(struct machines *machines, const char *name) {
     return true;
 }
 
-static struct sstrace_samples *find_samples(struct sstrace_split *split, const char *name) {
+static struct sstrace_samples *find_or_add_samples(struct sstrace_split *split, const char *name) {
     struct machines *machines = (struct machines *)split;
     size_t number = sstrace_names_number(&machines->names, name);
     bool is_new = number == machines->count;
@@ -97,7 +97,7 @@ static void print_warnings(const struct machines *machines, const char *name) {
 static int64_t find_usual(const struct machines *machines) {
     int64_t shortest = 0;
     for (size_t i = 0; i < machines->count; i++) {
-        int64_t usual = machines->items[i]->samples.usual;
+        int64_t usual = machines->items[i]->samples.usual_interval;
         if (usual && (!shortest || usual < shortest))
             shortest = usual;
     }
@@ -259,7 +259,7 @@ static int write_folder(
 }
 
 int sstrace_split_run(const struct sstrace_request *request, struct ss_error *error) {
-    struct machines machines = {.split = {.find = find_samples, .end = end_table},
+    struct machines machines = {.split = {.find = find_or_add_samples, .end = end_table},
         .request = *request,
         .file = SSTRACE_SPOOL_FILE_NEW};
 

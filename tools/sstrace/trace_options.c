@@ -47,33 +47,34 @@ static int check_values(const struct sstrace_transform *transform, struct ss_err
 static int add_transform(
     void *config, const struct ss_argument *row, char *text, struct ss_error *error) {
     struct sstrace_request *request = config;
-    const struct transformation *how = transformations;
-    while (strcmp(how->option, row->option.name) != 0)
-        how++;
+    const struct transformation *entry = transformations;
+    while (strcmp(entry->option, row->option.name) != 0)
+        entry++;
 
     if (request->transform_count == SSTRACE_TRANSFORMS_MAX - 1) /* --split adds one */
         return ss_error_fail(error, "too many transformations (at most %d): run sstrace twice",
             SSTRACE_TRANSFORMS_MAX - 1);
 
     struct sstrace_transform *added = &request->transforms[request->transform_count++];
-    *added = (struct sstrace_transform){.kind = how->kind, .to = SS_TIME_NEVER};
-    if (how->kind == SSTRACE_LATER && *text == '-')
+    *added = (struct sstrace_transform){.kind = entry->kind, .to = SS_TIME_NEVER};
+    if (entry->kind == SSTRACE_LATER && *text == '-')
         added->kind = SSTRACE_CLIP; /* cuts off the beginning */
-    if (how->kind == SSTRACE_LATER && (*text == '-' || *text == '+'))
+    if (entry->kind == SSTRACE_LATER && (*text == '-' || *text == '+'))
         text++;
 
-    char *second = how->second.name ? strchr(text, ',') : NULL;
-    if (how->second.name && !second)
+    char *second = entry->second.name ? strchr(text, ',') : NULL;
+    if (entry->second.name && !second)
         return ss_error_fail(error, "'%s' is not %s", ss_words_show(text).text, row->value);
     if (second)
         *second++ = '\0';
 
     char label[32];
     size_t before = request->store->warning_count;
-    if ((how->first.name && ss_option_set(&how->first, text, added, request->store, error) != 0) ||
-        (second && ss_option_set(&how->second, second, added, request->store, error) != 0))
+    if ((entry->first.name &&
+            ss_option_set(&entry->first, text, added, request->store, error) != 0) ||
+        (second && ss_option_set(&entry->second, second, added, request->store, error) != 0))
         return -1;
-    snprintf(label, sizeof label, "--%s", how->option);
+    snprintf(label, sizeof label, "--%s", entry->option);
     ss_option_store_label(request->store, before, label);
 
     return check_values(added, error);

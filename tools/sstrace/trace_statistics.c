@@ -25,8 +25,7 @@ static int take(
     if (!record->free) {
         double load = record->load;
         statistics->min = !statistics->any || load < statistics->min ? load : statistics->min;
-        statistics->largest =
-            !statistics->any || load > statistics->largest ? load : statistics->largest;
+        statistics->max = !statistics->any || load > statistics->max ? load : statistics->max;
         statistics->mean = load;
         statistics->any = true;
     }
@@ -55,7 +54,7 @@ void sstrace_statistics_print(FILE *stream, const struct sstrace_statistics *sta
     fprintf(stream, "length   %s\nrecords  %llu\n", length, (unsigned long long)statistics->count);
     if (statistics->any)
         fprintf(stream, "mean     %.6g\nminimum  %.6g\nmaximum  %.6g\n", statistics->mean,
-            statistics->min, statistics->largest);
+            statistics->min, statistics->max);
     else
         fprintf(stream, "mean     none\nminimum  none\nmaximum  none\n");
 }

@@ -18,7 +18,7 @@ struct sstrace_statistics {
     uint64_t count;
     bool any;              /* at least one record has a load */
     double work, duration; /* `work` is the integral of the load over `duration`, seconds */
-    double mean, min, largest;
+    double mean, min, max;
 };
 
 struct sstrace_statistics sstrace_statistics_open(void);

@@ -43,7 +43,7 @@ TEST(bursts_have_the_expected_mean_load) {
     assert_that(statistics.mean, <, 0.102);
     assert_int_equal(statistics.before.time, 86400 * SS_SECOND);
     assert_that(statistics.min, ==, 0);
-    assert_that(statistics.largest, ==, 1);
+    assert_that(statistics.max, ==, 1);
 }
 
 UNIT_RUN

@@ -3,12 +3,12 @@
 #include "plot_columns.h"
 
 static void assert_column(
-    const struct sstrace_columns *columns, size_t index, double min, double mean, double largest) {
+    const struct sstrace_columns *columns, size_t index, double min, double mean, double max) {
     const struct sstrace_column *column = &columns->items[index];
     assert_near(column->controlled + column->free, 1, 1e-12);
     assert_near(column->min, min, 1e-12);
     assert_near(sstrace_column_mean(column), mean, 1e-12);
-    assert_near(column->largest, largest, 1e-12);
+    assert_near(column->max, max, 1e-12);
 }
 
 TEST(plot_columns_integrate_lines_exactly) {
@@ -96,8 +96,8 @@ TEST(plot_of_500_years_is_exact_to_the_nanosecond) {
         area += columns.items[i].area;
     }
     assert_near(area * (double)length / 999, 0.5, 1e-12);
-    assert_that(columns.items[998].largest, ==, 0.5);
-    assert_that(columns.items[997].largest, ==, 0);
+    assert_that(columns.items[998].max, ==, 0.5);
+    assert_that(columns.items[997].max, ==, 0);
 }
 
 UNIT_RUN

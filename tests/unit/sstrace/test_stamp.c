@@ -135,10 +135,10 @@ TEST(times_of_day_in_timestamps_are_read) {
         {"11:00:00PM", 23 * HOUR},
         {"1:00:00 AM", HOUR},
     };
-    ASSERT_READ(sstrace_stamp_day, readings);
+    ASSERT_READ(sstrace_stamp_time_of_day, readings);
     static const char *const bad[] = {
         "", "12:53", "24:00:00", "13:00:00 PM", "00:10:00 AM", "12:53:20 XM", "12:53:20 P", NULL};
-    assert_refused(sstrace_stamp_day, bad);
+    assert_refused(sstrace_stamp_time_of_day, bad);
 }
 
 TEST(time_of_day_that_wraps_begins_the_next_day) {

@@ -6,7 +6,7 @@
 
 #include "stamp.h"
 
-#define LIST 300 /* size of a list of columns in a message */
+#define LIST_SIZE 300 /* size of a list of columns in a message */
 
 /* A name reduced to letters and digits, in lower case: "CPU usage [%]" becomes "cpuusage". */
 struct plain_name {
@@ -251,7 +251,7 @@ static bool find_name(
 
 int sstrace_heading_refuse(
     const struct sstrace_heading *heading, struct text_input *input, const char *question) {
-    char list[LIST] = "";
+    char list[LIST_SIZE] = "";
     size_t used = 0;
     struct text_walk walk = {0};
     struct text_field field;

@@ -11,9 +11,9 @@
 #include "scale.h"
 #include "stamp.h"
 
-#define HEADER          "epoch,value"
-#define LARGEST_PERCENT 101.0 /* 100 % plus rounding and clock errors */
-#define FASTEST         1.1   /* maximum idle rate: ticks and timestamps differ slightly */
+#define HEADER        "epoch,value"
+#define PERCENT_MAX   101.0 /* 100 % plus rounding and clock errors */
+#define IDLE_RATE_MAX 1.1   /* maximum idle rate: ticks and timestamps differ slightly */
 
 struct collectd {
     struct text_input *input;
@@ -60,7 +60,7 @@ static bool looks_like_counter(const struct text_input *input) {
         if (!text_field_number(&field, false, &value) || isnan(value))
             continue;
 
-        if (value > LARGEST_PERCENT)
+        if (value > PERCENT_MAX)
             return true;
         falls |= value < before;
         first = isnan(first) ? value : first;
@@ -103,7 +103,7 @@ static int begin(struct collectd *collectd) {
     text_table_pick(&collectd->table, 2, &collectd->value);
     collectd->counts = looks_like_counter(input);
     collectd->samples->stamp = collectd->counts ? SSTRACE_STAMP_SPAN : SSTRACE_STAMP_END;
-    collectd->scale.idle = true;
+    collectd->scale.is_idle = true;
 
     return sstrace_scale_set(&collectd->scale, collectd->samples->options, SSTRACE_UNIT_PERCENT,
                input->error) == 0
@@ -145,7 +145,7 @@ static int take_ticks(struct collectd *collectd, struct sstrace_sample *sample, 
     }
 
     double full = collectd->scale.full * seconds;
-    if (rose > full * FASTEST)
+    if (rose > full * IDLE_RATE_MAX)
         return text_input_blame(input, collectd->value.column,
             "the counter rose by %.0f in %.3g s, but a CPU has only %.0f ticks in that time: for "
             "several CPUs use --unit cores --cpus N",

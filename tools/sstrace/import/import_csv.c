@@ -24,7 +24,7 @@ struct csv {
     struct text_field time, load, series;
     struct sstrace_scale scale;
     int64_t time_unit;  /* unit of numbers in the column of times, ns; 0 for a second */
-    bool dated;         /* the times of the file were checked for dates */
+    bool dates_checked; /* the times of the file were checked for dates */
     bool overnight;     /* the times of day of a series have passed midnight */
     bool unit_is_known; /* an option or the column's name gives the unit */
     double largest;     /* largest number so far; if at most 1, the unit is ambiguous */
@@ -81,7 +81,7 @@ static int guess_load(struct csv *csv) {
     }
     if (load.matches == 0 && idle.matches == 1) {
         csv->load_number = idle.number;
-        csv->scale.idle = true;
+        csv->scale.is_idle = true;
         return 0;
     }
 
@@ -100,7 +100,7 @@ static int choose_load(struct csv *csv) {
     if (load && idle)
         return ss_error_fail(
             csv->input->error, "use either --load-column or --idle-column, not both");
-    csv->scale.idle = idle != NULL;
+    csv->scale.is_idle = idle != NULL;
     if (!load && !idle)
         return guess_load(csv);
     return sstrace_heading_find(&csv->heading, csv->input, load ? load : idle, &csv->load_number);
@@ -211,11 +211,11 @@ static int take_time(struct csv *csv, struct sstrace_sample *sample) {
             "unknown: use times with dates");
 
     csv->overnight |= series->clock.day > 0;
-    if (csv->dated)
+    if (csv->dates_checked)
         return 0;
 
-    csv->dated = true;
-    return sstrace_samples_date(csv->samples, csv->input, !series->clock.is_day);
+    csv->dates_checked = true;
+    return sstrace_samples_date(csv->samples, csv->input, !series->clock.lacks_date);
 }
 
 static int take_row(struct csv *csv) {

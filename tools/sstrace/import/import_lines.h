@@ -33,7 +33,7 @@ static inline int64_t sstrace_lines_begin(struct sstrace_samples *samples) {
  * Returns whether the current line is the last one and has no newline, because the writer omitted
  * it or the file was cut short.
  */
-static inline bool sstrace_lines_open(const struct text_input *input) {
+static inline bool sstrace_lines_lacks_newline(const struct text_input *input) {
     return feof(input->stream) && input->length > 0;
 }
 
@@ -42,7 +42,7 @@ static inline bool sstrace_lines_open(const struct text_input *input) {
  * error, because files written by hand often lack the newline.
  */
 static inline void sstrace_lines_warn(const struct text_input *input) {
-    if (sstrace_lines_open(input))
+    if (sstrace_lines_lacks_newline(input))
         fprintf(stderr, "sstrace: %s:%llu: the last line has no newline and may be truncated\n",
             ss_words_show(input->name).text, (unsigned long long)input->line);
 }

@@ -111,11 +111,11 @@ static int fit_into_window(struct sstrace_rows *rows, struct sstrace_sample *sam
 
 /* Returns whether the series is selected; by default, the one that is the sum of the others. */
 static bool is_selected(struct sstrace_rows *rows, const char *series) {
-    const char *whole = rows->layout->whole;
-    bool is_whole = whole && strcmp(series, whole) == 0;
+    const char *total = rows->layout->total;
+    bool is_total = total && strcmp(series, total) == 0;
     if (!rows->any)
-        rows->has_whole = is_whole;
-    if (rows->has_whole && !is_whole && !rows->samples->options->select)
+        rows->has_total = is_total;
+    if (rows->has_total && !is_total && !rows->samples->options->select)
         return false;
     return sstrace_samples_select(rows->samples, series);
 }
@@ -149,7 +149,7 @@ int sstrace_rows_take(struct sstrace_rows *rows) {
             return -1;
     }
 
-    if (layout->bad_marks && (number == -1 || number == 101))
+    if (layout->has_missing_marks && (number == -1 || number == 101))
         sample.load = NAN;
     if (layout->adds_up && fit_into_window(rows, &sample) != 0)
         return -1;
@@ -244,7 +244,7 @@ const struct sstrace_format sstrace_format_alibaba_2018 = {
     .import = import_rows,
     .layout = &(const struct sstrace_layout){
         .time = 2, .series = 1, .load = 3, .stamp = SSTRACE_STAMP_END, .time_unit = SECOND,
-        .bad_marks = true},
+        .has_missing_marks = true},
 };
 
 /* The node tables of the microservice traces, which have the same columns in both years. */
@@ -285,7 +285,7 @@ const struct sstrace_layout sstrace_layout_ssload = {
     .date_name = "time",
     .load_name = "load",
     .series_name = "cpu",
-    .whole = "all",
+    .total = "all",
     .stamp = SSTRACE_STAMP_END,
     .unit = SSTRACE_UNIT_FRACTION,
     .time_unit = SECOND,

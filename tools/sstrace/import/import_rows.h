@@ -15,14 +15,14 @@ struct sstrace_layout {
     const char *time_name, *load_name;
     const char *date_name;   /* column with the date of `time_name`, which counts from the start */
     const char *series_name; /* an optional column */
-    const char *whole;       /* the series that is the sum of the others; used unless another is
+    const char *total;       /* the series that is the sum of the others; used unless another is
                                 selected */
     size_t time, end, series, load;
     char separator; /* 0 for a comma */
     enum sstrace_stamp stamp;
     enum sstrace_unit unit; /* percent unless set */
     int64_t time_unit;      /* unit in ns; 0 to guess it from the magnitude */
-    bool bad_marks;         /* -1 and 101 mark a missing number */
+    bool has_missing_marks; /* -1 and 101 mark a missing number */
     bool adds_up;           /* rows of the same time add up to one load */
 };
 
@@ -36,7 +36,7 @@ struct sstrace_rows {
     struct sstrace_scale scale;
     struct sstrace_clock clock;
     struct sstrace_origin origin;
-    bool has_whole;
+    bool has_total;
     bool any; /* a row was read */
 };
 

@@ -121,7 +121,7 @@ static int read_load(struct sadf *sadf, struct text_walk *walk, double *load, si
         }
     }
 
-    *load = sum == 0 ? NAN : sstrace_scale_rest(idle, SSTRACE_ROUNDING);
+    *load = sum == 0 ? NAN : sstrace_scale_from_idle(idle, SSTRACE_ROUNDING_PERCENT);
     return 0;
 }
 

@@ -14,7 +14,7 @@ struct vmstat {
     struct sstrace_sample last; /* the last sample, if there are no times */
     size_t columns, idle, wait; /* number of columns, and positions of two of them, from 1; 0 if
                                    absent */
-    bool any, times;
+    bool any, has_times;
     struct sstrace_clock clock;
     struct text_field words[WORDS_MAX]; /* of the current line */
     size_t count;
@@ -65,7 +65,7 @@ static int read_load(struct vmstat *it, double *load) {
     if (read_percent(it, it->idle, "id", &idle) != 0 ||
         (it->wait > 0 && read_percent(it, it->wait, "wa", &wait) != 0))
         return -1;
-    *load = sstrace_scale_rest(idle + wait, 1.5); /* both may be rounded up */
+    *load = sstrace_scale_from_idle(idle + wait, 1.5); /* both may be rounded up */
     return 0;
 }
 
@@ -75,7 +75,7 @@ static int add(struct vmstat *it, double load) {
     size_t column = it->words[it->idle - 1].column;
     struct sstrace_sample sample = {.load = load};
 
-    if (it->times) {
+    if (it->has_times) {
         const struct text_field *date = &it->words[it->count - 2], *time = date + 1;
         size_t length = (size_t)(time->text - date->text) + time->length;
         if (!sstrace_stamp_read(&it->clock, date->text, length, &sample.to))
@@ -111,17 +111,17 @@ static int take_row(struct vmstat *it) {
             "expected %zu fields, one for each name in the header, not %zu", min, it->count);
 
     if (!it->any) {
-        it->times = times;
+        it->has_times = times;
         if (times)
             it->samples->stamp = SSTRACE_STAMP_END;
         else
             it->last.to = sstrace_lines_begin(it->samples);
     }
 
-    if (it->times != times)
+    if (it->has_times != times)
         return text_input_blame(it->input, last->column,
-            it->times ? "expected a time at the end of the line, as before"
-                      : "unexpected time at the end of the line: earlier lines have none");
+            it->has_times ? "expected a time at the end of the line, as before"
+                          : "unexpected time at the end of the line: earlier lines have none");
 
     if (read_load(it, &load) != 0 || add(it, load) != 0)
         return -1;
@@ -148,7 +148,7 @@ static int import(const struct sstrace_format *format, struct text_input *input,
     int result;
 
     while ((result = text_input_read_line(input)) > 0) {
-        if (sstrace_lines_open(input)) {
+        if (sstrace_lines_lacks_newline(input)) {
             fprintf(stderr, "sstrace: %s:%llu: ignoring the last line, which is incomplete\n",
                 ss_words_show(input->name).text, (unsigned long long)input->line);
             return 0;

@@ -8,13 +8,13 @@
 #include "base/words.h"
 
 /* A gap begins if the next sample is later than this multiple of the usual interval. */
-#define GAP 1.5
+#define GAP_FACTOR 1.5
 
 /* Tolerance for rounding, and for clocks that disagree. */
 #define LOAD_TOLERANCE 0.01
 
 /* 73 years, so that sums of a few times cannot overflow. */
-#define TIME_LONGEST (INT64_MAX / 4)
+#define TIME_MAX (INT64_MAX / 4)
 
 #define NAMES_MAX ((size_t)1 << 21)
 
@@ -30,7 +30,7 @@ void sstrace_samples_open(struct sstrace_samples *samples,
     *samples = (struct sstrace_samples){
         .options = options,
         .sink = sink,
-        .usual = (int64_t)options->every,
+        .usual_interval = (int64_t)options->every,
         .latest = INT64_MIN,
         .broken = true,
         .names = {.max = NAMES_MAX},
@@ -128,10 +128,10 @@ static int pass_on(
 /* Ends the held sample when the next one begins or, before a gap, after the usual interval. */
 static int flush_begin(struct sstrace_samples *samples, struct text_input *input, int64_t next) {
     int64_t length = next - samples->held.to;
-    int64_t usual = samples->usual ? samples->usual : length;
+    int64_t usual = samples->usual_interval ? samples->usual_interval : length;
     struct sstrace_sample it = {samples->held.to, next, samples->held.load};
 
-    if (length > (int64_t)(GAP * (double)usual) || samples->broken)
+    if (length > (int64_t)(GAP_FACTOR * (double)usual) || samples->broken)
         it.to = it.from + usual;
 
     samples->has_held = false;
@@ -148,16 +148,16 @@ static void learn_usual(struct sstrace_samples *samples, int64_t length) {
     if (length <= 0 || samples->options->every)
         return;
 
-    int64_t longer = length > samples->before ? length : samples->before;
-    bool similar = llabs(length - samples->before) <= length / 4;
-    if (similar && (!samples->repeated || longer < samples->usual)) {
-        samples->usual = longer;
+    int64_t longer = length > samples->last_interval ? length : samples->last_interval;
+    bool similar = llabs(length - samples->last_interval) <= length / 4;
+    if (similar && (!samples->repeated || longer < samples->usual_interval)) {
+        samples->usual_interval = longer;
         samples->repeated = true;
-    } else if (!samples->usual) {
-        samples->usual = length;
+    } else if (!samples->usual_interval) {
+        samples->usual_interval = length;
     }
 
-    samples->before = length;
+    samples->last_interval = length;
 }
 
 /* Learns the interval from the time of a row, even if the row has no load. */
@@ -208,7 +208,7 @@ static int add_end(struct sstrace_samples *samples, struct text_input *input,
     }
 
     note_row(samples, sample->to);
-    if (first && !samples->usual) {
+    if (first && !samples->usual_interval) {
         keep(samples, input, sample);
         return 0;
     }
@@ -217,14 +217,16 @@ static int add_end(struct sstrace_samples *samples, struct text_input *input,
         samples->has_held = false;
         struct sstrace_sample held = samples->held;
         samples->line = samples->held_line;
-        held.from = held.to - (samples->usual ? samples->usual : sample->to - held.to);
+        held.from =
+            held.to - (samples->usual_interval ? samples->usual_interval : sample->to - held.to);
         if (pass_on(samples, input, held) != 0)
             return -1;
     }
 
-    if (samples->usual &&
-        (first || samples->broken || sample->to - before > (int64_t)(GAP * (double)samples->usual)))
-        it.from = it.to - samples->usual;
+    if (samples->usual_interval &&
+        (first || samples->broken ||
+            sample->to - before > (int64_t)(GAP_FACTOR * (double)samples->usual_interval)))
+        it.from = it.to - samples->usual_interval;
 
     samples->broken = false;
     samples->line = input->line;
@@ -245,7 +247,7 @@ static int add_span(struct sstrace_samples *samples, struct text_input *input,
     if (samples->has_held && samples->adds_up && sample->from == samples->held.from &&
         sample->to == samples->held.to) {
         samples->held.load += sample->load;
-        samples->fresh++;
+        samples->in_order++;
         return 0;
     }
     if (samples->has_held && flush_span(samples, input) != 0)
@@ -259,8 +261,7 @@ static int rebase(struct sstrace_samples *samples, struct text_input *input, int
         samples->base = *time;
         samples->has_base = true;
     }
-    if (__builtin_sub_overflow(*time, samples->base, time) || *time > TIME_LONGEST ||
-        *time < -TIME_LONGEST)
+    if (__builtin_sub_overflow(*time, samples->base, time) || *time > TIME_MAX || *time < -TIME_MAX)
         return text_input_blame(input, 1, "expected a time within 73 years of the first one");
     return 0;
 }
@@ -291,7 +292,7 @@ static int add(struct sstrace_samples *samples, struct text_input *input, size_t
     samples->offered++;
     if (it.to > samples->latest) {
         samples->latest = it.to;
-        samples->fresh++;
+        samples->in_order++;
     }
 
     switch (samples->stamp) {
@@ -325,22 +326,23 @@ static int add_to_series(struct sstrace_samples *samples, struct text_input *inp
     series->has_base = true;
 
     /* A series that begins with a gap would take the gap for its interval. */
-    if (!series->usual) {
-        series->usual = samples->usual;
+    if (!series->usual_interval) {
+        series->usual_interval = samples->usual_interval;
         series->repeated = samples->repeated;
     }
 
     int result = add(series, input, column, sample);
-    if (series->usual && (!samples->usual || series->usual < samples->usual)) {
-        samples->usual = series->usual;
+    if (series->usual_interval &&
+        (!samples->usual_interval || series->usual_interval < samples->usual_interval)) {
+        samples->usual_interval = series->usual_interval;
         samples->repeated = series->repeated;
-    } else if (series->usual == samples->usual) {
+    } else if (series->usual_interval == samples->usual_interval) {
         samples->repeated |= series->repeated;
     }
 
     samples->offered += series->offered;
-    samples->fresh += series->fresh;
-    series->offered = series->fresh = 0;
+    samples->in_order += series->in_order;
+    series->offered = series->in_order = 0;
     return result;
 }
 
@@ -378,8 +380,8 @@ int sstrace_samples_place(struct sstrace_samples *samples, struct text_input *in
 }
 
 int sstrace_samples_end_file(struct sstrace_samples *samples, struct text_input *input) {
-    bool adds_nothing = samples->offered > 0 && samples->fresh == 0;
-    samples->offered = samples->fresh = 0;
+    bool adds_nothing = samples->offered > 0 && samples->in_order == 0;
+    samples->offered = samples->in_order = 0;
     if (!adds_nothing)
         return 0;
     return ss_error_fail(input->error,
@@ -398,24 +400,24 @@ static int flush_last(struct sstrace_samples *samples, struct text_input *input)
         return 0;
     if (samples->stamp == SSTRACE_STAMP_SPAN)
         return flush_span(samples, input);
-    if (!samples->usual)
+    if (!samples->usual_interval)
         return ss_error_fail(input->error,
             "%s has a single sample and does not say how long it lasted: use --every TIME",
             ss_words_show(input->name).text);
 
     if (samples->stamp == SSTRACE_STAMP_BEGIN)
-        return flush_begin(samples, input, samples->held.to + samples->usual);
+        return flush_begin(samples, input, samples->held.to + samples->usual_interval);
 
     struct sstrace_sample it = samples->held;
-    it.from = it.to - samples->usual;
+    it.from = it.to - samples->usual_interval;
     samples->has_held = false;
     return pass_on(samples, input, it);
 }
 
 int sstrace_samples_flush(
     struct sstrace_samples *samples, struct text_input *input, int64_t usual) {
-    if (!samples->usual)
-        samples->usual = usual;
+    if (!samples->usual_interval)
+        samples->usual_interval = usual;
     return flush_last(samples, input);
 }
 

@@ -104,15 +104,15 @@ struct sstrace_samples {
     int64_t origin;           /* time at which the trace begins */
     int64_t reached;          /* end of the last sample given to the sink */
     double load;              /* load of that sample */
-    int64_t usual;            /* usual interval, ns; 0 if unknown */
-    bool repeated;            /* two intervals in a row were like `usual` */
-    int64_t before;           /* previous interval, ns */
+    int64_t usual_interval;   /* usual interval, ns; 0 if unknown */
+    bool repeated;            /* two intervals in a row were like that */
+    int64_t last_interval;    /* previous interval, ns */
     uint64_t used;            /* number of samples used */
     uint64_t gaps, late, bad;
-    uint64_t limited;        /* sums above 100 %, which became 100 % */
-    bool undated;            /* a file has no date */
-    int64_t latest;          /* latest time of a sample */
-    uint64_t offered, fresh; /* samples of this file; those that do not go backward in time */
+    uint64_t limited;           /* sums above 100 %, which became 100 % */
+    bool undated;               /* a file has no date */
+    int64_t latest;             /* latest time of a sample */
+    uint64_t offered, in_order; /* samples of this file; those that do not go backward in time */
 };
 
 /* Samples that are counted and reported at the end. */

@@ -16,7 +16,7 @@ int sstrace_scale_set(struct sstrace_scale *scale, const struct sstrace_import_o
     return 0;
 }
 
-double sstrace_scale_rest(double idle, double rounding) {
+double sstrace_scale_from_idle(double idle, double rounding) {
     double load = (100 - idle) / 100;
     return load < 0 && load * 100 > -rounding ? 0 : load;
 }
@@ -57,7 +57,7 @@ int sstrace_scale_load(struct sstrace_scale *scale, struct text_input *input,
             "comma");
 
     *load = *number / full;
-    if (scale->idle)
-        *load = sstrace_scale_rest(*load * 100, SSTRACE_ROUNDING);
+    if (scale->is_idle)
+        *load = sstrace_scale_from_idle(*load * 100, SSTRACE_ROUNDING_PERCENT);
     return 0;
 }

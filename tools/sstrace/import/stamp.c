@@ -179,7 +179,7 @@ bool sstrace_stamp_date(const char *text, size_t length, int64_t *ns) {
     return true;
 }
 
-bool sstrace_stamp_day(const char *text, size_t length, int64_t *ns) {
+bool sstrace_stamp_time_of_day(const char *text, size_t length, int64_t *ns) {
     struct rest rest = {text, text + length};
     if (!take_day_time(&rest, true, ns))
         return false;
@@ -205,18 +205,18 @@ bool sstrace_stamp_day(const char *text, size_t length, int64_t *ns) {
 
 bool sstrace_stamp_read(struct sstrace_clock *clock, const char *text, size_t length, int64_t *ns) {
     int64_t time;
-    clock->is_day = false;
+    clock->lacks_date = false;
 
     if (sstrace_stamp_number(text, length, clock->unit ? clock->unit : SECOND, ns) ||
         sstrace_stamp_date(text, length, ns))
         return true;
 
-    if (!sstrace_stamp_day(text, length, &time))
+    if (!sstrace_stamp_time_of_day(text, length, &time))
         return false;
     if (time < clock->before - 12 * HOUR && __builtin_add_overflow(clock->day, DAY, &clock->day))
         return false;
 
-    clock->is_day = true;
+    clock->lacks_date = true;
     clock->before = time;
     *ns = clock->day + time;
     return true;

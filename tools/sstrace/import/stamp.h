@@ -20,8 +20,8 @@
 
 /* The state of one series of times. If zeroed, numbers are seconds, and no time was read yet. */
 struct sstrace_clock {
-    int64_t unit; /* unit of numbers in ns; 0 for a second */
-    bool is_day;  /* the time that was read last has no date */
+    int64_t unit;    /* unit of numbers in ns; 0 for a second */
+    bool lacks_date; /* the time that was read last has no date */
 
     /* Private, for times of day that pass midnight: */
     int64_t day;    /* time of the last midnight, ns */
@@ -46,7 +46,7 @@ bool sstrace_stamp_number(const char *text, size_t length, int64_t unit, int64_t
 SS_READS(1, 2) bool sstrace_stamp_date(const char *text, size_t length, int64_t *ns);
 
 /* Parses HH:MM:SS[.fff], optionally followed by AM or PM, into ns since midnight. */
-SS_READS(1, 2) bool sstrace_stamp_day(const char *text, size_t length, int64_t *ns);
+SS_READS(1, 2) bool sstrace_stamp_time_of_day(const char *text, size_t length, int64_t *ns);
 
 /*
  * Parses any of these forms. Times of day count from the midnight before the first one; a time that

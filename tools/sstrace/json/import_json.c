@@ -153,7 +153,7 @@ static int end_load(struct sstrace_json *json) {
     if (!*it->cpu)
         return sstrace_json_blame(json, "'cpu' is missing in this object");
 
-    int selected = sstrace_sysstat_select(&it->cpus, it->cpu, sstrace_json_spot(json));
+    int selected = sstrace_sysstat_select(&it->cpus, it->cpu, sstrace_json_locate(json));
     if (selected <= 0)
         return selected;
 
@@ -166,7 +166,8 @@ static int end_load(struct sstrace_json *json) {
     it->has_load = true;
     it->load_mark = it->mark;
     /* All figures are 0 if the CPU was offline. */
-    it->load = it->any ? sstrace_scale_rest(it->idle + it->iowait, SSTRACE_ROUNDING) : NAN;
+    it->load =
+        it->any ? sstrace_scale_from_idle(it->idle + it->iowait, SSTRACE_ROUNDING_PERCENT) : NAN;
     return 0;
 }
 

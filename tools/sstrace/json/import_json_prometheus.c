@@ -7,7 +7,7 @@
 #include "scale.h"
 #include "stamp.h"
 
-enum { TOP, DATA, RESULT, SERIES, METRIC, VALUES, VALUE, VALUE_ALONE };
+enum { TOP, DATA, RESULT, SERIES, METRIC, VALUES, VALUE, PLACES_END };
 
 static const struct sstrace_json_place places[] = {
     [TOP] = {-1, "", SSTRACE_JSON_OBJECT},
@@ -17,7 +17,7 @@ static const struct sstrace_json_place places[] = {
     [METRIC] = {SERIES, "metric", SSTRACE_JSON_OBJECT},
     [VALUES] = {SERIES, "values", SSTRACE_JSON_LIST},
     [VALUE] = {VALUES, "[]", SSTRACE_JSON_LIST},
-    [VALUE_ALONE] = {0},
+    [PLACES_END] = {0},
 };
 
 #define NAME 4096
@@ -80,7 +80,7 @@ static int take_label(struct sstrace_json *json, const struct sstrace_json_event
     char *to = strcmp(event->key, "__name__") == 0 ? it->metric : it->labels;
     size_t used = strlen(to);
     /* Each character may need a backslash; the extra bytes are for quotes, commas and braces. */
-    if (event->cut || used + strlen(event->key) + 2 * event->length + 8 > NAME)
+    if (event->is_truncated || used + strlen(event->key) + 2 * event->length + 8 > NAME)
         return sstrace_json_blame(json, "the labels of a series are too long");
 
     if (to == it->metric) {
@@ -157,7 +157,8 @@ static int take_value(struct sstrace_json *json, const struct sstrace_json_event
 
     if (sstrace_json_expect(json, event, SSTRACE_JSON_NUMBER) != 0)
         return -1;
-    if (!event->cut && sstrace_stamp_number(event->text, event->length, 1000000000, &it->sample.to))
+    if (!event->is_truncated &&
+        sstrace_stamp_number(event->text, event->length, 1000000000, &it->sample.to))
         return 0;
     return sstrace_json_blame(
         json, "'%s' is not a time: expected seconds since 1970", ss_words_show(event->text).text);

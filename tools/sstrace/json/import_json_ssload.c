@@ -6,11 +6,11 @@
 
 /* JSON Lines of ssload and of other load monitors: each object is a row of the table of ssload. */
 
-enum { TOP, TOP_ALONE };
+enum { TOP, PLACES_END };
 
 static const struct sstrace_json_place places[] = {
     [TOP] = {-1, "", SSTRACE_JSON_OBJECT},
-    [TOP_ALONE] = {0},
+    [PLACES_END] = {0},
 };
 
 /* The members that are read; `texts` of struct lines has the value of each. */
@@ -97,7 +97,7 @@ static int import(const struct sstrace_format *format, struct text_input *input,
     struct sstrace_samples *samples) {
     struct lines it = {0};
     struct sstrace_json json = {
-        .input = input, .places = places, .take = take, .context = &it, .several = true};
+        .input = input, .places = places, .take = take, .context = &it, .allows_several = true};
     if (sstrace_rows_open(&it.rows, format->layout, input, samples) != 0)
         return -1;
     for (int i = 0; i < MEMBERS; i++)

@@ -13,7 +13,7 @@
 #define CHUNK ((size_t)1 << 16)
 
 /* The parser keeps an incomplete text in memory; this limits its length in bytes. */
-#define QUIET_LONGEST ((uint64_t)1 << 20)
+#define INCOMPLETE_MAX ((uint64_t)1 << 20)
 
 static const char *const kind_names[] = {
     [SSTRACE_JSON_NULL] = "null",
@@ -41,7 +41,7 @@ static void count_to(struct sstrace_json *json, size_t to) {
     }
 }
 
-size_t sstrace_json_spot(struct sstrace_json *json) {
+size_t sstrace_json_locate(struct sstrace_json *json) {
     if (json->chunk)
         count_to(json, yajl_get_bytes_consumed(json->parser));
     json->input->line = json->line;
@@ -54,7 +54,7 @@ int sstrace_json_blame(struct sstrace_json *json, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    return text_input_blame(json->input, sstrace_json_spot(json), "%s", message);
+    return text_input_blame(json->input, sstrace_json_locate(json), "%s", message);
 }
 
 static int refuse_kind(struct sstrace_json *json, const char *key, enum sstrace_json_kind kind,
@@ -81,7 +81,7 @@ static int find_place(const struct sstrace_json *json, int parent, const char *n
 
 /* Finds the place of a value that begins here. Returns whether the importer needs the value. */
 static bool enter(struct sstrace_json *json, struct sstrace_json_event *event) {
-    json->quiet = 0;
+    json->bytes_since_event = 0;
     event->opens = event->place = -1;
     event->key = "";
 
@@ -124,26 +124,26 @@ static int on_boolean(void *context, int value) {
 }
 
 /* Copies a text and replaces NUL bytes, which would end it. Returns whether it was truncated. */
-static bool copy(char to[SSTRACE_JSON_TEXT], const void *from, size_t *length) {
-    bool cut = *length >= SSTRACE_JSON_TEXT;
-    if (cut)
-        *length = SSTRACE_JSON_TEXT - 1;
+static bool copy(char to[SSTRACE_JSON_TEXT_SIZE], const void *from, size_t *length) {
+    bool is_truncated = *length >= SSTRACE_JSON_TEXT_SIZE;
+    if (is_truncated)
+        *length = SSTRACE_JSON_TEXT_SIZE - 1;
     memcpy(to, from, *length);
     to[*length] = '\0';
     for (char *zero = to; (zero = memchr(zero, '\0', *length - (size_t)(zero - to)));)
         *zero = '?';
-    return cut;
+    return is_truncated;
 }
 
 /* Reports a scalar with text; `quotes` is the number of bytes around it. */
 static int report_text(struct sstrace_json *json, enum sstrace_json_kind kind, const void *text,
     size_t length, size_t quotes) {
     struct sstrace_json_event event = {.kind = kind, .text = json->text, .length = length};
-    event.cut = copy(json->text, text, &event.length);
+    event.is_truncated = copy(json->text, text, &event.length);
     struct text_field field = {.text = json->text, .length = event.length};
 
     if (kind == SSTRACE_JSON_NUMBER &&
-        (event.cut || !text_field_number(&field, false, &event.number)))
+        (event.is_truncated || !text_field_number(&field, false, &event.number)))
         event.number = INFINITY;
     return report(json, &event, length + quotes);
 }
@@ -158,7 +158,7 @@ static int on_text(void *context, const unsigned char *text, size_t length) {
 
 static int on_key(void *context, const unsigned char *text, size_t length) {
     struct sstrace_json *json = context;
-    json->quiet = 0;
+    json->bytes_since_event = 0;
     json->token = length + 2;
     if (json->levels[json->depth - 1].place >= 0)
         copy(json->key, text, &length);
@@ -191,7 +191,7 @@ static int on_list(void *context) {
 
 static int on_end(void *context) {
     struct sstrace_json *json = context;
-    json->quiet = 0;
+    json->bytes_since_event = 0;
     json->token = 1;
     json->depth--;
     struct sstrace_json_event event = {
@@ -249,7 +249,7 @@ static int finish(struct sstrace_json *json, bool any) {
 static int feed(struct sstrace_json *json, const unsigned char *chunk, size_t length) {
     json->chunk = chunk;
     json->counted = 0;
-    json->quiet += length;
+    json->bytes_since_event += length;
 
     yajl_status status = yajl_parse(json->parser, chunk, length);
     if (status == yajl_status_error)
@@ -259,9 +259,9 @@ static int feed(struct sstrace_json *json, const unsigned char *chunk, size_t le
 
     count_to(json, length);
     json->token = 0;
-    if (json->quiet > QUIET_LONGEST)
+    if (json->bytes_since_event > INCOMPLETE_MAX)
         return sstrace_json_blame(json, "a string or white space is longer than %llu bytes",
-            (unsigned long long)QUIET_LONGEST);
+            (unsigned long long)INCOMPLETE_MAX);
     return 0;
 }
 
@@ -288,7 +288,7 @@ int sstrace_json_read(struct sstrace_json *json) {
 
     int result = -1;
     if (chunk && json->parser) {
-        yajl_config(json->parser, yajl_allow_multiple_values, (int)json->several);
+        yajl_config(json->parser, yajl_allow_multiple_values, (int)json->allows_several);
         result = read_all(json, chunk);
     } else
         ss_error_memory(json->input->error);

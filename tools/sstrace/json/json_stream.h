@@ -14,7 +14,7 @@
 #define SSTRACE_JSON_DEPTH 64
 
 /* Size limit of strings and keys, including the NUL; longer ones are truncated. */
-#define SSTRACE_JSON_TEXT 1024
+#define SSTRACE_JSON_TEXT_SIZE 1024
 
 enum sstrace_json_kind {
     SSTRACE_JSON_NULL,
@@ -40,15 +40,15 @@ struct sstrace_json_place {
 /* A value inside of a place of the table. Values elsewhere are skipped. */
 struct sstrace_json_event {
     enum sstrace_json_kind kind;
-    int place;        /* index of the enclosing place; for END, of the place that ends */
-    int opens;        /* for LIST and OBJECT, index of the place that it opens; -1 if not in the
-                         table */
-    const char *key;  /* "" in a list */
-    uint64_t index;   /* index of the value in the list or object */
-    const char *text; /* for TEXT_VALUE, and for NUMBER as written; NUL-terminated */
-    size_t length;    /* length of `text` */
-    bool cut;         /* `text` is truncated */
-    double number;    /* for NUMBER, the value, which is infinite if out of range; otherwise 0 */
+    int place;         /* index of the enclosing place; for END, of the place that ends */
+    int opens;         /* for LIST and OBJECT, index of the place that it opens; -1 if not in the
+                          table */
+    const char *key;   /* "" in a list */
+    uint64_t index;    /* index of the value in the list or object */
+    const char *text;  /* for TEXT_VALUE, and for NUMBER as written; NUL-terminated */
+    size_t length;     /* length of `text` */
+    bool is_truncated; /* `text` is truncated */
+    double number;     /* for NUMBER, the value, which is infinite if out of range; otherwise 0 */
 };
 
 struct sstrace_json {
@@ -60,8 +60,8 @@ struct sstrace_json {
      */
     int (*take)(struct sstrace_json *json, const struct sstrace_json_event *event);
     void *context;
-    bool several;   /* accept several values, as in JSON Lines */
-    bool may_break; /* accept incomplete JSON, and set `broken` */
+    bool allows_several; /* accept several values, as in JSON Lines */
+    bool may_break;      /* accept incomplete JSON, and set `broken` */
     bool broken;
 
     /* Private: */
@@ -71,14 +71,14 @@ struct sstrace_json {
         uint64_t count;
     } levels[SSTRACE_JSON_DEPTH];
     int depth;
-    char key[SSTRACE_JSON_TEXT], text[SSTRACE_JSON_TEXT];
+    char key[SSTRACE_JSON_TEXT_SIZE], text[SSTRACE_JSON_TEXT_SIZE];
     void *parser;
     const unsigned char *chunk;
-    size_t counted;  /* bytes of the chunk that `line` and `column` already include */
-    uint64_t line;   /* number of the current line, from 1 */
-    uint64_t column; /* number of bytes in the line before the current position */
-    size_t token;    /* length of the last token, as far as known */
-    uint64_t quiet;  /* number of bytes since the last event */
+    size_t counted;             /* bytes of the chunk that `line` and `column` already include */
+    uint64_t line;              /* number of the current line, from 1 */
+    uint64_t column;            /* number of bytes in the line before the current position */
+    size_t token;               /* length of the last token, as far as known */
+    uint64_t bytes_since_event; /* number of bytes since the last event */
 };
 
 /*
@@ -88,7 +88,7 @@ struct sstrace_json {
 SS_NONNULL() int sstrace_json_read(struct sstrace_json *json);
 
 /* Returns the column of the last token, from 1, and sets the input's line. */
-SS_NONNULL() size_t sstrace_json_spot(struct sstrace_json *json);
+SS_NONNULL() size_t sstrace_json_locate(struct sstrace_json *json);
 
 /* Calls text_input_blame() for the last token. Always returns -1. */
 __attribute__((format(printf, 2, 3))) int sstrace_json_blame(
@@ -106,7 +106,7 @@ struct sstrace_json_mark {
 };
 
 static inline struct sstrace_json_mark sstrace_json_mark(struct sstrace_json *json) {
-    size_t column = sstrace_json_spot(json);
+    size_t column = sstrace_json_locate(json);
     return (struct sstrace_json_mark){.line = json->input->line, .column = column};
 }
 

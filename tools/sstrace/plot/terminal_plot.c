@@ -22,9 +22,9 @@ static void add_to_column(
     }
 
     if (column->controlled == 0)
-        column->min = column->largest = from;
+        column->min = column->max = from;
     column->min = fmin(column->min, fmin(from, to));
-    column->largest = fmax(column->largest, fmax(from, to));
+    column->max = fmax(column->max, fmax(from, to));
     column->controlled += share;
     column->area += share * (from + to) / 2;
 }
@@ -122,7 +122,7 @@ void sstrace_columns_close(struct sstrace_columns *columns) {
 
 /* Clamps the mean, because rounding may move it out of the range that is drawn. */
 double sstrace_column_mean(const struct sstrace_column *column) {
-    return fmin(fmax(column->area / column->controlled, column->min), column->largest);
+    return fmin(fmax(column->area / column->controlled, column->min), column->max);
 }
 
 void sstrace_plot_fit(size_t *columns, int *rows) {
@@ -216,7 +216,7 @@ static const char *choose_glyph(
         int height = eighths(sstrace_column_mean(column), rows) - row * 8;
         if (height > 0)
             return glyphs->bars[height < 8 ? height : 8];
-        if (column->largest * rows - row >= 0.5)
+        if (column->max * rows - row >= 0.5)
             return glyphs->range;
     }
     return column->free > 0 ? glyphs->free : " ";

@@ -13,10 +13,10 @@
 #define SSTRACE_COLUMNS_MAX 1000
 
 struct sstrace_column {
-    double controlled;   /* part of the column's time that is not `free`, 0 to 1 */
-    double free;         /* part of the column's time that is `free` */
-    double area;         /* integral of the load over `controlled` */
-    double min, largest; /* smallest and largest load; valid if `controlled` > 0 */
+    double controlled; /* part of the column's time that is not `free`, 0 to 1 */
+    double free;       /* part of the column's time that is `free` */
+    double area;       /* integral of the load over `controlled` */
+    double min, max;   /* smallest and largest load; valid if `controlled` > 0 */
 };
 
 /*

@@ -19,12 +19,12 @@ static int take_each(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
     struct ss_trace_record changed = *record;
-    if (stage->how.kind == SSTRACE_SCALE)
-        changed.time = scaled(record->time, stage->how.factor);
-    else if (stage->how.kind == SSTRACE_LATER)
-        changed.time = ss_time_add(record->time, stage->how.from);
+    if (stage->transform.kind == SSTRACE_SCALE)
+        changed.time = scaled(record->time, stage->transform.factor);
+    else if (stage->transform.kind == SSTRACE_LATER)
+        changed.time = ss_time_add(record->time, stage->transform.from);
     else
-        changed.load = record->load * stage->how.factor;
+        changed.load = record->load * stage->transform.factor;
 
     if (changed.time == SS_TIME_NEVER)
         return fail_too_long(error);
@@ -37,7 +37,7 @@ static int take_each(
  */
 static struct ss_trace_record cut(
     const struct sstrace_stage *stage, const struct ss_trace_record *record, ss_time at) {
-    struct ss_trace_record edge = {.time = at - stage->how.from};
+    struct ss_trace_record edge = {.time = at - stage->transform.from};
     if (!stage->any) {
         edge.load = record->load;
         edge.free = record->free;
@@ -53,7 +53,7 @@ static struct ss_trace_record cut(
 static int take_clip(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
-    ss_time from = stage->how.from, to = stage->how.to;
+    ss_time from = stage->transform.from, to = stage->transform.to;
     if (stage->done)
         return 0;
 
@@ -83,7 +83,7 @@ static int end_clip(struct ss_trace_sink *sink, struct ss_error *error) {
     if (!stage->begun) {
         char last[SS_UNITS_TEXT_SIZE], from[SS_UNITS_TEXT_SIZE];
         ss_units_show_time(last, stage->before.time);
-        ss_units_show_time(from, stage->how.from);
+        ss_units_show_time(from, stage->transform.from);
         return ss_error_fail(
             error, "the trace ends at %s, so nothing is left after %s", last, from);
     }
@@ -121,7 +121,7 @@ static int check_repeat(const struct sstrace_stage *stage, ss_time period, struc
     if (max > SSTRACE_RECORDS_MAX / trace->count)
         max = SSTRACE_RECORDS_MAX / trace->count;
 
-    if (stage->how.count <= 1 || stage->how.count <= max)
+    if (stage->transform.count <= 1 || stage->transform.count <= max)
         return 0;
 
     return ss_error_fail(error,
@@ -144,7 +144,7 @@ static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
     if (check_repeat(stage, period, error) != 0)
         return -1;
 
-    for (uint64_t i = 0; i < stage->how.count; i++) {
+    for (uint64_t i = 0; i < stage->transform.count; i++) {
         struct round round = {.sink = {.take = take_round}, .stage = stage, .shift = i * period};
         if (sstrace_spooled_trace_play(trace, &round.sink, error) != 0)
             return -1;
@@ -183,8 +183,8 @@ static int end_plain(struct ss_trace_sink *sink, struct ss_error *error) {
 }
 
 /* Opens a stage that gives its output to `next` and, at its own end, ends `next`. */
-static void open_stage(
-    struct sstrace_stage *stage, const struct sstrace_transform *how, struct ss_trace_sink *next) {
+static void open_stage(struct sstrace_stage *stage, const struct sstrace_transform *transform,
+    struct ss_trace_sink *next) {
     static const struct ss_trace_sink sinks[] = {
         [SSTRACE_SCALE] = {take_each, end_plain},
         [SSTRACE_LATER] = {take_each, end_plain},
@@ -195,7 +195,8 @@ static void open_stage(
         [SSTRACE_RESAMPLE] = {sstrace_take_resample, sstrace_end_resample},
         [SSTRACE_STEPS] = {sstrace_take_steps, end_plain},
     };
-    *stage = (struct sstrace_stage){.sink = sinks[how->kind], .next = next, .how = *how};
+    *stage = (struct sstrace_stage){
+        .sink = sinks[transform->kind], .next = next, .transform = *transform};
     sstrace_spool_open(&stage->spool);
 }
 

@@ -34,7 +34,7 @@ struct sstrace_transform {
 struct sstrace_stage {
     struct ss_trace_sink sink;
     struct ss_trace_sink *next;
-    struct sstrace_transform how;
+    struct sstrace_transform transform;
     struct ss_trace_record before; /* the previous record, if `any` */
     bool any;
     bool begun, done;           /* CLIP: the first record, or the last one, was passed on */

@@ -21,7 +21,7 @@ int sstrace_take_steps(
 }
 
 static double clamp(const struct sstrace_stage *stage, double load) {
-    return fmin(fmax(load, stage->how.min), stage->how.max);
+    return fmin(fmax(load, stage->transform.min), stage->transform.max);
 }
 
 /* Adds a record if the line that ends at `record` crosses a bound, at the crossing. */
@@ -42,11 +42,11 @@ static int give_corner(const struct sstrace_stage *stage, const struct ss_trace_
 int sstrace_take_clamp(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
-    const struct sstrace_transform *how = &stage->how;
+    const struct sstrace_transform *transform = &stage->transform;
     if (stage->any && !stage->before.free && !record->free) {
         bool rises = record->load > stage->before.load;
-        if (give_corner(stage, record, rises ? how->min : how->max, error) != 0 ||
-            give_corner(stage, record, rises ? how->max : how->min, error) != 0)
+        if (give_corner(stage, record, rises ? transform->min : transform->max, error) != 0 ||
+            give_corner(stage, record, rises ? transform->max : transform->min, error) != 0)
             return -1;
     }
 
@@ -84,7 +84,7 @@ static int add_line(
     struct sstrace_stage *stage, const struct ss_trace_record *record, struct ss_error *error) {
     const struct ss_trace_record *before = &stage->before;
     for (ss_time at = before->time; at < record->time;) {
-        ss_time step = stage->how.step;
+        ss_time step = stage->transform.step;
         ss_time edge = ss_time_add(at - at % step, step);
         ss_time to = edge < record->time ? edge : record->time;
 
@@ -102,7 +102,7 @@ static int add_line(
 int sstrace_take_resample(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
-    if (record->time / stage->how.step >= SSTRACE_RECORDS_MAX)
+    if (record->time / stage->transform.step >= SSTRACE_RECORDS_MAX)
         return ss_error_fail(error, "--resample: too many steps (at most %d): use a longer step",
             SSTRACE_RECORDS_MAX);
 
