@@ -25,9 +25,10 @@
 #define INTERVALS_PER_SECOND ((uint64_t)(SS_SECOND / SS_RATE_INTERVAL))
 
 /*
- * In an overload, the ceiling of the rate is CEILING_FRACTION of the most answers per second. It
- * grows by CEILING_GROWTH per second once pending requests are below PENDING_LOW of the allowance,
- * and is removed once it exceeds the rate that control wants by the factor CEILING_ABOVE.
+ * In an overload, the ceiling of the rate is CEILING_FRACTION of the most answers per second. After
+ * that, it is at least this fraction of the answers in the latest second. It grows by
+ * CEILING_GROWTH per second once pending requests are below PENDING_LOW of the allowance, and is
+ * removed once it exceeds the rate that control wants by the factor CEILING_ABOVE.
  */
 #define CEILING_FRACTION 0.9
 #define CEILING_GROWTH   0.05
@@ -93,6 +94,10 @@ static double limit_rate(
         rate->ceiling = CEILING_FRACTION * rate->best;
     else if (pending < PENDING_LOW * allowance)
         rate->ceiling *= exp(CEILING_GROWTH / (double)INTERVALS_PER_SECOND);
+    /* A service that had only stalled then answers faster than it did during the overload. */
+    if (!overloaded)
+        rate->ceiling =
+            fmax(rate->ceiling, CEILING_FRACTION * answers_between(rate, INTERVALS_PER_SECOND, 0));
     if (rate->ceiling > CEILING_ABOVE * requested)
         rate->ceiling = INFINITY;
 

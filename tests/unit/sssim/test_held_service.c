@@ -418,10 +418,12 @@ CASE(rate_follows_the_answers_of_the_service) {
     } rows[] = {
         /* The best answers of the first overload do not count in the second. */
         {NULL, 0, 500,
-            {{100, 1000, 200, 5}, {250, 10, 90, 10}, {300, 1000, 120, 20}, {500, 1000, 200, 5},
+            {{100, 1000, 200, 5}, {250, 10, 90, 10}, {300, 1000, 200, 10}, {500, 1000, 200, 5},
                 {700, 4, 25, 25}}},
         /* Requests that are still pending need time. */
         {NULL, 201, 1000, {{100, 1000, 200, 5}, {160, 10, 90, 1e-9}, {260, 9, 90, 1e-9}}},
+        /* A stall does not limit the rate of a service that has recovered. */
+        {NULL, 0, 1000, {{100, 1000, 200, 5}, {150, 0, 45, 45}, {180, 1000, 200, 10}}},
         /* The best answers of an overload limit the rate. */
         {NULL, 0, 1000, {{100, 1000, 200, 5}, {141, 12, 108, 1e-9}, {160, 6, 108, 1e-9}}},
         /* No request is sent in a free section. */
