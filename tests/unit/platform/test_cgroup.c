@@ -187,7 +187,7 @@ TEST(v1_throttled_time_is_read_with_the_quota) {
     }
 }
 
-/* Limits are read once a second; a time of 0 in `looked` makes that due now. */
+/* Limits are read once a second; a time of 0 in `last_read` makes that due now. */
 static void read_later(void) {
     reader.last_read = 0;
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
