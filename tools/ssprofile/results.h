@@ -9,8 +9,6 @@
 
 #include <showstopper/error.h>
 
-#define SSPROFILE_WITHOUT "without" /* value of `limits` without a throttle */
-
 #define SSPROFILE_RESULTS_HEADING                                                                  \
     "machine,limits,benchmark,lower_is_better,class,repetition,result\n"
 

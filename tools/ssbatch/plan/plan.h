@@ -115,7 +115,7 @@ struct ssbatch_plan {
 
     /* Times that were probably meant in minutes: */
     size_t doubt_count;
-    char doubt[256]; /* the first of them, with its place; "" if there is none */
+    char doubt[256]; /* the first of them, with its place; "" if absent */
 
     /* Private. */
     struct ssbatch_run **by_name; /* sorted by name */
